@@ -152,6 +152,7 @@ def compare(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     force: bool = False,
+    equalise: bool = False,
     draws: int = 10_000,
     seed: int = 0,
     show: bool = False,
@@ -171,6 +172,9 @@ def compare(
         Labels of metrics; default: all that both systems have.
     force : bool
         Compare runs that differ in their data, metrics or reference counts.
+    equalise : bool
+        Compare numbers that depend on a set size, where the sizes differ, on random subsets of equal size within each example; default:
+        these rows have no verdict, and ``note`` says why.
     draws : int
         Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
@@ -188,7 +192,9 @@ def compare(
 
     runs = [run_a, *([run_b] if run_b else [])]
     return Comparisons(
-        compare_runs(runs, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+        compare_runs(
+            runs, baseline=baseline, metrics=metrics, force=force, equalise=equalise, draws=draws, seed=seed, show=show
+        )
     )
 
 

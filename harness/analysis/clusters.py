@@ -28,13 +28,28 @@ class RankedSystem:
 def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
     """Return metric -> systems from the best value, with significance clusters at p_holm <= 0.05.
 
-    Metrics without a direction, and metrics of which some pair is not tested or differs in set sizes, have no ranking: their
-    clusters would be incomplete.
+    Systems whose numbers do not compare (:attr:`Comparison.sizes_differ`) are ranked in separate groups, one after the other. Metrics
+    without a direction, and groups of which some pair is not tested, have no ranking: their clusters would be incomplete.
     """
     by_metric: dict[str, list[Comparison]] = {}
     for row in rows:
         by_metric.setdefault(row.metric, []).append(row)
-    return {metric: ranking for metric, metric_rows in by_metric.items() if (ranking := _ranking(metric_rows))}
+    ranked = {
+        metric: [system for group in _comparable_groups(metric_rows) for system in _ranking(group)]
+        for metric, metric_rows in by_metric.items()
+    }
+    return {metric: systems for metric, systems in ranked.items() if systems}
+
+
+def _comparable_groups(rows: Sequence[Comparison]) -> list[list[Comparison]]:
+    """Return the rows of each group of systems whose numbers compare; a system that compares with no other has no group."""
+    groups: list[set[str]] = []
+    for row in rows:
+        if not row.sizes_differ:
+            pair = {row.system_a, row.system_b}
+            joined = [group for group in groups if group & pair]
+            groups = [group for group in groups if not group & pair] + [pair.union(*joined)]
+    return [[row for row in rows if row.system_a in group and row.system_b in group] for group in groups]
 
 
 def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:

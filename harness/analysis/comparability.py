@@ -55,5 +55,22 @@ def _references(records: Sequence[RecordPair], names: Sequence[str]) -> list[str
     return []
 
 
+def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
+    """Return the set sizes that differ between two numbers of a metric and on which it depends; empty where they compare.
+
+    >>> one, ten = (ResultRecord(model="a", metric="distinct2", level="corpus", sizes={"candidates": [n]}) for n in (1, 10))
+    >>> size_difference(one, ten)
+    '1 and 10 candidates'
+    """
+    if a is None or b is None:
+        return ""
+    sizes_b = dict(b.compared_sizes)
+    return ", ".join(
+        f"{_text(counts)} and {_text(sizes_b[name])} {name}"
+        for name, counts in a.compared_sizes
+        if name in sizes_b and counts != sizes_b[name]
+    )
+
+
 def _text(counts: Sequence[int]) -> str:
     return f"{min(counts)} to {max(counts)}" if len(set(counts)) > 1 else ", ".join(map(str, counts))

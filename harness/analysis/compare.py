@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
@@ -12,9 +12,10 @@ from typing import cast
 
 import numpy as np
 
-from harness.analysis.comparability import differences_of_runs
+from harness.analysis.comparability import differences_of_runs, size_difference
 from harness.analysis.comparison_store import StoredComparisons
 from harness.analysis.comparisons import Comparison, better, finite
+from harness.analysis.equalise import SUBSETS, equalised_tests
 from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
@@ -114,6 +115,24 @@ class Pair:
         theirs = set(self.other.metrics(self.b))
         return [metric for metric in self.one.metrics(self.a) if metric in theirs]
 
+    def size_difference(self, metric: str) -> str:
+        """Return the set sizes on which a metric depends and that differ on the common examples; empty where its numbers compare."""
+        records = self.one.record(self.a, metric), self.other.record(self.b, metric)
+        text = size_difference(*records)
+        return text if text and not self._sizes_agree else ""
+
+    @cached_property
+    def _sizes_agree(self) -> bool:
+        """True where the sets of every common example have the same sizes, whatever those of other examples are."""
+        sets_a, sets_b = self.a.caption_sets(), self.b.caption_sets()
+        common = [
+            (sets_a[k], sets_b[self.b.row_of[name]]) for name, k in self.a.row_of.items() if name in self.b.row_of
+        ]
+        return all(
+            (len(one.candidates), len(one.references)) == (len(other.candidates), len(other.references))
+            for one, other in common
+        )
+
     @property
     def records(self) -> list[tuple[ResultRecord, ResultRecord]]:
         """Result records of both systems, one pair per metric."""
@@ -127,6 +146,7 @@ def compare_runs(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     force: bool = False,
+    equalise: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
@@ -144,6 +164,9 @@ def compare_runs(
         Labels of metrics; default: all that both systems have.
     force : bool
         Compare runs that differ in their data, metrics or reference counts; the differences are in ``forced`` of each row.
+    equalise : bool
+        Compare metrics that depend on a set size on subsets of equal size, where the sizes differ
+        (:func:`harness.analysis.equalise.equalised_tests`); default: without a verdict.
     draws, seed : int
         Weight vectors of each test and their seed.
     show : bool
@@ -162,9 +185,11 @@ def compare_runs(
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     records = [record for pair in compared for record in pair.records]
     forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)
+    if equalise:
+        forced = [text for text in forced if " references in " not in text]
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
-    rows = compare_pairs(compared, metrics=metrics, draws=draws, seed=seed, show=show)
+    rows = compare_pairs(compared, metrics=metrics, equalise=equalise, draws=draws, seed=seed, show=show)
     return adjusted([replace(row, forced=forced) for row in rows] if forced else rows)
 
 
@@ -172,6 +197,7 @@ def compare_pairs(
     compared: Sequence[Pair],
     *,
     metrics: Sequence[str] | None = None,
+    equalise: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
@@ -192,16 +218,24 @@ def compare_pairs(
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
     store = StoredComparisons.of(
-        [pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed
+        [pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed, equalise
     )
     keys = [row_name(pair, name) for pair, name in jobs]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
+    unequal = {k: text for k in todo if (text := jobs[k][0].size_difference(jobs[k][1]))}
     if todo:
         family = DrawFamily(len(frame.examples), draws, seed)
-        items = [frame.item(*jobs[k]) for k in todo]
+        items = [frame.item(*jobs[k]) for k in todo if k not in unequal]
         with bar("comparisons", len(todo), show=show) as advance, store.adding() as add:
-            for k, outcome in zip(todo, paired_tests(items, family)):
-                add(keys[k], _comparison(*jobs[k], outcome))
+            tests = paired_tests(items, family)
+            for k in todo:
+                if k not in unequal:
+                    row = _comparison(*jobs[k], next(tests))
+                elif equalise:
+                    row = _equalised(*jobs[k], frame, draws, seed)
+                else:
+                    row = _without_verdict(*jobs[k], unequal[k])
+                add(keys[k], row)
                 advance(1)
     return [store.rows[key] for key in keys]
 
@@ -338,6 +372,23 @@ class _Frame:
         return self._data[key]
 
 
+def _equalised(pair: Pair, metric: str, frame: _Frame, draws: int, seed: int) -> Comparison:
+    """Return the comparison of two systems of different set sizes on subsets of equal size."""
+    instance = frame.item(pair, metric).metric
+    outcome = equalised_tests(instance, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed)
+    note = f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the larger ones"
+    return _comparison(pair, metric, replace(outcome, note="; ".join(filter(None, (note, outcome.note)))))
+
+
+def _without_verdict(pair: Pair, metric: str, sizes: str) -> Comparison:
+    """Return the comparison of two numbers that have no common scale: the numbers, and why they do not compare."""
+    a, b = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
+    common = sum(name in pair.b.row_of for name in pair.a.examples)
+    untested = PairedTests(None, f"no verdict: {sizes} (--equalise compares)", None, common, 0, 0, 0)
+    row = _comparison(pair, metric, untested)
+    return replace(row, sizes_differ=True, a=a and finite(a.value), b=b and finite(b.value))
+
+
 def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     """Return the comparison of a pair by a metric from its tests."""
     records = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
@@ -347,7 +398,7 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         system_a=pair.labels[0],
         system_b=pair.labels[1],
         higher_is_better=records[0].higher_is_better if records[0] is not None else None,
-        sizes_differ=_sizes_differ(*records),
+        sizes_differ=False,
         a=finite(reported.a) if reported else None,
         b=finite(reported.b) if reported else None,
         difference=finite(reported.difference) if reported else None,
@@ -364,11 +415,3 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         b_larger=outcome.b_larger,
         ties=outcome.ties,
     )
-
-
-def _sizes_differ(a: ResultRecord | None, b: ResultRecord | None) -> bool:
-    """Return True when two numbers have no common scale: set metrics of other set sizes, or other numbers of references."""
-    if a is None or b is None or a.sizes is None or b.sizes is None:
-        return False
-    keys: Iterable[str] = ("candidates", "references") if a.level == "set" else ("references",)
-    return any(list(a.sizes.get(key, ())) != list(b.sizes.get(key, ())) for key in keys)

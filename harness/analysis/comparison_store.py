@@ -18,7 +18,7 @@ from harness.run.finished import Run
 from harness.rundir.artifacts import content_digest
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
 
-SCHEMA = 4
+SCHEMA = 5
 """Schema version of comparisons.json."""
 SECONDS = 20.0
 """Time between two writes of the file."""
@@ -35,14 +35,14 @@ class StoredComparisons:
     rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
 
     @classmethod
-    def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
+    def of(cls, runs: Sequence[Run], draws: int, seed: int, equalise: bool = False) -> StoredComparisons:
         """Return the stored comparisons of a run, without rows for two different runs or a run in memory.
 
         Rows under another key, and a file that is damaged, are left out and replaced by :meth:`adding`.
         """
         paths = {run.path for run in runs}
         (path,) = paths if len(paths) == 1 else (None,)
-        key = content_digest([__version__, SCHEMA, draws, seed, [_identity(run) for run in runs[:1]]])
+        key = content_digest([__version__, SCHEMA, draws, seed, equalise, [_identity(run) for run in runs[:1]]])
         store = cls(None if path is None else path / COMPARISONS, key)
         store.rows.update(store._read())
         return store

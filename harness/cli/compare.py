@@ -45,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare runs that differ in data, metrics or references; the output says so",
     )
     parser.add_argument(
+        "--equalise",
+        action="store_true",
+        help="compare systems whose set sizes differ on random subsets of equal size within each example",
+    )
+    parser.add_argument(
         "--draws", type=int, default=10_000, metavar="N", help="random draws of each test (%(default)s)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
@@ -75,8 +80,8 @@ def run(args: argparse.Namespace) -> int:
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     pair = _only_pair(paths, args)
     rows = api.compare(
-        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, draws=args.draws, seed=args.seed,
-        show=form == "table",
+        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise,
+        draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)
     examples = differing_most(pair, rows[0]["metric"], 3 if args.examples is None else args.examples) if pair else []

@@ -71,6 +71,11 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
     )
+    parser.add_argument(
+        "--equalise",
+        action="store_true",
+        help="compare systems whose set sizes differ on random subsets of equal size within each example",
+    )
     parser.add_argument("--format", choices=format_names(), default="table", help="form of the output (default: table)")
     parser.add_argument(
         "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
@@ -218,7 +223,9 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
     from harness import api
 
     try:
-        return api.compare(result, baseline=baseline, draws=args.draws, seed=args.seed, show=show)
+        return api.compare(
+            result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show
+        )
     except HarnessError as error:  # no example in common: the values are printed all the same
         _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []

@@ -21,6 +21,10 @@ State = Any
 """Corpus state of a metric: any object that its ``fit`` returns and its ``stats`` reads."""
 
 
+SET_SIZES = ("candidates", "references")
+"""Sizes of caption sets on which the expected number of a metric may depend."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
     """Properties of a metric that the run and the report need."""
@@ -46,11 +50,22 @@ class MetricSpec:
     """Columns that a metric of level ``model`` adds to a result table."""
     details_of_undefined: bool = False
     """True for a metric whose details count undefined examples too."""
+    depends_on: frozenset[str] | None = None
+    """Set sizes on which the expected number depends: subset of :data:`SET_SIZES`. Numbers of other sizes have no common scale, so that
+    a comparison gives no verdict. None: ``candidates`` for a metric of level ``set`` or ``corpus``, and ``references`` for one that
+    needs them. ``harness check`` measures it."""
     shardable: InitVar[bool] = True
     """Field of an earlier version."""
 
     def __post_init__(self, shardable: bool) -> None:
-        """Refuse a field of an earlier version."""
+        """Fill in ``depends_on``; refuse a field of an earlier version, and sizes that do not exist."""
+        if self.depends_on is None:
+            candidates = {"candidates"} if self.level in ("set", "corpus") else set[str]()
+            object.__setattr__(self, "depends_on", frozenset(candidates | ({"references"} & set(self.needs))))
+        elif unknown := self.depends_on - set(SET_SIZES):
+            raise HarnessError(
+                f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; expected {' or '.join(SET_SIZES)}"
+            )
         if not shardable:
             raise HarnessError(
                 f"metric '{self.name}': MetricSpec has no field 'shardable'; a number of the texts of all examples is a CorpusMetric "

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from harness.rundir.records import ResultRecord
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
-"""Remark on a metric of level ``set`` whose rows have several set sizes."""
+"""Remark on a metric whose rows differ in a set size on which it depends."""
 Sizes: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 
@@ -24,24 +24,17 @@ def sort_key(record: ResultRecord) -> float:
 def group_records(records: Sequence[ResultRecord]) -> list[list[ResultRecord]]:
     """Return the records by metric, best first within a metric that has a direction.
 
-    The records of a metric of level ``set`` are also divided by set size, since its values compare within one size only.
+    The records of a metric are also divided by the set sizes on which it depends, since its values compare within one size only.
     Groups are in the order of first appearance; those of one metric follow each other.
     """
     metrics: dict[str, dict[Sizes, list[ResultRecord]]] = {}
     for record in records:
-        metrics.setdefault(record.metric, {}).setdefault(_compared_sizes(record), []).append(record)
+        metrics.setdefault(record.metric, {}).setdefault(record.compared_sizes, []).append(record)
     return [
         sorted(group, key=sort_key) if group[0].higher_is_better is not None else group
         for groups in metrics.values()
         for group in groups.values()
     ]
-
-
-def _compared_sizes(record: ResultRecord) -> Sizes:
-    """Return the set sizes within which values compare: those of a metric of level ``set``, else an empty tuple."""
-    if record.level != "set":
-        return ()
-    return tuple((name, tuple(sizes)) for name, sizes in (record.sizes or {}).items())
 
 
 def divided_metrics(groups: Sequence[Sequence[ResultRecord]]) -> list[str]:

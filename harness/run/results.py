@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Objects, Parameters, ReadsMeta, TokenScores, Values
+from harness.contracts import MetricSpec, Objects, Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
 from harness.run.execution import Execution
 from harness.run.intervals import estimate, token_intervals
@@ -20,7 +20,7 @@ from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan, Plan
 from harness.rundir.format import SAMPLES
-from harness.rundir.records import ResultRecord
+from harness.rundir.records import ResultRecord, sizes_of_level
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
 from harness.spec.models import Spec
@@ -112,6 +112,7 @@ def caption_record(
         n=int(defined.sum()),
         skipped=int((~defined).sum()) + len(system.captions) - len(n),
         sizes={"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()},
+        depends_on=_unusual_sizes(plan.metric.spec),
         seconds=round(scored.seconds, 4),
         details=details,
         p={**aggregate, "floor": scored.p_floor} if aggregate else None,
@@ -124,6 +125,12 @@ def _p_note(spec: Spec, scored: Scored, tested: bool) -> str | None:
     if tested or spec.significance.method == "none":
         return None
     return scored.p_note or "is defined for no example"
+
+
+def _unusual_sizes(spec: MetricSpec) -> Sequence[str] | None:
+    """Return the set sizes on which a metric depends; None for those of its level."""
+    sizes = sorted(spec.depends_on or ())
+    return None if sizes == sizes_of_level(spec.level) else sizes
 
 
 def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:

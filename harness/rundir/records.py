@@ -85,6 +85,8 @@ class ResultRecord:
     """Number of examples without a score."""
     sizes: Mapping[str, Sequence[int]] | None = None
     """Set sizes that occur: ``candidates`` and ``references``."""
+    depends_on: Sequence[str] | None = None
+    """Set sizes on which the number depends (:attr:`harness.contracts.MetricSpec.depends_on`); None: those of the level."""
     seconds: Number = 0.0
     details: Parameters | None = None
     p: Mapping[str, CheckedNumber] | None = None
@@ -101,6 +103,12 @@ class ResultRecord:
         return decoding_key(self.decoding)
 
     @property
+    def compared_sizes(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Set sizes within which the number compares with others of the metric: those that it depends on, with their values."""
+        names = sizes_of_level(self.level) if self.depends_on is None else self.depends_on
+        return tuple((name, tuple(self.sizes[name])) for name in names if self.sizes and name in self.sizes)
+
+    @property
     def harmonic_p(self) -> float | None:
         """Harmonic mean of the p-values of the examples; None without p-values."""
         return (self.p or {}).get("harmonic_mean")
@@ -114,6 +122,11 @@ class ResultRecord:
             for name, value in values.items()
             if value is not None or name in _WRITTEN_AS_NULL
         }
+
+
+def sizes_of_level(level: Level) -> Sequence[str]:
+    """Return the set sizes on which the numbers of a level depend unless the metric says otherwise."""
+    return {"item": ["references"], "model": list[str]()}.get(level, ["candidates", "references"])
 
 
 def lookup(record: ResultRecord, path: str) -> Any:

@@ -19,6 +19,7 @@ from harness.registry.instance_checks import check_instance
 from harness.registry.manifest_schema import Entry
 from harness.testing import sample_captions
 from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
+from harness.testing.dependence_checks import DEPENDENCE_CHECKS
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
 from harness.testing.embeddings import EMBEDDING_CHECKS, EmbeddingSubject
 from harness.testing.metric_conduct import CONDUCT_CHECKS
@@ -31,7 +32,7 @@ from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
 METRIC_CHECKS = Checks("metrics").include(
-    SCORE_CHECKS, INVARIANCE_CHECKS, CONDUCT_CHECKS, TOKEN_SCORE_CHECKS, NULL_CHECKS
+    SCORE_CHECKS, INVARIANCE_CHECKS, CONDUCT_CHECKS, TOKEN_SCORE_CHECKS, NULL_CHECKS, DEPENDENCE_CHECKS
 )
 ALL_CHECKS = {
     "adapters": ADAPTER_CHECKS,

@@ -10,7 +10,8 @@ from harness.registry import current
 from harness.registry.manifest_schema import Entry
 from harness.reporting.numbers import interval_text, number, p_text, size_text
 from harness.reporting.page.groups import Group
-from harness.reporting.page.significance import Clusters, size_key, system_key
+from harness.reporting.page.significance import Clusters, system_key
+from harness.reporting.result_groups import divided_metrics, group_records
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -145,7 +146,8 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
     systems = _systems(group)
     roles = _roles(group)
     sizes = {key: _sizes(records.values()) for key, records in systems.items()}
-    divided = len({size_key(record) for _, record in group.records if record.level == "set" and record.sizes}) > 1
+    sized = [record for _, record in group.records if record.level in ("set", "corpus")]
+    divided = bool(divided_metrics(group_records(sized)))
     facets: list[Facet] = []
     for title in dict.fromkeys(sizes.values()) if divided else [""]:
         members = {key: records for key, records in systems.items() if not divided or sizes[key] == title}

@@ -11,19 +11,11 @@ from harness.analysis.compare import DRAWS, Pair, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import LEVEL, Comparison
 from harness.reporting.page.groups import Group
-from harness.rundir.records import ResultRecord
 
 
 def system_key(run: int, model: str, decoding_key: str) -> str:
     """Return the name of a system within a group: number of the run, model, decoding as sorted JSON."""
     return f"{run}|{model}|{decoding_key}"
-
-
-def size_key(record: ResultRecord) -> str:
-    """Return the set sizes within which the values of a metric compare; empty where sizes do not matter."""
-    sizes = record.sizes or {}
-    names = ("candidates", "references") if record.level == "set" else ("references",)
-    return " + ".join(str(list(sizes[name])) for name in names if name in sizes)
 
 
 @dataclass(frozen=True)
@@ -81,21 +73,15 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
 
 
 def _letters(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[str, dict[str, str]]:
-    """Return metric -> system -> letters; systems of one set size are ranked among themselves."""
+    """Return metric -> system -> letters."""
     number = {id(side): index for index, side in enumerate(group.sides)}
-    by_size: dict[tuple[str, str], list[Comparison]] = {}
+    entries: list[Comparison] = []
     for pair, row in zip(compared, rows):
-        record = pair.one.record(pair.a, row.metric)
-        if record is None or row.sizes_differ:
-            continue
         keys = [
             system_key(number[id(side)], system.model, system.decoding_key)
             for side, system in ((pair.one, pair.a), (pair.other, pair.b))
         ]
-        entry = replace(row, system_a=keys[0], system_b=keys[1])
-        by_size.setdefault((row.metric, size_key(record)), []).append(entry)
-    letters: dict[str, dict[str, str]] = {}
-    for (metric, _), size_rows in by_size.items():
-        for system in rankings(size_rows).get(metric, ()):
-            letters.setdefault(metric, {})[system.system] = system.letters
-    return letters
+        entries.append(replace(row, system_a=keys[0], system_b=keys[1]))
+    return {
+        metric: {system.system: system.letters for system in systems} for metric, systems in rankings(entries).items()
+    }

@@ -51,6 +51,7 @@ class Best(FitsInner, MeanMetric):
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
             min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled, held_fixed=inner.held_fixed,
             untestable=f"scores captions by {inner.name}, which {reason}" if reason else "",
+            depends_on=frozenset({"candidates"}) | (inner.depends_on or frozenset()),
         )  # fmt: skip
 
     def signature(self) -> str:

@@ -63,6 +63,8 @@ class ObjectMetric(MeanMetric):
 
     name = "unnamed"
     higher = False
+    of_all_candidates = False
+    """True for a score of the objects of all candidates together, which depends on their number."""
 
     @check_arguments
     def __init__(self, *, truth: Truth = "references", key: str = "objects", table: PathParam = "coco") -> None:
@@ -72,7 +74,10 @@ class ObjectMetric(MeanMetric):
         details = [*([truth] if truth != "references" else []), *([self.table.name] if table != "coco" else [])]
         label = f"{self.name}({','.join(details)})" if details else self.name
         untestable = "reads annotations" if truth != "references" else ""
-        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable)
+        sizes = (needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]())
+        self.spec = MetricSpec(
+            label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable, depends_on=sizes
+        )
 
     def signature(self) -> str:
         """Return a text such as ``chair-i|references|coco-1acdb52088df``."""
@@ -118,6 +123,7 @@ class ChairI(ObjectMetric, SumMetric):
     """
 
     name = "chair-i"
+    of_all_candidates = True
 
     def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
         """Return the numbers of hallucinated and of all mentions."""

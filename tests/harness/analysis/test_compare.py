@@ -14,7 +14,6 @@ from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compa
 from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
 from harness.rundir.artifacts import ArtifactStore
-from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from tests.support.comparisons import make_comparison
 
@@ -184,7 +183,8 @@ def test_a_damaged_artifact_is_a_note(project):
 
 
 def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
-    harness.evaluate({**SPEC, "metrics": ["distinct"]}, output="r")
+    models = [{"echo": {"n": 1, "label": name}} for name in ("one", "two")]
+    harness.evaluate({**SPEC, "models": models, "metrics": ["distinct"]}, output="r")
     for file in (project / "r" / "scores").glob("*.npz"):
         arrays = dict(np.load(file))
         rows = {
@@ -261,14 +261,41 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
             assert row["note"].endswith("the jackknife that leaves out 20 parts of 1.5 examples, 19 degrees of freedom")
 
 
-def test_numbers_that_a_run_lacks_or_that_have_no_sizes_are_not_of_other_sizes():
-    small, large = (
-        ResultRecord(model="m", metric="trm", level="set", sizes={"candidates": (n,), "references": (3,)})
-        for n in (2, 3)
-    )
-    assert module._sizes_differ(small, large)
-    assert not module._sizes_differ(small, small)
-    unsized = ResultRecord(model="m", metric="trm", level="set")
-    for other in (None, unsized):
-        assert not module._sizes_differ(small, other)
-        assert not module._sizes_differ(other, small)
+def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_differ(project):
+    harness.evaluate({**SPEC, "metrics": ["distinct", "length"]}, output="r")
+    rows = {row.metric: row for row in compare_runs(["r"])}
+    assert rows["length"].better == "B", "a mean over candidates does not depend on their number"
+    unequal = rows["distinct1"] if "distinct1" in rows else next(row for name, row in rows.items() if name != "length")
+    assert (unequal.better, unequal.p_value, unequal.difference) == ("sizes differ", None, None)
+    assert unequal.note == "no verdict: 1 and 3 candidates (--equalise compares)"
+    assert unequal.a is not None and unequal.b is not None
+
+
+def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
+    references = {"e1": ["a dog"], "e2": ["a cat"], "e3": ["a dog", "the dog"]}
+    (project / "references.json").write_text(json.dumps(references))
+    for name, ids in (("all", ["e1", "e2", "e3"]), ("some", ["e1", "e2"])):
+        (project / f"{name}.json").write_text(json.dumps({key: ["a dog"] for key in ids}))
+    spec = {
+        "task": "corpus",
+        "dataset": {"reader": "jsonl", "path": str(project / "references.json")},
+        "models": [
+            {"predictions": {"label": n, "path": str(project / f"{n}.json"), "allow_missing": True}}
+            for n in ("all", "some")
+        ],
+        "metrics": ["bleu1"],
+    }
+    harness.evaluate(spec, output="r")
+    (row,) = compare_runs(["r"])
+    assert (row.n, row.better) == (2, "=")
+
+
+def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
+    harness.evaluate({**SPEC, "metrics": ["distinct", {"trm": {"distance": "rouge"}}]}, output="r")
+    for row in compare_runs(["r"], equalise=True, draws=100):
+        assert row.better != "sizes differ" and not row.sizes_differ
+        assert row.note.startswith("equalised: sets of equal size, mean of 20 random subsets")
+    for name, count in (("s", 2), ("t", 1)):
+        harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
+    (row,) = compare_runs(["s", "t"], equalise=True, draws=100)
+    assert (row.difference, row.better) == (0.0, "=")

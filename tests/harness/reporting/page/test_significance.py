@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from harness.reporting.page.groups import groups_of, open_run
-from harness.reporting.page.significance import clusters_of, size_key, system_key
-from harness.rundir.records import ResultRecord
+from harness.reporting.page.significance import clusters_of, system_key
 
 
 def group(*names: str):
@@ -39,10 +38,3 @@ def test_two_runs_are_compared_across(finished):
     runs = group(finished("a"), finished("b", models=[{"echo": {"label": "third", "n": 3}}]))
     assert {key.split("|")[0] for key in clusters_of(runs).letters["length"]} == {"0", "1"}
     assert "write the report with --compare" in clusters_of(runs, budget=0).warning
-
-
-def test_sizes_matter_for_sets_and_references_for_all():
-    sizes = {"candidates": [3], "references": [5]}
-    assert size_key(ResultRecord(model="m", metric="x", level="set", sizes=sizes)) == "[3] + [5]"
-    assert size_key(ResultRecord(model="m", metric="x", level="item", sizes=sizes)) == "[5]"
-    assert size_key(ResultRecord(model="m", metric="x")) == ""
