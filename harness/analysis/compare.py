@@ -226,7 +226,7 @@ def compare_pairs(
     if todo:
         family = DrawFamily(len(frame.examples), draws, seed)
         items = [frame.item(*jobs[k]) for k in todo if k not in unequal]
-        with bar("comparisons", len(todo), show=show) as advance, store.adding() as add:
+        with bar("comparisons", len(todo), show=show, unit="tests") as advance, store.adding() as add:
             tests = paired_tests(items, family)
             for k in todo:
                 if k not in unequal:

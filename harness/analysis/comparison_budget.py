@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from harness.analysis.compare import DRAWS, Pair, compare_pairs, row_name
 from harness.analysis.comparison_store import StoredComparisons
 from harness.analysis.comparisons import Comparison
-from harness.contracts import MeanMetric
+from harness.analysis.paired_family import JACKKNIFED
+from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.registry import current
 
 BUDGET = 8.0
@@ -22,7 +24,8 @@ PER_EXAMPLE = 6e-5
 PER_PRODUCT = 5e-6
 """Estimated seconds to sum one example of one system and metric under all weights."""
 GENERAL = 1e-3
-"""Estimated seconds per example of a test of a metric whose number is no function of sums."""
+"""Estimated seconds per example of a test of a metric whose number is no function of sums: of each pair, or from
+:data:`~harness.analysis.paired_family.JACKKNIFED` examples on of each system for a metric with an interval of its own."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,12 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
     runs = [side.run for pair in pairs for side in (pair.one, pair.other)]
     stored = StoredComparisons.of(runs, DRAWS, 0).rows
     absent = {name: [p for p in pairs if name in p.metrics and row_name(p, name) not in stored] for name in metrics}
-    additive = {name for name in metrics if _is_additive(pairs, name)}
+    components = {name: _metric(pairs, name) for name in metrics}
+    additive = {name for name, metric in components.items() if isinstance(metric, MeanMetric)}
     tested = {name for name in metrics if not absent[name]}
     drawn = False
     for name in sorted(metrics, key=lambda name: name not in additive):
-        cost = _cost(absent[name], additive=name in additive, drawn=drawn)
+        cost = _cost(absent[name], components[name], drawn=drawn)
         if name not in tested and cost <= budget:
             tested.add(name)
             budget -= cost
@@ -82,18 +86,20 @@ def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tu
     return rows
 
 
-def _cost(pairs: Sequence[Pair], *, additive: bool, drawn: bool) -> float:
+def _cost(pairs: Sequence[Pair], metric: Metric | None, *, drawn: bool) -> float:
     """Return the estimated seconds of the tests of one metric; ``drawn``: the weights of the examples are drawn already."""
     sizes = [max(len(pair.a.rows), len(pair.b.rows)) for pair in pairs]
-    if not additive:
-        return GENERAL * sum(sizes)
     systems = {(id(side), system) for pair in pairs for side, system in ((pair.one, pair.a), (pair.other, pair.b))}
+    rows = sum(len(system.rows) for _, system in systems)
+    if not isinstance(metric, MeanMetric):
+        of_systems = isinstance(metric, OwnInterval) and min(sizes, default=0) >= JACKKNIFED
+        return GENERAL * (rows if of_systems else sum(sizes))
     weights = 0.0 if drawn else PER_EXAMPLE * max(sizes, default=0)
-    return PER_TEST * len(pairs) + weights + PER_PRODUCT * sum(len(system.rows) for _, system in systems)
+    return PER_TEST * len(pairs) + weights + PER_PRODUCT * rows
 
 
-def _is_additive(pairs: Sequence[Pair], label: str) -> bool:
-    """Return True for a metric whose number is a function of sums over examples."""
+def _metric(pairs: Sequence[Pair], label: str) -> Metric | None:
+    """Return the metric of a label; None for a run that does not list it."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
     entry = next((item for item in side.run.provenance.metrics if item.label == label), None)
-    return entry is not None and isinstance(current().create("metrics", entry.name, entry.params), MeanMetric)
+    return None if entry is None else cast(Metric, current().create("metrics", entry.name, entry.params))

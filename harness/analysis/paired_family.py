@@ -2,8 +2,10 @@
 
 Sums (:class:`harness.contracts.SumMetric`) and means of all systems are resampled by common matrix products; the values of a pair
 follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
-interval of their own (:class:`harness.contracts.OwnInterval`), which repetition biases, have a jackknife in place of the bootstrap. Metrics
-with ``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
+interval of their own (:class:`harness.contracts.OwnInterval`), which repetition biases, have a jackknife in place of the bootstrap, and
+from :data:`JACKKNIFED` examples on its t test in place of approximate randomisation: the numbers without groups of examples are
+those of one system, computed once for all its pairs, where exchanges between two systems are made anew for each pair. Metrics with
+``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
 """
 
 from __future__ import annotations
@@ -27,10 +29,13 @@ from harness.stats.resampled_difference import (
     difference_of_sums,
     first_draws,
     separable,
+    weights_without_groups,
 )
 
 GENERAL_DRAWS = 1000
 """Maximum number of weight vectors of a metric that is not additive."""
+JACKKNIFED = 500
+"""Number of common examples from which a metric with an interval of its own has the t test of the jackknife."""
 MAX_PRODUCT = 1 << 25
 """Maximum number of sums that are held together, 256 MB."""
 
@@ -209,19 +214,20 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[Resam
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
-    if hasattr(item.metric, "left_out"):
+    own_interval = isinstance(item.metric, OwnInterval)
+    if hasattr(item.metric, "left_out") or (own_interval and int(defined.sum()) >= JACKKNIFED):
         return _jackknifed(item, defined, family.seed, seen)
     x, y = item.a.stats[defined], item.b.stats[defined]
     if id(item.metric) in seen.inseparable or not _is_separable(item.metric, x, y):
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
-    repeats = item.metric.spec.resampled and not isinstance(item.metric, OwnInterval)
+    repeats = item.metric.spec.resampled and not own_interval
     return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
 
 
 def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[ResampledDifference, str]:
-    """Return the tests of a metric with ``left_out`` on the examples of the mask (B,), and their note."""
+    """Return the tests of a metric by its numbers without parts of the examples of the mask (B,), and their note."""
     (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
         difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
@@ -236,7 +242,7 @@ def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen)
 
 
 def jackknife_note(left_out: LeftOut, examples: int) -> str:
-    """Return the note of a metric with ``left_out``."""
+    """Return the note of a metric that is tested by the jackknife."""
     size = round(left_out.share * examples, 1)
     return (
         f"interval and p by a t test of the jackknife that leaves out {len(left_out.values)} parts of {size:g} examples, "
@@ -250,7 +256,12 @@ def _left_out(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, 
     if key not in seen.left_out:
         assert side.stats is not None
         rows = side.stats[defined]
-        parts = cast(Any, metric).left_out(rows, seed) if len(rows) > 1 else LeftOut(np.empty(0), 0.5, 1)
+        parts = LeftOut(np.empty(0), 0.5, 1)
+        if len(rows) > 1 and hasattr(metric, "left_out"):
+            parts = cast(Any, metric).left_out(rows, seed)
+        elif len(rows) > 1:
+            weights = weights_without_groups(len(rows), seed)
+            parts = LeftOut(np.asarray(metric.reduce(rows, weights)), 1 / len(weights), len(weights) - 1)
         seen.left_out[key] = float(metric.reduce(rows)), parts
     return seen.left_out[key]
 

@@ -141,7 +141,7 @@ def difference_of_statistics(
         without = reduce(a, one_less) - reduce(b, one_less) if n < bootstrap.SMALL else np.empty(0)
         resampled = _Resampled(draws, without, n)
     elif n > 1:
-        rest = _without_groups(n, family.seed)
+        rest = weights_without_groups(n, family.seed)
         resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
     swapped = [
         (reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep])))
@@ -207,8 +207,8 @@ def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _without_groups(n: int, seed: int) -> np.ndarray:
-    """Return weights (G, B) that leave out one of G random groups of nearly equal size each."""
+def weights_without_groups(n: int, seed: int) -> np.ndarray:
+    """Return weights (G, B) that leave out one of G random groups of nearly equal size each, at most :data:`GROUPS`."""
     groups = min(n, GROUPS)
     label = np.random.default_rng([seed, n, 2]).permutation(n) % groups
     return (np.arange(groups)[:, None] != label).astype(np.float64)

@@ -7,7 +7,7 @@ import pytest
 
 from harness.analysis import paired_family
 from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, jackknife_note, paired_tests
-from harness.contracts import LeftOut, MeanMetric, MetricSpec
+from harness.contracts import Interval, LeftOut, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.stats import jackknife
 from harness.stats.draws import DrawFamily
@@ -184,6 +184,22 @@ def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_on
     assert reported.p_value == jackknife.p_value_of_parts(reported.difference, difference)
     assert results[0].note == jackknife_note(difference, 39)
     assert "leaves out 5 parts of 7.8 examples, 4 degrees of freedom" in results[0].note
+
+
+class OwnRatio(Ratio):
+    """A ratio with an interval of its own."""
+
+    def interval(self, stats, samples, seed):
+        return Interval(None)
+
+
+def test_a_metric_with_an_interval_of_its_own_is_jackknifed_from_500_examples_on():
+    rng = np.random.default_rng(5)
+    for count, jackknifed in ((499, False), (500, True)):
+        outcome = outcome_of(OwnRatio(), data(rng, n=count), data(rng, n=count))
+        assert np.isnan(outcome.reported.p_randomisation) is np.bool_(jackknifed)
+        assert outcome.reported.ci95 is not None
+        assert ("leaves out 100 parts of 5 examples, 99 degrees of freedom" in outcome.note) is jackknifed
 
 
 def test_a_metric_over_groups_names_the_reason_for_no_interval():
