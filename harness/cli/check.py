@@ -3,6 +3,7 @@
 harness check my_metrics:Words
 harness check trm --kind metrics --set distance=cider
 harness check my_task.yaml
+harness check my_metrics:Words --calibrate
 
 Exit codes: 0 all checks pass, 1 some checks fail, 2 there is no such component.
 """
@@ -34,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
     )
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="simulate the coverage of a metric's interval and the size of its paired test instead (--json: calibration.json)",
+    )
     parser.add_argument("--skip", action="append", default=[], metavar="CHECK", help="leave a check out")
     add_registry(parser)
     add_json(parser)
@@ -48,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError("name a component to check, or give --all-builtins")
     from harness.testing.targets import checks_of, subject_of, targets
 
+    if args.calibrate:
+        return _calibrate(args)
     components = targets(args.target, args.kind, _params(args.set))
     rows: list[Values] = []
     for target in components:
@@ -77,6 +85,36 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"passed": not failed, "checks": rows})
     return 1 if failed else 0
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Print the measured coverage and size of one metric; return 0."""
+    from harness.run.measured_coverage import LOWEST
+    from harness.testing.calibration import DISTRIBUTIONS, calibrate
+    from harness.testing.targets import subject_of, targets
+
+    components = targets(args.target, args.kind or "metrics", _params(args.set))
+    if len(components) > 1 or components[0].kind != "metrics":
+        raise HarnessError(f"--calibrate takes one metric; '{args.target}' is {len(components)} {components[0].kind}")
+    with contextlib.redirect_stdout(io.StringIO()):
+        table = calibrate(subject_of("metrics", components[0].component).component)
+    if args.json:
+        print_json({"metrics": {table.name: table.to_dict()}})
+        return 0
+    names = "  ".join(f"{name:>9}" for name in DISTRIBUTIONS)
+    print(
+        f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each"
+    )
+    print(f"{'n':>5}  {names}    {names}")
+    for n, cell in table.sizes.items():
+        shares = ["  ".join(f"{_share(share):>9}" for share in part) for part in (cell.coverage, cell.size)]
+        low = any(share is not None and share < LOWEST for share in cell.coverage)
+        print(f"{n:>5}  {shares[0]}    {shares[1]}{'    below .90: no interval' if low else ''}")
+    return 0
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.3f}"
 
 
 def _check_builtins(as_json: bool) -> int:

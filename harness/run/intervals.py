@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError
+from harness.run.measured_coverage import checked_interval
 from harness.stats import bootstrap
 from harness.stats.binomial import wilson_interval
 
@@ -34,7 +36,16 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 
 
 def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
-    """Return the corpus number of the defined rows and its interval.
+    """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
+
+    Parameters and result are those of :func:`nominal_estimate`.
+    """
+    value, interval = nominal_estimate(metric, stats, samples, seed)
+    return value, checked_interval(metric, interval, len(stats))
+
+
+def nominal_estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
+    """Return the corpus number of the defined rows and its nominal 95 % interval.
 
     A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
@@ -65,7 +76,8 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tupl
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
     if isinstance(metric, OwnInterval):
-        return value, metric.interval(stats, samples, seed)
+        own = metric.interval(stats, samples, seed)
+        return value, replace(own, ends=_within_bounds(metric, own.ends, value, len(stats)))
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
@@ -81,7 +93,15 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tupl
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
-    return value, Interval(ends, metric.spec.held_fixed)
+    return value, Interval(_within_bounds(metric, ends, value, len(stats)), metric.spec.held_fixed)
+
+
+def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float, n_examples: int) -> bootstrap.Ends | None:
+    """Return the ends cut to the bounds of the metric, for few examples, where intervals are symmetric."""
+    if ends is None or n_examples >= bootstrap.FEW:
+        return ends
+    low, high = metric.spec.bounds or (-math.inf, math.inf)
+    return max(ends[0], min(low, value)), min(ends[1], max(high, value))
 
 
 def _number(metric: Metric, value: object) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -16,10 +16,16 @@ Ends = tuple[float, float]
 """Lower and upper end of an interval."""
 SMALL = 500
 """Number of examples below which :func:`confidence_interval` adjusts the percentiles; at 100, percentiles cover about .935."""
+FEW = 7
+"""Number of examples below which :func:`interval_of_draws` is Student's t interval: percentiles lie within the smallest and the largest
+score. Coverage of means of 4000 samples at n = 2, 3, 5, 6: normal .52 .73 .91 .93 by BCa and .96 .96 .95 .95 by t, exponential .45 .70
+.87 .88 and .92 .88 .89 .88; at 7 BCa has .94 and .90, t .96 and .90."""
 LARGE = 20_000
 """Number of examples from which weights are Poisson counts of a counter-based generator (:func:`poisson_sums`)."""
 MAX_WEIGHTS = 1 << 24
 """Maximum number of weights in one array."""
+MAX_KEPT = 1 << 19
+"""Maximum number of weights that are kept for the next metric or system on as many examples."""
 COUNTER_BLOCK = 4096
 """Examples per position of the counter."""
 CACHED_ROWS = 64
@@ -45,9 +51,21 @@ def weights(n_examples: int, samples: int, seed: int, chunk: int = 256) -> Itera
     chunk : int
         Maximum number of rows per array.
     """
+    draw = _kept_weights if n_examples * samples <= MAX_KEPT else _drawn_weights
+    yield from draw(n_examples, samples, seed, max(1, min(chunk, MAX_WEIGHTS // n_examples)))
+
+
+@lru_cache(maxsize=2)
+def _kept_weights(n_examples: int, samples: int, seed: int, chunk: int) -> tuple[np.ndarray, ...]:
+    blocks = tuple(_drawn_weights(n_examples, samples, seed, chunk))
+    for block in blocks:
+        block.flags.writeable = False
+    return blocks
+
+
+def _drawn_weights(n_examples: int, samples: int, seed: int, chunk: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng([seed, n_examples])
     share = np.full(n_examples, 1.0 / n_examples)
-    chunk = max(1, min(chunk, MAX_WEIGHTS // n_examples))
     for start in range(0, samples, chunk):
         yield rng.multinomial(n_examples, share, size=min(chunk, samples - start)).astype(np.float64)
 
@@ -170,8 +188,8 @@ def confidence_interval(
 ) -> tuple[float, float] | None:
     """Return the bootstrap 95 % interval (low, high) of ``reduce(ones)``; None where the samples do not differ.
 
-    The interval is :func:`adjusted_interval` below :data:`SMALL` examples, where percentiles cover too rarely, and
-    :func:`interval` from there on. Samples whose value is NaN are left out.
+    The interval is :func:`student_interval` below :data:`FEW` examples, :func:`adjusted_interval` below :data:`SMALL`, where percentiles
+    cover too rarely, and :func:`interval` from there on. Samples whose value is NaN are left out.
 
     Parameters
     ----------
@@ -215,7 +233,41 @@ def interval_of_draws(
         return None
     if n_examples >= SMALL:
         return interval(values)
+    if n_examples < FEW:
+        return student_interval(values, value, n_examples)
     return adjusted_interval(values, value, without_one[np.isfinite(without_one)], n_examples)
+
+
+def student_interval(values: np.ndarray, value: float, n_examples: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval value ± t standard errors of the bootstrap, for few examples.
+
+    The standard error is the deviation of the values times sqrt(n / (n - 1)), because resampled variances are too small by (n - 1) / n: for
+    a mean that is Student's interval, up to the error of the draws.
+
+    Parameters
+    ----------
+    values : ndarray
+        Bootstrap values, shape (samples,).
+    value : float
+        The number itself.
+    n_examples : int
+        Number of examples B, at least 2.
+    level : float
+        Nominal coverage.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, section 12.4.
+
+    Examples
+    --------
+    >>> low, high = student_interval(np.array([1.0, 3.0, 2.0, 2.0]), 2.0, 2)
+    >>> round(low, 2), round(high, 2)
+    (-10.71, 14.71)
+    """
+    error = float(np.std(values)) * np.sqrt(n_examples / (n_examples - 1))
+    half = quantiles.student_quantile(n_examples - 1, (1 + level) / 2) * error
+    return float(value - half), float(value + half)
 
 
 def adjusted_interval(

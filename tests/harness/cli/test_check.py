@@ -126,3 +126,24 @@ def test_all_builtins_pass(capsys):
 
     assert main(["check", "--all-builtins"]) == 0
     assert ", 0 FAIL, " in capsys.readouterr().out
+
+
+def test_calibrate_prints_a_table_or_the_file(faulty, capsys, monkeypatch):
+    from harness.testing import calibration
+
+    measured = calibration.calibrate
+    monkeypatch.setattr(calibration, "calibrate", lambda metric: measured(metric, sizes=(3, 8), repetitions=60))
+    assert main(["check", "faulty_parts:Faulty", "--calibrate"]) == 0
+    title, header, *rows = capsys.readouterr().out.splitlines()
+    assert title == "faulty: coverage of the 95 % interval, size of the paired test at .05; 60 runs each"
+    assert header.split() == ["n", *calibration.DISTRIBUTIONS, *calibration.DISTRIBUTIONS]
+    assert [row.split()[0] for row in rows] == ["3", "8"]
+    assert main(["check", "faulty_parts:Faulty", "--calibrate", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)["metrics"]["faulty"]
+    assert table["repetitions"] == 60
+    assert len(table["sizes"]["3"]["interval"]) == 3
+
+
+def test_calibrate_takes_one_metric(project, capsys):
+    assert main(["check", "minilm", "--kind", "embeddings", "--calibrate"]) == 2
+    assert "--calibrate takes one metric; 'minilm' is 1 embeddings" in capsys.readouterr().err

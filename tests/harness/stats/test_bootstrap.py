@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.stats import bootstrap
+from harness.stats import bootstrap, jackknife
 from harness.stats.bootstrap import COUNTER_BLOCK, large_interval, poisson_sums
 
 
@@ -34,7 +34,7 @@ def means(x):
     return lambda w: w @ x / w.sum(axis=1)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=99), st.integers(0, 5))
+@given(st.lists(st.floats(-1e6, 1e6), min_size=bootstrap.FEW, max_size=99), st.integers(0, 5))
 def test_small_intervals_contain_the_value_and_stay_among_the_scores(scores, seed):
     x = np.array(scores)
     ends = bootstrap.confidence_interval(means(x), len(x), 200, seed)
@@ -44,6 +44,26 @@ def test_small_intervals_contain_the_value_and_stay_among_the_scores(scores, see
         slack = 1e-9 * np.abs(x).max()
         value = means(x)(np.ones((1, len(x))))[0]
         assert x.min() - slack <= ends[0] <= value <= ends[1] <= x.max() + slack
+
+
+@pytest.mark.parametrize("n", range(2, bootstrap.FEW))
+def test_intervals_of_few_examples_are_those_of_student(n):
+    x = np.random.default_rng(n).normal(size=n)
+    low, high = bootstrap.confidence_interval(means(x), n, 20_000, 0) or (0.0, 0.0)
+    expected = jackknife.interval(float(x.mean()), (x.sum() - x) / (n - 1))
+    assert (low, high) == pytest.approx(expected, abs=0.05 * (high - low))
+    total = bootstrap.confidence_interval(lambda w: w @ x, n, 20_000, 0)  # a sum is n times the mean
+    assert total == pytest.approx((n * low, n * high))
+
+
+def test_weights_are_kept_for_the_next_number_of_as_many_examples():
+    first, again, other = (list(bootstrap.weights(n, 300, 1)) for n in (6, 6, 7))
+    assert [block.shape for block in first] == [(256, 6), (44, 6)]
+    assert first[0] is again[0]
+    assert not first[0].flags.writeable
+    assert other[0].shape == (256, 7)
+    many = list(bootstrap.weights(2000, 300, 1))
+    assert many[0] is not next(iter(bootstrap.weights(2000, 300, 1)))
 
 
 @given(st.integers(0, 1000))

@@ -1,0 +1,78 @@
+"""The tables of calibration: drawn again, written to their file, and shown on the cards."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from harness.testing.calibration import MANY, calibrate
+from tools import calibration
+
+TABLES = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]
+DRAWN_AGAIN = ("rouge", "meteor", "mmd", "novelty", "nrr2")
+RUNS = 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", DRAWN_AGAIN)
+def test_tables_drawn_again_are_equal_within_their_error(label):
+    table = TABLES[label]
+    metric, populations = calibration.case(table["metric"])
+    again = calibrate(metric, populations, sizes=(5, 20), repetitions=RUNS)
+    assert again.name == label
+    for n, cell in again.sizes.items():
+        stored = table["sizes"][str(n)]
+        assert n < MANY
+        for shares, known, share in ((cell.coverage, stored["interval"], 1), (cell.size, stored["test"], 0.5)):
+            for drawn, before in zip(shares, known):
+                if drawn is None or before is None:
+                    assert drawn == before
+                    continue
+                mean = (drawn + before) / 2
+                variance = max(mean * (1 - mean), 0.01) * (1 / RUNS + 1 / table["repetitions"]) / share
+                assert abs(drawn - before) < 4 * math.sqrt(variance), (n, shares, known)
+
+
+def test_every_card_shows_the_tables():
+    cards = calibration.guides(calibration.ROOT / "docs")
+    for label, table in TABLES.items():
+        text = (calibration.ROOT / "docs" / cards["metrics", table["metric"]]).read_text("utf-8")
+        section = text.partition(calibration.START)[2].partition(calibration.END)[0]
+        line = calibration.card_section({label: table}).splitlines()[-2]
+        assert line.split("|")[2].strip() in section, label
+        assert f"| `{label}` interval |" in section
+        assert f"| `{label}` test |" in section
+
+
+def test_a_section_stars_what_a_run_does_not_print():
+    cells = {"2": {"interval": [0.9, 0.896, 1.0], "test": [0.0, 0.0, 0.0]}, "5": {"interval": [None], "test": [0.05]}}
+    lines = calibration.card_section({"words": {"repetitions": 1000, "sizes": cells}}).splitlines()
+    assert lines[-4:] == [
+        "| | n = 2 | 5 |", "| --- | --- | --- |", "| `words` interval | .89–1.00 \\* | – |", "| `words` test | .00 | .05 |"
+    ]  # fmt: skip
+
+
+def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
+    first = {"repetitions": 10, "sizes": {"2": {"interval": [0.9], "test": [None]}}}
+    calibration.store("b", "b2", first)
+    calibration.store("a", "a", first)
+    calibration.store("b", "b2", {**first, "repetitions": 20})
+    stored = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]
+    assert list(stored) == ["a", "b2"]
+    assert stored["b2"] == {"metric": "b", "repetitions": 20, "sizes": first["sizes"]}
+
+
+def test_populations_of_reference_games():
+    a, b = calibration.games(2)
+    assert len(a) == len(b) == calibration.EXAMPLES
+    assert [item.references for item in a] == [item.references for item in b]
+    assert sum(one.candidates != other.candidates for one, other in zip(a, b)) > 100
+
+
+@pytest.mark.parametrize(("name", "reason"), [("clair", "needs a judge"), ("clipscore", "needs weights of CLIP")])
+def test_metrics_that_are_not_measured(name, reason):
+    with pytest.raises(calibration.HarnessError, match=reason):
+        calibration.case(name)

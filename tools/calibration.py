@@ -1,0 +1,154 @@
+"""Measure the calibration of built-in metrics, and write it beside their code and on their cards.
+
+    python -m tools.calibration                  all built-in metrics that run without further files
+    python -m tools.calibration rouge mmd        some of them; the others keep their tables
+    python -m tools.calibration --cards          write the cards from the tables
+
+Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is needed; the listener finds phrases. Judges are not
+measured: the distribution of their grades depends on the judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import harness_metrics
+from benchmarks.coverage_cases import Keywords
+from harness.contracts import CaptionSet, Metric
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.run.measured_coverage import FILE, LOWEST
+from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, Population, calibrate, kept_share
+from harness_tasks.a3ds.scene import captions as scene_captions
+from harness_tasks.readers.a3ds import ReferenceGames
+from tests.support import metric_cases
+from tools.documentation.components import guides
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = Path(harness_metrics.__file__).parent / FILE
+ABOUT = "python -m tools.calibration; coverage of the interval and size of the test by distribution: " + ", ".join(
+    DISTRIBUTIONS
+)
+START, END = "<!-- calibration -->", "<!-- /calibration -->"
+SECONDS = 60.0
+"""Processor time for a metric."""
+OF_GAMES = {*metric_cases.OF_GAMES, "listener-accuracy", "adjective-order"}
+
+
+def main() -> int:
+    """Measure the metrics of the command line, write tables and cards, and name those that cannot be measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("metrics", nargs="*", help="registered names; default: all built-in metrics")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time for a metric")
+    parser.add_argument("--repetitions", type=int, help="simulated runs; default: those of harness.testing.calibration")
+    parser.add_argument("--cards", action="store_true", help="write the cards alone")
+    options = parser.parse_args()
+    names = [] if options.cards else options.metrics or metric_cases.names()
+    for name in names:
+        started = time.perf_counter()
+        try:
+            metric, populations = case(name)
+            table = calibrate(metric, populations, repetitions=options.repetitions, seconds=options.seconds)
+        except (HarnessError, OSError) as error:
+            print(f"{name}: not measured: {str(error).splitlines()[0]:.150}", flush=True)
+            continue
+        store(name, table.name, table.to_dict())
+        print(f"{name}: up to n = {max(table.sizes)}, {time.perf_counter() - started:.0f} s", flush=True)
+    write_cards()
+    return 0
+
+
+def case(name: str) -> tuple[Metric, list[Population] | None]:
+    """Return a built-in metric as it is measured, and its populations unless they are those of the kit."""
+    if name == "listener-accuracy":
+        values: dict[str, Any] = {"listener": Keywords()}
+    elif metric_cases.PARAMETERS.get(name) is metric_cases.JUDGE:
+        raise HarnessError("needs a judge")
+    elif name in metric_cases.CANNOT_RUN:
+        raise HarnessError(f"needs {metric_cases.CANNOT_RUN[name]}")
+    else:
+        values = metric_cases.case(name).parameters
+    metric: Any = current().create("metrics", name, values)
+    return metric, [games(kind) for kind in range(len(DISTRIBUTIONS))] if name in OF_GAMES else None
+
+
+def games(kind: int) -> Population:
+    """Return reference games of two systems, which describe the target in a share of the games, else the distractor, briefly or in full."""
+    rng = np.random.default_rng([1, kind])
+    systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
+    for item in list(ReferenceGames(pairs=EXAMPLES // 4))[:EXAMPLES]:
+        share = kept_share(kind, rng)
+        for system in systems:
+            scene = item.meta["target_id" if rng.random() < share else "distractor_id"]
+            texts = scene_captions(scene, "exhaustive" if rng.random() < 0.3 else "short")
+            system.append(CaptionSet(item.id, (str(rng.choice(texts)),), item.references[:5], meta=item.meta))
+    return systems
+
+
+def store(name: str, label: str, table: dict[str, Any]) -> None:
+    """Write the table of a metric into the file of all, a line per number of examples; ``label`` is the name that a run looks up."""
+    tables = json.loads(TABLES.read_text("utf-8"))["metrics"] if TABLES.is_file() else {}
+    tables[label] = {"metric": name, **table}
+    lines: list[str] = []
+    for key in sorted(tables):
+        head, sizes = {k: v for k, v in tables[key].items() if k != "sizes"}, tables[key]["sizes"]
+        rows = ",\n    ".join(f"{json.dumps(n)}: {json.dumps(cell)}" for n, cell in sizes.items())
+        lines.append(f'  {json.dumps(key)}: {json.dumps(head)[:-1]}, "sizes": {{\n    {rows}\n  }}}}')
+    content = ",\n".join(lines)
+    TABLES.write_text(f'{{"about": {json.dumps(ABOUT)}, "metrics": {{\n{content}\n}}}}\n', "utf-8")
+
+
+def write_cards() -> None:
+    """Write the section of each card whose metrics have tables."""
+    tables = json.loads(TABLES.read_text("utf-8"))["metrics"]
+    cards = guides(ROOT / "docs")
+    sections: dict[Path, list[str]] = {}
+    for label in sorted(tables):
+        card = ROOT / "docs" / cards["metrics", tables[label]["metric"]]
+        sections.setdefault(card, []).append(label)
+    for card, labels in sections.items():
+        text = re.sub(rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL)
+        section = card_section({label: tables[label] for label in labels})
+        card.write_text(f"{text.rstrip()}\n\n{START}\n{section}\n{END}\n", "utf-8")
+
+
+def card_section(tables: dict[str, Any]) -> str:
+    """Return the Markdown of the tables of a card."""
+    sizes = sorted({int(n) for table in tables.values() for n in table["sizes"]})
+    repetitions = " or ".join(f"{count:,}" for count in sorted({table["repetitions"] for table in tables.values()}))
+    lines = [
+        "**Calibration.** Share of the nominal 95 % intervals that contain the true number, and share of the paired tests of two equal "
+        f"systems with p at most .05, on n examples: lowest and highest of three distributions, {repetitions} simulated runs each",
+        "([how](../testing.md#calibration)). \\* below .90: a run prints no interval.",
+        "",
+        f"| | n = {' | '.join(map(str, sizes))} |",
+        f"| --- |{' --- |' * len(sizes)}",
+    ]
+    for label, table in tables.items():
+        for key in ("interval", "test"):
+            cells = [_shares(table["sizes"].get(str(n), {}).get(key, []), key) for n in sizes]
+            lines.append(f"| `{label}` {key} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _shares(shares: list[float | None], key: str) -> str:
+    """Return the lowest and highest share, such as ``.93–.96``, with a star where an interval is not printed."""
+    known = sorted(share for share in shares if share is not None)
+    if not known:
+        return "–"
+    lowest = round(known[0] * 1000) // 10 / 100  # rounded down, so that .896 is seen to be below .90
+    texts = [f"{share:.2f}".removeprefix("0") for share in (lowest if known[0] < LOWEST else known[0], known[-1])]
+    star = " \\*" if key == "interval" and known[0] < LOWEST else ""
+    return "–".join(dict.fromkeys(texts)) + star
+
+
+if __name__ == "__main__":
+    sys.exit(main())
