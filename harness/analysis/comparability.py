@@ -11,7 +11,7 @@ RecordPair = tuple[ResultRecord, ResultRecord]
 
 
 def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()) -> list[str]:
-    """Return one sentence per difference of two runs: data, signature of a metric, number of references. Empty for one run.
+    """Return one sentence per difference of two runs: data, signature of a metric, references. Empty for one run.
 
     Parameters
     ----------
@@ -25,7 +25,12 @@ def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequ
     if len(runs) == 1:
         return []
     one, other = runs
-    return [*_data(one, other, names), *_signatures(one, other, names), *_references(records, names)]
+    return [
+        *_data(one, other, names),
+        *_signatures(one, other, names),
+        *_references(records, names),
+        *_subsets(one, other, names),
+    ]
 
 
 def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
@@ -70,6 +75,14 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
         for name, counts in a.compared_sizes
         if name in sizes_b and counts != sizes_b[name]
     )
+
+
+def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Compare the choice of references of runs that do not use all of them."""
+    subsets = [run.provenance.reference_subset for run in (one, other)]
+    if not all(subsets) or subsets[0] == subsets[1]:
+        return []
+    return [f"the references are refs:{subsets[0]} in {names[0]} and refs:{subsets[1]} in {names[1]}: other subsets"]
 
 
 def _text(counts: Sequence[int]) -> str:

@@ -77,6 +77,8 @@ class Generation:
     """Number of tokens of each candidate, END included."""
     stop_reasons: tuple[str, ...] | None = None
     """``stop`` or ``length`` for each candidate."""
+    held_out: tuple[int, ...] | None = None
+    """Positions of the example's references that the adapter removed; a cut of the references then keeps those of the other models."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.progress import Stages, bar
 from harness.run.provenance import build_manifest, digest
+from harness.run.reference_positions import position_note
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.size_notes import size_note
@@ -174,6 +175,10 @@ class ModelExecution(Execution):
             for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
         ]
         largest = (None, None)
+        drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
+        text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
+        if text:
+            self.note(text)
         if plan.spec.sizes == "equal" and generated:
             if self.options.part is not None:
                 raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
@@ -182,7 +187,7 @@ class ModelExecution(Execution):
                 self.note(size.note)
             largest = (size.n, size.m)
         return [
-            PlannedSystem(captions, decoding, count, largest)
+            PlannedSystem(captions, decoding, count, largest, drawn)
             for captions, decodings in generated
             for decoding in decodings
             for count in plan.reference_counts

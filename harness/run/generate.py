@@ -34,6 +34,7 @@ from harness.registry import current
 from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
 from harness.run.progress import note
 from harness.run.provenance import code_of
+from harness.run.reference_subsets import ReferenceSubset
 from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import AnswerWriter, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
@@ -45,7 +46,8 @@ REQUEST_EXAMPLES = 256
 FAILED = -1
 """Number of candidates of an example that the model could not process, in :attr:`Captions.candidates`."""
 _TEXTS = ("candidates", "references")
-_NUMBERS = ("log_probs", "lengths", "stop_reasons")
+_NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
+ALL_REFERENCES = ReferenceSubset()
 Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
 """Yields one result per example: an adapter of this process, or one elsewhere."""
 
@@ -98,21 +100,29 @@ class Captions:
         return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
 
     def caption_sets(
-        self, start: int | None = None, stop: int | None = None, *, n: int | None = None, m: int | None = None
+        self,
+        start: int | None = None,
+        stop: int | None = None,
+        *,
+        n: int | None = None,
+        m: int | None = None,
+        subset: ReferenceSubset = ALL_REFERENCES,
     ) -> list[CaptionSet]:
         """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates.
 
-        The first ``n`` candidates and ``m`` references of each are taken; None: all.
+        The first ``n`` candidates and ``m`` references of each are taken, None: all, from references in the order of ``subset``.
         """
         first = self.start if start is None else start
         last = self.start + len(self) if stop is None else stop
         pairs = zip(self.store.slice(first, last), self.rows(first, last))
         return [
-            _caption_set(
-                example,
-                cast("Sequence[str]", row["candidates"])[:n],
-                cast("Sequence[str] | None", row.get("references")),
-                m,
+            CaptionSet(
+                example.id,
+                tuple(cast("Sequence[str]", row["candidates"])[:n]),
+                subset.arrange(example, row)[:m],
+                example.media,
+                example.source,
+                example.meta,
             )
             for example, row in pairs
             if row.get("candidates")
@@ -371,14 +381,6 @@ def results_of(
     count += sum(1 for _ in results)
     if count != len(examples):
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
-
-
-def _caption_set(
-    example: Example, candidates: Sequence[str], own: Sequence[str] | None, m: int | None = None
-) -> CaptionSet:
-    """Return the caption set of an example; ``own`` are the references that the adapter has left, None for all; the first ``m`` count."""
-    references = (example.references if own is None else tuple(own))[:m]
-    return CaptionSet(example.id, tuple(candidates), references, example.media, example.source, example.meta)
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.run.execute import Options, execute
 from harness.run.finished import Run
@@ -23,6 +22,7 @@ from harness.run.shard_grid import Part
 from harness.run.task_plan import Plan
 from harness.rundir.answers import join_answers
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
+from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.spec.loading import LoadedSpec, load_written_spec
 
@@ -127,7 +127,7 @@ def _plan(part_folder: PartFolder) -> Plan:
 
     Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
     """
-    plan = make_plan(cast(LoadedSpec, load_written_spec(cast(Parameters, part_folder.manifest["spec"]))))
+    plan = make_plan(cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec)))
     if digest(plan) != part_folder.manifest.get("digest"):
         if changed := _list_changes(plan, part_folder.manifest):
             raise InputError(

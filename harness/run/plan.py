@@ -32,9 +32,8 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for an unknown name or parameter."""
     spec = loaded.spec
     reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
-    counts = spec.references if isinstance(spec.references, list) else [spec.references]
     models, metrics = _models(loaded), planned_metrics(loaded)
-    plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, spec.reference_counts)
     loaded, plan = drop_uncovered_views(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)

@@ -136,6 +136,7 @@ def digest(plan: Plan) -> str:
         "version": __version__,
         "kernels": kernels_build(),
         "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),
+        **({"references": subset} if (subset := plan.spec.reference_subset) else {}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
@@ -182,13 +183,15 @@ def code_of(components: Sequence[object]) -> dict[str, str]:
 
 
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
-    """Return a short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
+    """Return a short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``."""
     sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
     fields = [plan.spec.task]
     if sizes:
         fields.append(f"n:{_span(sizes)}")
     fields.append(f"m:{_span(cut)}")
+    if plan.spec.reference_subset:
+        fields.append(f"refs:{plan.spec.reference_subset}")
     if plan.spec.limit is not None:
         fields.append(f"limit:{plan.spec.limit}")
     return "|".join([*fields, f"seed:{plan.spec.seed}", f"harness:{__version__}"])

@@ -131,15 +131,16 @@ class ScoringPass:
         return {n: {s: ms for s, ms in job.items() if ms} for n, job in streamed.items() if any(job.values())}
 
     def _job(self, shard: int, missing: dict[int, list[int]]) -> Job:
-        positions: dict[int, int] = {}
+        positions: dict[tuple[int, bytes], int] = {}
         sets: list[list[CaptionSet]] = []
         requests: list[Request] = []
         for system, metrics in missing.items():
             item = self.systems[system]
-            if id(item.captions) not in positions:  # several systems share captions, which go into the job once
-                positions[id(item.captions)] = len(sets)
-                sets.append(self._uncut_sets(item, self.shards[shard]))
-            requests.append(self._request(positions[id(item.captions)], system, metrics))
+            key = item.uncut_key(*self.shards[shard])
+            if key not in positions:  # several systems share captions, which go into the job once
+                positions[key] = len(sets)
+                sets.append(item.uncut_sets(*self.shards[shard]))
+            requests.append(self._request(positions[key], system, metrics))
         return Job(shard, sets, requests)
 
     def _request(self, captions: int, system: int, metrics: Sequence[int]) -> Request:
@@ -147,12 +148,6 @@ class ScoringPass:
         item = self.systems[system]
         counts = tuple((metric, self._examples[system, metric]) for metric in metrics)
         return Request(captions, system, item.candidates, item.references, counts)
-
-    @staticmethod
-    def _uncut_sets(system: PlannedSystem, shard: Shard) -> list[CaptionSet]:
-        """Return the largest sets of a shard, which all systems of the same captions cut to their sizes."""
-        n, m = system.largest
-        return system.captions.caption_sets(*shard, n=n, m=m)
 
     @property
     def _labels(self) -> list[str]:
@@ -175,7 +170,7 @@ class ScoringPass:
     def _first_sets(self) -> list[CaptionSet]:
         for start, stop in self.shards:
             for system in self.systems:
-                sets = self._uncut_sets(system, (start, min(stop, start + 64)))
+                sets = system.uncut_sets(start, min(stop, start + 64))
                 if sets:
                     return sets
         return []
@@ -196,7 +191,7 @@ class ScoringPass:
             scoring.fit_once(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
         scorer = self._scorer(self._whole_features)
-        sets = self._uncut_sets(item, self.whole)
+        sets = item.uncut_sets(*self.whole)
         with bar(": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show) as advance:
             scored = scorer.score(Job(0, [sets], [self._request(0, system, [metric])]), advance).scored[system, metric]
         self.artifacts.write_arrays(key, scored.to_arrays())

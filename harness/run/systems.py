@@ -13,6 +13,7 @@ from harness.contracts import CaptionSet, Decoding, Features, Metric, Values
 from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
 from harness.run.provenance import code_of, kernels_build
+from harness.run.reference_subsets import ReferenceSubset
 from harness.run.score import scorable
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.records import changed_fields
@@ -32,6 +33,8 @@ class PlannedSystem:
     references: int | None = None
     largest: tuple[int | None, int | None] = (None, None)
     """Common numbers of candidates and references that the sets are cut to (``sizes: equal``); None: all."""
+    subset_seed: int | None = None
+    """Seed with which the references that count are drawn; None: the first ones count."""
 
     @property
     def label(self) -> str:
@@ -57,7 +60,24 @@ class PlannedSystem:
     def caption_sets(self, start: int, stop: int) -> list[CaptionSet]:
         """Return the caption sets of the examples from ``start`` to ``stop``."""
         n, m = self.cuts
-        return self.captions.caption_sets(start, stop, n=n, m=m)
+        return self.captions.caption_sets(start, stop, n=n, m=m, subset=self.subset)
+
+    def uncut_sets(self, start: int, stop: int) -> list[CaptionSet]:
+        """Return the largest sets of the examples from ``start`` to ``stop``, whose first references are those of :meth:`caption_sets`."""
+        n, m = self.largest
+        return self.captions.caption_sets(start, stop, n=n, m=m, subset=self.subset)
+
+    def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
+        """Return a key that systems share whose :meth:`uncut_sets` are equal."""
+        subset, first = self.subset, self.captions.start
+        if subset.seed is None or subset.size is None:
+            return id(self.captions), b""
+        return id(self.captions), (self.captions.references[start - first : stop - first] > subset.size).tobytes()
+
+    @property
+    def subset(self) -> ReferenceSubset:
+        """Choice of the references that count."""
+        return ReferenceSubset(self.cuts[1], self.subset_seed)
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of candidates and references of the examples with candidates, shapes (B,)."""
@@ -90,9 +110,15 @@ class StatisticsKeys:
             f"{system.label} {plan.label}",
             __version__, kernels_build(), plan.metric.signature(), dict(plan.params), code,
             self._significance.model_dump(), self._seed,
-            [system.candidates, system.references, *system.largest], examples,
+            [system.candidates, system.references, *system.largest, *_draw(system)], examples,
             system.captions.store.digest(start, stop), system.captions.digest(start, stop), corpus,
         )  # fmt: skip
+
+
+def _draw(system: PlannedSystem) -> list[str]:
+    """Return a mark of references that are drawn; the names of other statistics are those of versions that took the first ones."""
+    subset = system.subset
+    return [] if subset.seed is None or subset.size is None else ["drawn"]
 
 
 def scorable_examples(system: PlannedSystem, metric: Metric) -> int:

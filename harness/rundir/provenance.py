@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeVar, cast
@@ -61,7 +61,7 @@ class Provenance:
 
     @property
     def signature(self) -> str:
-        """Short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
+        """Short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``."""
         return self._text("signature")
 
     @property
@@ -81,8 +81,24 @@ class Provenance:
 
     @property
     def spec(self) -> Parameters:
-        """The resolved spec."""
-        return cast("Parameters", self.content.get("spec") or {})
+        """The resolved spec; that of a version that took the first references says so."""
+        spec = cast("Values", self.content.get("spec") or {})
+        counts = spec.get("references")
+        if isinstance(counts, (int, list)) and "|refs:" not in self.signature:
+            return {**spec, "references": {"first": counts}}
+        return spec
+
+    @property
+    def reference_subset(self) -> str:
+        """Choice of the references that count, ``random(SEED)`` or ``first``; empty where the run uses all of them."""
+        asked = self.spec.get("references")
+        counts = cast("Values", asked).get("first") if isinstance(asked, Mapping) else asked
+        sizes = cast("list[int]", counts if isinstance(counts, list) else [counts] if isinstance(counts, int) else [])
+        available = cast("list[int]", self.data.get("references") or [0])
+        if self.spec.get("sizes") != "equal" and not any(size < max(available) for size in sizes):
+            return ""
+        marks = [field for field in self.signature.split("|") if field.startswith("refs:")]
+        return marks[-1].removeprefix("refs:") if marks else "first"
 
     @cached_property
     def views(self) -> tuple[ViewSpec, ...]:

@@ -316,8 +316,7 @@ def explain(error: ValidationError, tree: Located, model: type[BaseModel] = Spec
         text = f"unknown key '{loc[-1]}'{did_you_mean(str(loc[-1]), options)}; keys here are {', '.join(options)}"
         return InputError(text, location)
     if problem["type"] == "missing":
-        parent = tree.where(tuple(problem["loc"][:-1]))
-        return InputError(f"'{'.'.join(map(str, problem['loc']))}' is missing", parent)
+        return InputError(f"'{'.'.join(map(str, (*loc, problem['loc'][-1])))}' is missing", location)
     message = problem["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     suffix = "" if "found" in message else f"; found {_short(problem.get('input'))}"

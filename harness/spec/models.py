@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
@@ -83,6 +84,21 @@ class Strict(BaseModel):
     """Immutable model that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FirstReferences(Strict):
+    """References in the order of the data set, from the first."""
+
+    first: CountAxis
+
+
+def _references_form(value: object) -> str:
+    return "in-order" if isinstance(value, (FirstReferences, Mapping)) else "drawn"
+
+
+ReferenceCounts = Annotated[
+    Annotated[CountAxis, Tag("drawn")] | Annotated[FirstReferences, Tag("in-order")], Discriminator(_references_form)
+]
 
 
 class DatasetSpec(BaseModel):
@@ -217,8 +233,9 @@ class Spec(Strict):
     models: Annotated[list[Component], Field(min_length=1)]
     """Adapters by name with their parameters; the parameter ``label`` is the name of the model in tables."""
     decoding: DecodingSpec = DecodingSpec()
-    references: CountAxis | None = None
-    """Number of references that are used, from the first; a list is a grid axis (nested sets)."""
+    references: ReferenceCounts | None = None
+    """Number of references that are used, drawn per example by its id and the seed, or ``{first: n}``; a list is a grid axis (nested
+    sets)."""
     sizes: Literal["all", "equal"] = "all"
     """``equal`` cuts the sets of all models to the smallest numbers of candidates and of references that occur."""
     metrics: Annotated[list[Component], Field(min_length=1)]
@@ -231,6 +248,19 @@ class Spec(Strict):
     """Number of examples that are used, from the first; None: all."""
     variant: str = ""
     """Name of the variant of the file, set on loading."""
+
+    @property
+    def reference_counts(self) -> tuple[int | None, ...]:
+        """Numbers of references on the axis of the grid; None: all."""
+        counts = self.references.first if isinstance(self.references, FirstReferences) else self.references
+        return tuple(dict.fromkeys(counts if isinstance(counts, list) else [counts]))
+
+    @property
+    def reference_subset(self) -> str:
+        """``random(SEED)`` or ``first`` where references may be cut; empty where all of them are used."""
+        if isinstance(self.references, FirstReferences):
+            return "first"
+        return f"random({self.seed})" if self.references is not None or self.sizes == "equal" else ""
 
     @model_validator(mode="before")
     @classmethod

@@ -88,13 +88,20 @@ def _add_short_forms(schema: Values) -> None:
     properties["significance"] = {"anyOf": [{"enum": method["enum"]}, properties["significance"]]}
     properties["groups"]["anyOf"].append({"type": "string"})
     properties["published"] = {"anyOf": [properties["published"], properties["published"]["items"]]}
-    for values in (properties, schema["$defs"]["DecodingSpec"]["properties"]):
+    for values in (properties, *(schema["$defs"][name]["properties"] for name in ("DecodingSpec", "FirstReferences"))):
         for value in values.values():
-            types = [choice.get("type") for choice in value.get("anyOf", ())]
-            if "integer" in types and "array" in types:
-                value["anyOf"].append(_RANGE)
-                item = next(choice for choice in value["anyOf"] if choice.get("type") == "array")
-                item["items"] = {"anyOf": [item["items"], _RANGE]}
+            _add_ranges(value)
+
+
+def _add_ranges(value: Values) -> None:
+    """Add ranges to the forms of an axis of whole numbers."""
+    choices = [*value.get("anyOf", ()), *value.get("oneOf", ())]
+    arrays = [choice for choice in choices if choice.get("type") == "array"]
+    if arrays and any(choice.get("type") == "integer" for choice in choices):
+        value["anyOf"].append(_RANGE)
+        arrays[0]["items"] = {"anyOf": [arrays[0]["items"], _RANGE]}
+    for choice in choices:
+        _add_ranges(choice)
 
 
 def _component(kind: str) -> Values:

@@ -125,6 +125,11 @@ def results(subject: AdapterSubject) -> None:
             references is None or set(references) <= set(example.references),
             f"{example.id}: returns references that the example does not have",
         )
+        remaining = [text for i, text in enumerate(example.references) if i not in (item.held_out or ())]
+        ensure(
+            item.held_out is None or list(references or ()) == remaining,
+            f"{example.id}: held_out is {item.held_out}, and other references are left",
+        )
         ensure(references is None or references or not item.candidates, f"{example.id}: no reference is left to score")
 
 

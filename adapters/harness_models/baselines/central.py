@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,5 +72,5 @@ class Central:
             if example.id not in self._central:
                 raise HarnessError(f"central: the example '{example.id}' is not one of the task")
             index = self._central[example.id]
-            references = hold_out(example.references, [index]).references if self.held_out else example.references
-            yield Generation((example.references[index],) * times, references)
+            split = hold_out(example.references, [index] if self.held_out else [])
+            yield replace(split, candidates=(example.references[index],) * times)

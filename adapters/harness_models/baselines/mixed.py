@@ -6,6 +6,7 @@ All draws use the seed of the example, so that a set does not depend on the orde
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -129,9 +130,10 @@ class Mixture(MixedCaptions):
             self._refuse_small([example])
             return Generation((), example.references)
         # One stream each: the correct captions stay the same when the number of wrong ones changes.
-        correct, references = self._draw_correct(example, np.random.default_rng([seed, 0]))
+        split = self._hold_correct_out(example, np.random.default_rng([seed, 0]))
         wrong = self._draw_wrong(example, np.random.default_rng([seed, 1]))
-        return Generation(self.arrange(correct, wrong, size, np.random.default_rng([seed, 2])), references)
+        correct = split.candidates[: self.drawn_correct]
+        return replace(split, candidates=self.arrange(correct, wrong, size, np.random.default_rng([seed, 2])))
 
     def arrange(
         self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator
@@ -148,17 +150,15 @@ class Mixture(MixedCaptions):
                 f" references: {quote_list([example.id for example in alike])} (skip_small: true skips them)"
             )
 
-    def _draw_correct(self, example: Example, rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return different references of the example and its remaining references."""
+    def _hold_correct_out(self, example: Example, rng: np.random.Generator) -> Generation:
+        """Return the references that are held out, different ones first, and the remaining references."""
         references = example.references
         order: list[int] = rng.permutation(len(references)).tolist()
         first: dict[str, int] = {}
         for i in order:
             first.setdefault(references[i], i)
         order.sort(key=lambda i: first[references[i]] != i)  # references that repeat another one are held out last
-        split = hold_out(references, order[: self.held_out])
-        assert split.references is not None
-        return split.candidates[: self.drawn_correct], split.references
+        return hold_out(references, order[: self.held_out])
 
     def _draw_wrong(self, example: Example, rng: np.random.Generator) -> list[str]:
         """Return captions of as many other examples; none of them is a reference of this example."""

@@ -75,8 +75,11 @@ class Consensus:
                 if verdict.value is None:
                     yield Failure(f"the answer of the judge is {verdict.status}")
                 else:
-                    references = item.references if isinstance(item, Generation) else None
-                    yield Generation((plain(verdict.value),), references)
+                    caption = (plain(verdict.value),)
+                    if isinstance(item, Generation):
+                        yield Generation(caption, item.references, held_out=item.held_out)
+                    else:
+                        yield Generation(caption)
 
 
 def _captions(item: Any) -> tuple[str, ...]:

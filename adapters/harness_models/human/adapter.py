@@ -95,11 +95,11 @@ def hold_out(references: Sequence[str], indices: Sequence[int]) -> Generation:
     """Return the references at ``indices`` as candidates, in that order, and the others as references, in their original order.
 
     >>> hold_out(["a", "b", "c"], [2])
-    Generation(candidates=('c',), references=('a', 'b'), log_probs=None, lengths=None, stop_reasons=None)
+    Generation(candidates=('c',), references=('a', 'b'), log_probs=None, lengths=None, stop_reasons=None, held_out=(2,))
     """
     held_out = set(indices)
     remaining = tuple(text for i, text in enumerate(references) if i not in held_out)
-    return Generation(tuple(references[i] for i in indices), remaining)
+    return Generation(tuple(references[i] for i in indices), remaining, held_out=tuple(indices))
 
 
 def refuse_small(examples: Sequence[Example], needed: int, name: str, purpose: str, *, skip: bool) -> None:

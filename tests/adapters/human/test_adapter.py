@@ -27,6 +27,12 @@ def test_every_reference_is_used_exactly_once(texts, seed, held_out, split):
     assert Counter(generation.candidates) + Counter(generation.references) == Counter(texts)
 
 
+def test_positions_of_the_held_out_references_are_told():
+    generation = one(Example("x", tuple("abcdefgh")), 5, held_out=3)
+    assert generation.held_out is not None
+    assert tuple("abcdefgh"[i] for i in generation.held_out) == generation.candidates
+
+
 def test_remaining_references_keep_their_order():
     generation = one(Example("x", tuple("abcdefgh")), 5, held_out=3)
     assert generation.references is not None

@@ -34,6 +34,24 @@ def test_an_empty_manifest_has_empty_fields():
     assert (item.models, item.metrics, item.views) == ((), (), ())
 
 
+@pytest.mark.parametrize(
+    ("signature", "spec", "expected"),
+    [
+        ("t|m:5|refs:random(3)|seed:3", {"references": 5}, "random(3)"),
+        ("t|m:5|refs:first|seed:0", {"references": {"first": 5}}, "first"),
+        ("t|m:5|seed:0", {"references": 5}, "first"),
+        ("t|m:1-10|seed:0", {"references": [1, 10]}, "first"),
+        ("t|m:10|refs:random(0)|seed:0", {"references": 10}, ""),
+        ("t|m:10|refs:random(0)|seed:0", {"sizes": "equal"}, "random(0)"),
+        ("t|m:10|seed:0", {}, ""),
+    ],
+)
+def test_the_choice_of_references(signature, spec, expected):
+    content = {"signature": signature, "spec": spec, "data": {"references": [10]}}
+    assert Provenance(content).reference_subset == expected
+    assert Provenance({**content, "kind": "judgments", "spec": {"references": {"own": "item"}}}).reference_subset == ""
+
+
 def test_a_model_may_describe_its_source():
     entry = {**CONTENT["models"][0], "source": {"commit": "abc"}}
     (model,) = Provenance({**CONTENT, "models": [entry]}).models

@@ -51,6 +51,7 @@ def test_a_range_of_candidates_is_an_axis_of_the_grid():
         ("task: t|task: t\ntask: u", ":2: the key 'task' is given twice"),
         ("task: t|task: [t", "not valid YAML"),
         ("dataset: {reader: words}|dataset: {}", ":2: 'dataset.reader' is missing"),
+        ("dataset: {reader: words}|references: {}\ndataset: {reader: words}", ":2: 'references.first' is missing"),
     ],
 )
 def test_mistakes_are_told_with_file_and_line(spec_file, change, message):

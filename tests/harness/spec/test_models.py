@@ -52,6 +52,18 @@ def test_axes_are_values_or_lists():
     assert (item.decoding.candidates, item.decoding.temperature, item.references) == ([1, 2, 3], [0.5, 1], [1, 2])
 
 
+def test_references_are_drawn_unless_the_first_are_asked_for():
+    assert (spec().reference_counts, spec().reference_subset) == ((None,), "")
+    assert (spec(references="1..3", seed=7).reference_counts, spec(references=1, seed=7).reference_subset) == (
+        (1, 2, 3),
+        "random(7)",
+    )
+    first = spec(references={"first": "2..3"})
+    assert (first.reference_counts, first.reference_subset) == ((2, 3), "first")
+    assert spec(references=first.model_dump()["references"]) == first
+    assert spec(sizes="equal").reference_subset == "random(0)"
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -67,6 +79,8 @@ def test_axes_are_values_or_lists():
         ({"limit": -1}, "greater than or equal to 0"),
         ({"references": 0}, "greater than or equal to 1"),
         ({"references": [1, 0]}, "greater than or equal to 1"),
+        ({"references": {"first": 0}}, "greater than or equal to 1"),
+        ({"references": {"frist": 1}}, "Extra inputs are not permitted"),
         ({"decoding": {"temperature": 0}}, "a temperature is above 0"),
         ({"decoding": {"temperature": [1, -1]}}, "found -1"),
         ({"decoding": {"temperature": math.inf}}, "found inf; expected a finite number"),

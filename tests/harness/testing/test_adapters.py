@@ -49,6 +49,8 @@ class Shuffler:
             yield Generation(texts, log_probs=(0.5,) * (len(texts) + 1))
         elif self.fault == "references":
             yield Generation(texts, ("unknown",))
+        elif self.fault == "held out":
+            yield Generation(texts, held_out=(0,))
         elif self.fault == "no reference":
             yield Generation(texts, ())
         elif self.fault == "nan":
@@ -75,6 +77,7 @@ CASES = [
     ("fails", "generates", "returned no caption: out of memory"),
     ("log_probs", "results", "scene-0: log_probs has 3 entries for 2 candidates"),
     ("references", "results", "scene-0: returns references that the example does not have"),
+    ("held out", "results", "scene-0: held_out is (0,), and other references are left"),
     ("no reference", "results", "scene-0: no reference is left to score"),
     ("no reason", "results", "scene-0: a failure without a reason"),
     ("one", "candidates", "returns 1 captions for decoding.candidates = 2"),
