@@ -26,6 +26,7 @@ from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
+from harness.stats.clusters import number_clusters
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 
@@ -224,10 +225,11 @@ def compare_pairs(
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
     unequal = {k: text for k in todo if (text := jobs[k][0].size_difference(jobs[k][1]))}
     if todo:
-        family = DrawFamily(len(frame.examples), draws, seed)
+        clusters = frame.clusters()
+        family = DrawFamily(len(frame.examples) if clusters is None else int(clusters.max()) + 1, draws, seed)
         items = [frame.item(*jobs[k]) for k in todo if k not in unequal]
         with bar("comparisons", len(todo), show=show, unit="tests") as advance, store.adding() as add:
-            tests = paired_tests(items, family)
+            tests = paired_tests(items, family, clusters)
             for k in todo:
                 if k not in unequal:
                     row = _comparison(*jobs[k], next(tests))
@@ -332,15 +334,27 @@ class _Frame:
     def __init__(self) -> None:
         self.examples: dict[str, int] = {}
         self._systems: set[System] = set()
+        self._clusters: dict[str, str] = {}
         self._data: dict[tuple[int, str, str], SystemData] = {}
         self._metrics: dict[tuple[int, str], Metric] = {}
 
     def add(self, pair: Pair) -> None:
         """Add the examples of the runs of a pair."""
+        column = pair.one.run.provenance.spec.get("cluster") or pair.other.run.provenance.spec.get("cluster")
         for system in (*pair.one.run.samples.systems, *pair.other.run.samples.systems):
-            for example in system.examples if system not in self._systems else ():
+            if system in self._systems:
+                continue
+            for example in system.examples:
                 self.examples.setdefault(example, len(self.examples))
             self._systems.add(system)
+            if column:
+                self._clusters.update(zip(system.examples, system.clusters(str(column))))
+
+    def clusters(self) -> np.ndarray | None:
+        """Return the number of the cluster of each example, shape (B,); None for examples that are independent."""
+        if not self._clusters:
+            return None
+        return number_clusters(np.array([self._clusters[example] for example in self.examples]))
 
     def item(self, pair: Pair, metric: str) -> PairedMetric:
         """Return a metric of a pair with the data of both systems."""

@@ -20,6 +20,7 @@ import numpy as np
 from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
 from harness.stats import ties
+from harness.stats.clusters import leave_clusters_out, number_clusters, sum_over_clusters
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     PairSums,
@@ -92,9 +93,13 @@ class _Columns:
     blocks: list[np.ndarray] = field(default_factory=list["np.ndarray"])
     places: dict[bytes, slice] = field(default_factory=dict[bytes, slice])
     width: int = 0
+    clusters: np.ndarray | None = None
+    """Number of the cluster of each example, shape (B,); None for independent examples. Columns are then sums over clusters."""
 
     def place(self, addends: np.ndarray) -> slice:
         """Return the columns of ``addends``, added unless equal columns are there."""
+        if self.clusters is not None:
+            addends = sum_over_clusters(addends, self.clusters)
         content = np.ascontiguousarray(addends, dtype=np.float64)
         key = hashlib.sha1(content.tobytes() + str(content.shape).encode(), usedforsecurity=False).digest()
         if key not in self.places:
@@ -116,13 +121,25 @@ class _Seen:
     """Number, and numbers without parts, by metric and system (by ``id``) and the mask of examples."""
 
 
-def paired_tests(items: Sequence[PairedMetric], family: DrawFamily) -> Iterator[PairedTests]:
-    """Yield the tests of paired metrics, in their order."""
+def paired_tests(
+    items: Sequence[PairedMetric], family: DrawFamily, clusters: np.ndarray | None = None
+) -> Iterator[PairedTests]:
+    """Yield the tests of paired metrics, in their order.
+
+    Parameters
+    ----------
+    items : sequence of PairedMetric
+        Metrics of pairs of systems on the same B examples.
+    family : DrawFamily
+        Weight vectors over the examples, or over the clusters.
+    clusters : ndarray, optional
+        Number of the cluster of each example, shape (B,), where examples are not independent: whole clusters are resampled and exchanged.
+    """
     limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
     seen = _Seen()
     start = 0
     while start < len(items):
-        columns, plans, stop = _Columns(), list[tuple[_Plan | None, _Plan | None]](), start
+        columns, plans, stop = _Columns(clusters=clusters), list[tuple[_Plan | None, _Plan | None]](), start
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
@@ -199,7 +216,7 @@ def _tests_of(
             one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
             outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
         else:
-            outcome, note = _general(item, family, seen)
+            outcome, note = _general(item, family, seen, columns.clusters)
         sign_test = None
         if signs is not None:
             one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
@@ -207,7 +224,9 @@ def _tests_of(
         yield PairedTests(outcome, note, sign_test, *_counts(item))
 
 
-def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[ResampledDifference | None, str]:
+def _general(
+    item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None
+) -> tuple[ResampledDifference | None, str]:
     """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason."""
     defined = _defined(item)
     if item.a.stats is None or item.b.stats is None:
@@ -215,20 +234,27 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[Resam
     if not defined.any():
         return None, "no example is defined for both systems"
     own_interval = isinstance(item.metric, OwnInterval)
-    if hasattr(item.metric, "left_out") or (own_interval and int(defined.sum()) >= JACKKNIFED):
-        return _jackknifed(item, defined, family.seed, seen)
+    count = int(defined.sum()) if clusters is None else len(np.unique(clusters[defined]))
+    if hasattr(item.metric, "left_out") or (own_interval and count >= JACKKNIFED):
+        return _jackknifed(item, defined, family.seed, seen, clusters)
     x, y = item.a.stats[defined], item.b.stats[defined]
     if id(item.metric) in seen.inseparable or not _is_separable(item.metric, x, y):
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
-    few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
+    of_defined = None if clusters is None else number_clusters(clusters[defined])
+    units = len(x) if of_defined is None else int(of_defined.max()) + 1
+    few = first_draws(DrawFamily(units, family.count, family.seed), GENERAL_DRAWS)
     repeats = item.metric.spec.resampled and not own_interval
-    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
+    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats, clusters=of_defined), ""
 
 
-def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[ResampledDifference, str]:
+def _jackknifed(
+    item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None = None
+) -> tuple[ResampledDifference, str]:
     """Return the tests of a metric by its numbers without parts of the examples of the mask (B,), and their note."""
-    (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
+    (a, parts_a), (b, parts_b) = (
+        _left_out(item.metric, side, defined, seed, seen, clusters) for side in (item.a, item.b)
+    )
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
         difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
     result, count = difference_of_parts(a, b, difference), int(defined.sum())
@@ -250,14 +276,18 @@ def jackknife_note(left_out: LeftOut, examples: int) -> str:
     )
 
 
-def _left_out(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[float, LeftOut]:
+def _left_out(
+    metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None
+) -> tuple[float, LeftOut]:
     """Return the number of a system on the examples of the mask (B,), and the numbers without parts of them."""
     key = id(metric), id(side), defined.tobytes()
     if key not in seen.left_out:
         assert side.stats is not None
         rows = side.stats[defined]
         parts = LeftOut(np.empty(0), 0.5, 1)
-        if len(rows) > 1 and hasattr(metric, "left_out"):
+        if clusters is not None:
+            parts = leave_clusters_out(metric.reduce, rows, number_clusters(clusters[defined]), seed)
+        elif len(rows) > 1 and hasattr(metric, "left_out"):
             parts = cast(Any, metric).left_out(rows, seed)
         elif len(rows) > 1:
             weights = weights_without_groups(len(rows), seed)

@@ -22,8 +22,9 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.run.measured_coverage import checked_interval
-from harness.stats import bootstrap
+from harness.stats import bootstrap, jackknife
 from harness.stats.binomial import wilson_interval
+from harness.stats.clusters import expand_weights, leave_clusters_out, number_clusters
 
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
@@ -35,16 +36,21 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
+def estimate(
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None
+) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
     Parameters and result are those of :func:`nominal_estimate`.
     """
-    value, interval = nominal_estimate(metric, stats, samples, seed)
-    return value, checked_interval(metric, interval, len(stats))
+    value, interval = nominal_estimate(metric, stats, samples, seed, clusters)
+    count = len(stats) if clusters is None else len(np.unique(clusters))
+    return value, checked_interval(metric, interval, count)
 
 
-def nominal_estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
+def nominal_estimate(
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None
+) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its nominal 95 % interval.
 
     A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
@@ -62,6 +68,8 @@ def nominal_estimate(metric: Metric, stats: Statistics, samples: int, seed: int)
         Number of bootstrap samples; 0: no interval, and no note.
     seed : int
         Seed of the samples.
+    clusters : ndarray, optional
+        Number of the cluster of each example, shape (B,), where examples are not independent: whole clusters are resampled.
 
     Returns
     -------
@@ -75,6 +83,8 @@ def nominal_estimate(metric: Metric, stats: Statistics, samples: int, seed: int)
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
+    if clusters is not None:
+        return value, _cluster_interval(metric, stats, value, samples, seed, number_clusters(clusters))
     if isinstance(metric, OwnInterval):
         own = metric.interval(stats, samples, seed)
         return value, replace(own, ends=_within_bounds(metric, own.ends, value, len(stats)))
@@ -94,6 +104,28 @@ def nominal_estimate(metric: Metric, stats: Statistics, samples: int, seed: int)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
     return value, Interval(_within_bounds(metric, ends, value, len(stats)), metric.spec.held_fixed)
+
+
+def _cluster_interval(
+    metric: Metric, stats: Statistics, value: float, samples: int, seed: int, clusters: np.ndarray
+) -> Interval:
+    """Return the interval of a number of clusters of examples.
+
+    A number with an interval of its own, which repeated examples bias, has the jackknife of groups of clusters; another is bootstrapped.
+    """
+    count = int(clusters.max()) + 1
+    note = f"{count} clusters resampled"
+    if count < 2:
+        return Interval(None, "an interval needs at least two clusters")
+    if not isinstance(metric, MeanMetric) and (isinstance(metric, OwnInterval) or not metric.spec.resampled):
+        ends = jackknife.interval_of_parts(value, leave_clusters_out(metric.reduce, stats, clusters, seed))
+    else:
+        ends = bootstrap.confidence_interval(
+            lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed
+        )
+    if ends is None:
+        return Interval(None, bootstrap.NO_SPREAD)
+    return Interval(_within_bounds(metric, ends, value, count), "; ".join(filter(None, (metric.spec.held_fixed, note))))
 
 
 def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float, n_examples: int) -> bootstrap.Ends | None:

@@ -22,7 +22,7 @@ from harness.run.task_plan import ModelPlan, Plan
 from harness.rundir.format import SAMPLES
 from harness.rundir.records import ResultRecord, sizes_of_level
 from harness.rundir.sample_file import SampleWriter
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import SampleTable, cluster_of
 from harness.spec.models import Spec
 
 COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
@@ -45,6 +45,7 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
         SampleWriter(path, columns, tested, has_meta=has_meta) as writer,
     ):
         for index, system in enumerate(scoring.systems):
+            clusters = _clusters(plan.spec.cluster, system)
             scores: dict[str, np.ndarray] = {}
             p_values: dict[str, np.ndarray] = {}
             for metric, item in enumerate(scoring.metrics):
@@ -52,13 +53,22 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
                 scores[item.label] = scored.per_example(item.metric)
                 if scored.p_values is not None:
                     p_values[item.label] = scored.p_values
-                record = caption_record(plan.spec, models[system.label], system, item, scored)
+                record = caption_record(plan.spec, models[system.label], system, item, scored, clusters)
                 undefined = np.flatnonzero(~scored.defined)
                 ids = _example_ids(system, undefined[:MAX_LOGGED_IDS])
                 execution.add(replace(record, statistics=name), ids, len(undefined))
                 advance(1)
             _write_samples(writer, scoring, system, scores, p_values)
     return writer.table if path is None else None
+
+
+def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:
+    """Return the cluster of each example with candidates, texts of shape (B,); None for examples that are independent."""
+    if not column:
+        return None
+    captions = system.captions
+    examples = [captions.store[int(position)] for position in np.flatnonzero(captions.present) + captions.start]
+    return np.array([cluster_of(example.meta, column, example.id) for example in examples])
 
 
 def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
@@ -88,13 +98,19 @@ def _write_samples(
 
 
 def caption_record(
-    spec: Spec, model: ModelPlan, system: PlannedSystem, plan: MetricPlan, scored: Scored
+    spec: Spec,
+    model: ModelPlan,
+    system: PlannedSystem,
+    plan: MetricPlan,
+    scored: Scored,
+    clusters: np.ndarray | None = None,
 ) -> ResultRecord:
     """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped."""
     n, m = system.sizes()
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
-    value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
+    clusters = None if clusters is None else clusters[defined]
+    value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed, clusters)
     aggregate = combine_p_values(scored.p_values, scored.p_floors, spec.significance.fdr)
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):

@@ -42,6 +42,17 @@ MAX_META = 80
 Column = Sequence[object]
 
 
+def cluster_of(meta: Parameters, column: str, example: str) -> str:
+    """Return the value of a metadata column as text: the cluster of an example; raise :class:`InputError` where it has none."""
+    if column not in meta:
+        raise InputError(
+            f"cluster: example '{example}' has no '{column}' in its metadata{did_you_mean(column, meta)}; "
+            f"it has {', '.join(meta) or 'none'}",
+            value=column,
+        )
+    return str(meta[column])
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """One model under one decoding: the rows of a sample table that belong to it."""
@@ -87,6 +98,11 @@ class System:
         """Return per-example p-values, shape (B,), or None when the metric has none."""
         name = f"{P_PREFIX}{metric}"
         return self.table.numbers(name)[self.rows] if name in self.table.names else None
+
+    def clusters(self, column: str) -> list[str]:
+        """Return the value of a metadata column of each example, length B; raise :class:`InputError` where it is missing."""
+        metadata = self.table.metadata
+        return [cluster_of(metadata[int(row)], column, name) for name, row in zip(self.examples, self.rows)]
 
     def caption_sets(self) -> list[CaptionSet]:
         """Return the captions of the system as caption sets, length B."""

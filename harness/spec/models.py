@@ -242,6 +242,9 @@ class Spec(Strict):
     """Metrics by name with their parameters; a list-valued parameter is a grid axis."""
     significance: SignificanceSpec = SignificanceSpec()
     bootstrap: BootstrapSpec = BootstrapSpec()
+    cluster: str = ""
+    """Metadata column whose equal values mark examples that are not independent, such as captions of one video: intervals and paired tests
+    resample whole clusters."""
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limit: Annotated[int, Field(ge=0, lt=2**63)] | None = None

@@ -19,6 +19,7 @@ import numpy as np
 
 from harness.contracts import LeftOut, Statistics, join_statistics
 from harness.stats import bootstrap, jackknife, ties
+from harness.stats.clusters import expand_weights
 from harness.stats.draws import DrawFamily
 
 Reduce = Callable[[Any, np.ndarray], np.ndarray]
@@ -102,7 +103,13 @@ def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool
 
 
 def difference_of_statistics(
-    reduce: Reduce, a: Statistics, b: Statistics, family: DrawFamily, *, repeats: bool = True
+    reduce: Reduce,
+    a: Statistics,
+    b: Statistics,
+    family: DrawFamily,
+    *,
+    repeats: bool = True,
+    clusters: np.ndarray | None = None,
 ) -> ResampledDifference:
     """Compare the statistic of two systems by its reduction under weights.
 
@@ -113,10 +120,12 @@ def difference_of_statistics(
     a, b : ndarray or Objects
         Sufficient statistics of both systems on the same B examples in the same order.
     family : DrawFamily
-        Weight vectors over the B examples.
+        Weight vectors over the B examples, or over the clusters.
     repeats : bool
         The statistic may be resampled with repetition. False leaves out the bootstrap: the interval is that of the jackknife over at most
         :data:`GROUPS` groups of examples, and ``p_bootstrap`` is NaN.
+    clusters : ndarray, optional
+        Number of the cluster of each example, shape (B,), where whole clusters are resampled and exchanged.
 
     Returns
     -------
@@ -128,9 +137,12 @@ def difference_of_statistics(
     ValueError
         The arrays differ in length, are empty, or do not fit the family.
     """
-    if len(a) != len(b) or len(a) == 0 or len(a) != family.n_examples:
+    n = len(a) if clusters is None else int(clusters.max()) + 1
+    if len(a) != len(b) or len(a) == 0 or n != family.n_examples:
         raise ValueError(f"paired statistics have {family.n_examples} rows; found {len(a)} and {len(b)}")
-    n = len(a)
+    if clusters is not None:
+        of_examples, numbers = reduce, clusters
+        reduce = lambda stats, weights: of_examples(stats, expand_weights(weights, numbers))  # noqa: E731
     both = join_statistics([a, b])
     ones, zeros = np.ones((1, n)), np.zeros((1, n))
     values = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))

@@ -213,3 +213,45 @@ def test_a_metric_over_groups_names_the_reason_for_no_interval():
     empty = SystemData(np.array([[1.0, 0.0], [1.0, 0.0]]), np.full(2, np.nan))
     with np.errstate(divide="ignore"):
         assert outcome_of(Corpus(), empty, empty).note == "the number is undefined for one of the systems"
+
+
+def clustered(rng, clusters=60, size=4, correlation=0.3):
+    """Scores of two systems of one distribution, whose differences correlate within clusters."""
+    common = np.sqrt(correlation) * rng.standard_normal((clusters, 1))
+    noise = np.sqrt(1 - correlation) * rng.standard_normal((clusters, size))
+    difference, base = (common + noise).ravel(), rng.standard_normal(clusters * size)
+    return [SystemData((base + sign * difference / 2)[:, None], base + sign * difference / 2) for sign in (1, -1)]
+
+
+def test_exchanges_of_clusters_keep_the_size_of_the_test_where_examples_correlate():
+    rng = np.random.default_rng(11)
+    clusters = np.repeat(np.arange(60), 4)
+    rejected = np.zeros((400, 3), dtype=bool)
+    for run in range(len(rejected)):
+        pair = clustered(rng)
+        item = PairedMetric(Mean(), *pair)
+        (by_cluster,) = paired_tests([item], DrawFamily(60, 400, run), clusters)
+        (alone,) = paired_tests([item], DrawFamily(240, 400, run))
+        low, high = by_cluster.reported.ci95
+        rejected[run] = by_cluster.reported.p_value <= 0.05, alone.reported.p_value <= 0.05, not low <= 0 <= high
+    size, size_alone, missed = rejected.mean(axis=0)
+    assert 0.025 <= size <= 0.08 and 0.02 <= missed <= 0.09
+    assert size_alone > 0.1, "examples as if they were independent"
+
+
+def test_metrics_that_are_no_sums_are_compared_by_clusters():
+    rng = np.random.default_rng(12)
+    clusters = np.repeat(np.arange(30), 3)
+    a, b = data(rng, n=90), data(rng, n=90)
+    general, own = (
+        next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(30, 200, 0), clusters)))
+        for metric in (Ratio(), Corpus())
+    )
+    assert general.reported.ci95 is not None and 0 < general.reported.p_value <= 1
+    assert "leaves out 20 parts" in own.note
+    single = np.arange(90)
+    plain, alone = (
+        next(iter(paired_tests([PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given)))
+        for given in (None, single)
+    )
+    assert repr(plain) == repr(alone), "clusters of one example are independent examples"

@@ -122,3 +122,16 @@ def test_intervals_of_token_scores():
     assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
     assert set(token_intervals(Direct(), count=1).values()) == {Interval(None, intervals.NO_EXAMPLES)}
     assert token_intervals(Direct()) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
+
+
+def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal():
+    rows = np.repeat(np.random.default_rng(0).standard_normal(50), 8)[:, None]
+    clusters = np.repeat(np.arange(50), 8).astype(str)
+    alone = intervals.nominal_estimate(Mean(), rows, 500, 0)[1].ends
+    interval = intervals.nominal_estimate(Mean(), rows, 500, 0, clusters)[1]
+    of_clusters = intervals.nominal_estimate(Mean(), rows[::8], 500, 0)[1].ends
+    assert interval.ends == pytest.approx(of_clusters)
+    assert interval.ends[1] - interval.ends[0] > 2 * (alone[1] - alone[0])
+    assert interval.note == "50 clusters resampled"
+    same = intervals.nominal_estimate(Mean(), rows, 500, 0, np.zeros(400))[1]
+    assert same == Interval(None, "an interval needs at least two clusters")
