@@ -48,6 +48,7 @@ FAILED = -1
 _TEXTS = ("candidates", "references")
 _NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
 ALL_REFERENCES = ReferenceSubset()
+"""All references of an example, in their order."""
 Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
 """Yields one result per example: an adapter of this process, or one elsewhere."""
 
@@ -117,16 +118,12 @@ class Captions:
         pairs = zip(self.store.slice(first, last), self.rows(first, last))
         return [
             CaptionSet(
-                example.id,
-                tuple(cast("Sequence[str]", row["candidates"])[:n]),
-                subset.arrange(example, row)[:m],
-                example.media,
-                example.source,
-                example.meta,
+                example.id, tuple(cast("Sequence[str]", row["candidates"])[:n]), subset.arrange(example, row)[:m],
+                example.media, example.source, example.meta,
             )
             for example, row in pairs
             if row.get("candidates")
-        ]
+        ]  # fmt: skip
 
 
 def generate(
