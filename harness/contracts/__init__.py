@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.contracts.bases import *
     from harness.contracts.data import *
-    from harness.contracts.explanations import *
     from harness.contracts.features import *
     from harness.contracts.judgments import *
     from harness.contracts.metrics import *
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
 _NAMES = {
     "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance signature_with_parameters",
     "data": "Batch Candidates CaptionSet Decoding Example Failure Generation Level PositionedBatch TaskView TokenScores",
-    "explanations": "Explains Explanation",
     "features": "Distance Embedding Features",
     "judgments": "JudgedCaption JudgedItem JudgedPair Judgments",
     "metrics": (
-        "ChecksInstallation Details ForgetsTexts HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval "
-        "Permutes ReadsMeta State TokenScoreMetric Warms merge_states"
+        "ChecksInstallation Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric MetricSpec "
+        "OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms merge_states"
     ),
     "models": "Adapter CountsUsage Describes Listener OpensMedia Prepares Reader Scorer Timed needs_whole_task",
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",

@@ -32,15 +32,7 @@ def inputs_unchanged(subject: MetricSubject) -> None:
     ensure((weights == 1).all(), "reduce modifies the weights")
 
 
-CONDUCT_CHECKS.extend(
-    [
-        shared_checks.deterministic,
-        shared_checks.random_state,
-        shared_checks.pickles,
-        shared_checks.parameters,
-        shared_checks.signature_in_use,
-    ]
-)
+CONDUCT_CHECKS.extend([*shared_checks.REPEATABLE, shared_checks.signature_in_use])
 
 
 @CONDUCT_CHECKS.of(MetricSubject)

@@ -1,7 +1,7 @@
 """SPICE (Anderson et al. 2016) through its authors' Java program, one process per metric.
 
 Requirements: a Java runtime with its compiler (``javac``), the package pycocoevalcap (spice-1.0.jar and its libraries), and
-the two CoreNLP 3.6.0 jars (:data:`~caption_kernels.coco.spice.JARS`) in ``jars``, $HARNESS_SPICE_JARS or the folder ``spice`` of the cache. Since Java 16
+the two CoreNLP 3.6.0 jars in ``jars``, $HARNESS_SPICE_JARS or the folder ``spice`` of the cache. Since Java 16
 the program's serialiser needs module openings, which the command line adds.
 """
 
