@@ -20,21 +20,10 @@ import numpy as np
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic.lexicon import FLOOR, OBJECT, ORIENTATION, OTHER, SCALE, SHAPE, WALL
 
-_CUTS = (
-    " in ",
-    " on ",
-    " is ",
-    " close ",
-    " near ",
-    " nearly ",
-    " and ",
-    " with ",
-    " at ",
-    " almost ",
-    " next ",
-    " against ",
-    " are ",
-)
+_CUTS = [
+    f" {word} "
+    for word in ["in", "on", "is", "close", "near", "nearly", "and", "with", "at", "almost", "next", "against", "are"]
+]
 _WORD = re.compile(r"[^\W_]+")
 _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
