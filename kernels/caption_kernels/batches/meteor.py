@@ -20,8 +20,6 @@ Pair = tuple[str, Sequence[str]]
 
 N_STATISTICS = 23
 HYP_LENGTH, REF_LENGTH, HYP_FUNCTION, REF_FUNCTION = range(4)
-FIRST_MODULE = 4
-"""First of the four columns of each module: matched content words of hypothesis and reference, matched function words of both."""
 CHUNKS, HYP_MATCHED, REF_MATCHED = 20, 21, 22
 
 _PAIRS_PER_PART = 1 << 15

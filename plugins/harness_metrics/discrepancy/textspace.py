@@ -152,8 +152,8 @@ class ExactDiscrepancy(_TextSpaceMetric):
         self, p: np.ndarray, pair: tuple[TensorFunction, TensorFunction], trace: dict[int, float] | None = None
     ) -> Discrepancy:
         """Return the lower bound of :func:`ascend` for a quality and a diversity, with the parameters of the metric."""
-        settings = {"starts": self.starts, "steps": self.steps, "penalty": self.penalty}
-        return ascend(*pair, p, rng=np.random.default_rng(self.seed), trace=trace, **settings)
+        rng = np.random.default_rng(self.seed)
+        return ascend(*pair, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace)
 
 
 def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorFunction]:
