@@ -125,13 +125,9 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
         raise UnusableTexts(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
     for first in range(0, len(pairs), _PAIRS_PER_PART):
         block = slice(first, first + _PAIRS_PER_PART)
-        out[block] = _best_of_part(texts, pairs[block], counts[block])
+        ids = texts.intern([text for hypothesis, references in pairs[block] for text in (hypothesis, *references)])
+        out[block] = best_aligned(texts, ids, np.concatenate([[0], np.cumsum(counts[block])])).statistics
     return out
-
-
-def _best_of_part(texts: MeteorTexts, pairs: Sequence[Pair], counts: np.ndarray) -> np.ndarray:
-    ids = texts.intern([text for hypothesis, references in pairs for text in (hypothesis, *references)])
-    return best_aligned(texts, ids, np.concatenate([[0], np.cumsum(counts)])).statistics
 
 
 def best_aligned(texts: MeteorTexts, ids: np.ndarray, starts: np.ndarray) -> Aligned:
