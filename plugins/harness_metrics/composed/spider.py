@@ -49,7 +49,7 @@ class Spider(MeanMetric):
         first, second = (metric.spec.bounds for metric in self.parts)
         limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
-        untestable = next(filter(None, map(untestable_by, self.parts)), "")
+        untestable = next((reason for metric in self.parts if (reason := untestable_by(metric))), "")
         self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable)
 
     def signature(self) -> str:
