@@ -19,7 +19,8 @@ import torch
 
 import harness
 from harness.contracts import Decoding, Example
-from harness_metrics.pregen.functions import NAMES, evaluate, from_token_scores
+from harness_metrics.pregen.functions import NAMES, evaluate
+from harness_metrics.pregen.tokens import from_token_scores
 from harness_models.captioner.adapter import TrainedCaptioner
 from harness_tasks.readers.a3ds import ReferenceGames
 

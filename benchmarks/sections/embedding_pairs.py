@@ -17,7 +17,7 @@ from benchmarks import captions
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness_metrics.neural.bertscore import Tokens, precisions
-from harness_metrics.neural.wmd import WordMovers
+from harness_metrics.neural.wmd import WmdDistance
 
 EXAMPLES, WIDTH = 200, 1024
 GOALS = {"wmd": 3, "bertscore": 3}
@@ -42,7 +42,7 @@ def precision_of_pair(candidate: Tokens, reference: Tokens) -> float:
 
 def wmd_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
     """Return seconds by pairs, seconds of the harness, and the largest difference."""
-    movers = WordMovers(None, stopwords=False, normalize=False)
+    movers = WmdDistance()
     features = FeatureCache()
     batch = features.batch(sets)
     bags = [movers.bags([*item.candidates, *item.references]) for item in sets]

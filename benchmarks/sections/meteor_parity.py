@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import captions
+from caption_kernels.batches.meteor import Pair
 from harness_metrics.meteor import engine as meteor
 from harness_metrics.meteor.java import JavaMeteor
 
@@ -33,7 +34,7 @@ def report(n_pairs: int = PAIRS) -> bool:
     folder = captions.data_folder()
     files = sorted(folder.glob("*/*.jsonl.gz")) + sorted(folder.glob("*/*.txt.gz"))
     with JavaMeteor() as jar:
-        by_set: dict[str, list[meteor.Pair]] = {}
+        by_set: dict[str, list[Pair]] = {}
         share = -(-n_pairs // len(files))
         for path in files:
             pairs = list(_pairs(path, share))
@@ -61,7 +62,7 @@ def _line(name: str, ours: np.ndarray, theirs: np.ndarray, our_scores: np.ndarra
     return different == 0 and worst <= TOLERANCE
 
 
-def _pairs(path: Path, n: int) -> Iterator[meteor.Pair]:
+def _pairs(path: Path, n: int) -> Iterator[Pair]:
     """Yield ``n`` pairs of texts of one file, from one record that has several texts or from two records."""
     rng = random.Random(f"{SEED}{path.name}")
     records = [texts for texts in map(_sentences, captions.records_of(path)) if texts]

@@ -26,7 +26,7 @@ from benchmarks import captions
 from benchmarks.timing import peak_memory, timed
 
 if TYPE_CHECKING:
-    from harness_metrics.meteor import engine as meteor
+    from caption_kernels.batches.meteor import Pair
     from harness_metrics.meteor.java import JavaMeteor
 
 GOAL, MEMORY = 100, 600
@@ -64,7 +64,7 @@ def report(n_examples: int = 5000) -> bool:
 
 
 def _race(
-    jar: JavaMeteor, sample: Sequence[meteor.Pair], examples: Sequence[Sequence[str]]
+    jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
     from harness_metrics.meteor import engine as meteor

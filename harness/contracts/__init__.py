@@ -4,141 +4,39 @@ In: nothing of the engine. Out: the types that every other package and every plu
 ``from harness.contracts import ...``. A name is imported on first use, so that reading manifests does not import numpy.
 """
 
+# ruff: noqa: F403  (type checkers read the modules; a program imports from them by name, on first use)
+
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.contracts.bases import (
-        CorpusMetric,
-        MeanMetric,
-        Parameterised,
-        SumMetric,
-        TextDistance,
-        signature_with_parameters,
-    )
-    from harness.contracts.data import (
-        Batch,
-        Candidates,
-        CaptionSet,
-        Decoding,
-        Example,
-        Failure,
-        Generation,
-        Level,
-        PositionedBatch,
-        TaskView,
-        TokenScores,
-    )
-    from harness.contracts.explanations import Explains, Explanation
-    from harness.contracts.features import Distance, Embedding, Features
-    from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
-    from harness.contracts.metrics import (
-        ChecksInstallation,
-        Details,
-        ForgetsTexts,
-        HasTokenIntervals,
-        Interval,
-        LeftOut,
-        Metric,
-        MetricSpec,
-        OnePassFit,
-        OwnInterval,
-        Permutes,
-        ReadsMeta,
-        State,
-        TokenScoreMetric,
-        Warms,
-        merge_states,
-    )
-    from harness.contracts.models import (
-        Adapter,
-        CountsUsage,
-        Describes,
-        Listener,
-        OpensMedia,
-        Prepares,
-        Reader,
-        Scorer,
-        Timed,
-        needs_whole_task,
-    )
-    from harness.contracts.objects import (
-        Objects,
-        Statistics,
-        example_scores,
-        is_defined,
-        join_statistics,
-        place_statistics,
-    )
-    from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
+    from harness.contracts.bases import *
+    from harness.contracts.data import *
+    from harness.contracts.features import *
+    from harness.contracts.judgments import *
+    from harness.contracts.metrics import *
+    from harness.contracts.models import *
+    from harness.contracts.objects import *
+    from harness.contracts.parameters import *
 
-__all__ = [
-    "Adapter",
-    "Batch",
-    "Candidates",
-    "CaptionSet",
-    "ChecksInstallation",
-    "CorpusMetric",
-    "CountsUsage",
-    "Decoding",
-    "Describes",
-    "Details",
-    "Distance",
-    "Embedding",
-    "Example",
-    "Explains",
-    "Explanation",
-    "Failure",
-    "Features",
-    "ForgetsTexts",
-    "Generation",
-    "HasTokenIntervals",
-    "Interval",
-    "JudgedCaption",
-    "JudgedItem",
-    "JudgedPair",
-    "Judgments",
-    "LeftOut",
-    "Level",
-    "Listener",
-    "MeanMetric",
-    "Metric",
-    "MetricSpec",
-    "Objects",
-    "OnePassFit",
-    "OpensMedia",
-    "OwnInterval",
-    "Parameterised",
-    "Parameters",
-    "PathLike",
-    "PathMark",
-    "PathParam",
-    "Permutes",
-    "PositionedBatch",
-    "Prepares",
-    "Reader",
-    "ReadsMeta",
-    "Scorer",
-    "State",
-    "Statistics",
-    "SumMetric",
-    "TaskView",
-    "TextDistance",
-    "Timed",
-    "TokenScoreMetric",
-    "TokenScores",
-    "Values",
-    "Warms",
-    "example_scores",
-    "is_defined",
-    "join_statistics",
-    "merge_states",
-    "needs_whole_task",
-    "place_statistics",
-    "signature_with_parameters",
-]
+_NAMES = {
+    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance signature_with_parameters",
+    "data": "Batch Candidates CaptionSet Decoding Example Failure Generation Level PositionedBatch TaskView TokenScores",
+    "features": "Distance Embedding Features",
+    "judgments": "JudgedCaption JudgedItem JudgedPair Judgments",
+    "metrics": (
+        "ChecksInstallation Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric MetricSpec "
+        "OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms merge_states"
+    ),
+    "models": "Adapter CountsUsage Describes Listener OpensMedia Prepares Reader Scorer Timed needs_whole_task",
+    "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
+    "parameters": "Parameters PathLike PathMark PathParam Values",
+}
+"""Names of each module."""
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
 REMOVED = {
     "Additive": "derive the metric from SumMetric",
@@ -159,18 +57,12 @@ REMOVED = {
 }
 """Names of an earlier version, and what to do in place of them."""
 
-_MODULES = ("parameters", "data", "features", "objects", "metrics", "models", "explanations", "judgments", "bases")
-"""Modules of this package, in the order in which they import one another."""
-
 
 def __getattr__(name: str) -> Any:
-    """Import a name on first use, from the first module that has it."""
-    if name in __all__:
-        for module in _MODULES:
-            values = vars(importlib.import_module(f"harness.contracts.{module}"))
-            if name in values:
-                globals()[name] = values[name]
-                return values[name]
+    """Import a name on first use."""
+    if name in _MODULE_OF:
+        globals()[name] = value = getattr(importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}"), name)
+        return value
     if name in REMOVED:
         raise ImportError(f"harness.contracts has no '{name}' any more: {REMOVED[name]} (docs/plugins.md)")
     raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")

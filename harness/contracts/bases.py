@@ -107,12 +107,8 @@ class TextDistance(Parameterised):
         return np.stack([np.asarray(self.pairwise(texts), dtype=np.float64) for texts in batch.texts])
 
 
-class MeanMetric(Parameterised):
-    """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1).
-
-    The base class supplies a permutation null (:meth:`null`), so that the metric has p-values. A metric that no permutation of
-    the texts tests sets ``MetricSpec.untestable`` to the reason.
-    """
+class _NamedBySpec(Parameterised):
+    """Base of metrics without corpus state."""
 
     spec: MetricSpec
 
@@ -121,8 +117,16 @@ class MeanMetric(Parameterised):
         return signature_with_parameters(self.spec.name, self.constructor_parameters)
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
-        """Return None: the mean needs no corpus state."""
+        """Return None: there is no corpus state."""
         return None
+
+
+class MeanMetric(_NamedBySpec):
+    """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1).
+
+    The base class supplies a permutation null (:meth:`null`), so that the metric has p-values. A metric that no permutation of
+    the texts tests sets ``MetricSpec.untestable`` to the reason.
+    """
 
     def scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
         """Return scores, float64, shape (B,), NaN where undefined."""
@@ -158,7 +162,7 @@ class MeanMetric(Parameterised):
         texts, scores = batch.texts, np.full((len(batch), len(distinct)), np.nan)
         for column, row in enumerate(distinct):
             scores[:, column] = example_scores(
-                self, self.stats(_relabeled(batch, texts, row, features), features, state)
+                self, self.stats(relabeled_batch(batch, texts, row, features), features, state)
             )
         return scores[:, column_of.reshape(-1)]
 
@@ -212,7 +216,7 @@ class SumMetric(MeanMetric):
         return float(self.of_sums(summands.sum(axis=0, keepdims=True))[0]) if len(stats) else float("nan")
 
 
-class CorpusMetric(Parameterised):
+class CorpusMetric(_NamedBySpec):
     """Base of a metric whose number is a function of objects of all examples, such as their vectors or counts of n-grams.
 
     A subclass defines ``spec``, :meth:`collect` and :meth:`number`. The objects of the shards of a run are stored as arrays and joined
@@ -221,16 +225,6 @@ class CorpusMetric(Parameterised):
     The interval is a bootstrap that repeats examples. A metric whose number repeated examples would bias, such as one that counts
     distinct words, sets ``MetricSpec.resampled`` to False.
     """
-
-    spec: MetricSpec
-
-    def signature(self) -> str:
-        """Return the metric's name and the constructor parameters."""
-        return signature_with_parameters(self.spec.name, self.constructor_parameters)
-
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
-        """Return None: there is no corpus state."""
-        return None
 
     def collect(self, batch: Batch, features: Features, state: State) -> Sequence[object]:
         """Return one object per example, length B: an array, a mapping from names to arrays, or a JSON value; None where undefined."""
@@ -266,7 +260,7 @@ class CorpusMetric(Parameterised):
         )
 
 
-def _relabeled(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:
+def relabeled_batch(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:
     """Return the examples with the texts (B lists of N) labelled True as candidates and the others as references."""
     candidates, references = np.flatnonzero(labels).tolist(), np.flatnonzero(~labels).tolist()
     return features.batch(

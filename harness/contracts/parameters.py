@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -65,6 +66,20 @@ PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", fl
 """Plain types and their descriptions in messages."""
 _EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
 _PLURALS: dict[type, str] = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
+
+
+_LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool]]] = {
+    Ge: ("of at least", operator.ge),
+    Gt: ("above", operator.gt),
+    Le: ("at most", operator.le),
+    Lt: ("below", operator.lt),
+}
+"""Mark of a bound -> its words in messages, and the comparison that a value within it fulfils."""
+
+
+def _limit(bound: Ge | Gt | Le | Lt) -> Any:
+    """Return the number of a bound, which has the name of its class."""
+    return getattr(bound, type(bound).__name__.lower())
 
 
 class _Kind:
@@ -125,37 +140,14 @@ class _Limited(_Kind):
             case (Ge(), Le()):
                 return f"{text} from {self.bounds[0].ge} to {self.bounds[1].le}"
             case _:
-                return f"{text} {' and '.join(map(_limit_text, self.bounds))}"
+                limits = [f"{_LIMITS[type(bound)][0]} {_limit(bound)}" for bound in self.bounds]
+                return f"{text} {' and '.join(limits)}"
 
     def holds(self, value: Any) -> bool:
         """Return True for a value of the kind within the bounds."""
         if not _fits(value, (self.kind,)) or (not self.infinite and math.isinf(value)):
             return False
-        return all(_is_within(value, bound) for bound in self.bounds)
-
-
-def _limit_text(bound: Ge | Gt | Le | Lt) -> str:
-    match bound:
-        case Ge():
-            return f"of at least {bound.ge}"
-        case Gt():
-            return f"above {bound.gt}"
-        case Le():
-            return f"at most {bound.le}"
-        case Lt():
-            return f"below {bound.lt}"
-
-
-def _is_within(value: Any, bound: Ge | Gt | Le | Lt) -> bool:
-    match bound:
-        case Ge():
-            return value >= bound.ge
-        case Gt():
-            return value > bound.gt
-        case Le():
-            return value <= bound.le
-        case Lt():
-            return value < bound.lt
+        return all(_LIMITS[type(bound)][1](value, _limit(bound)) for bound in self.bounds)
 
 
 def _plural(item: Any) -> str:

@@ -48,14 +48,7 @@ class DistanceSubject(BaseSubject[np.ndarray]):
         return np.allclose(left, right, rtol=1e-9, atol=1e-12)
 
 
-@DISTANCE_CHECKS.add
-def name(subject: DistanceSubject) -> None:
-    """The attribute ``name`` is a text other than ``unnamed``."""
-    value = getattr(subject.component, "name", None)
-    ensure(isinstance(value, str) and value.strip() and value != "unnamed", f"name is {value!r}")
-
-
-DISTANCE_CHECKS.extend([shared_checks.described, shared_checks.signature])
+DISTANCE_CHECKS.extend([shared_checks.name, shared_checks.described, shared_checks.signature])
 
 
 @DISTANCE_CHECKS.add
@@ -138,12 +131,4 @@ def inputs_unchanged(subject: DistanceSubject) -> None:
     ensure(np.array_equal(ids, batch.text_ids) and copy_of_sets(subject.sets) == before, "modifies its arguments")
 
 
-DISTANCE_CHECKS.extend(
-    [
-        shared_checks.deterministic,
-        shared_checks.random_state,
-        shared_checks.pickles,
-        shared_checks.parameters,
-        *shared_checks.CONDUCT,
-    ]
-)
+DISTANCE_CHECKS.extend([*shared_checks.REPEATABLE, *shared_checks.CONDUCT])

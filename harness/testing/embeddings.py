@@ -43,14 +43,7 @@ class EmbeddingSubject(BaseSubject[np.ndarray]):
         return left.shape == right.shape and np.allclose(left, right, atol=FLOAT32_TOLERANCE)
 
 
-@EMBEDDING_CHECKS.add
-def name(subject: EmbeddingSubject) -> None:
-    """The attribute ``name`` is a text."""
-    value = getattr(subject.component, "name", None)
-    ensure(isinstance(value, str) and value.strip(), f"name is {value!r}")
-
-
-EMBEDDING_CHECKS.extend([shared_checks.described, shared_checks.signature])
+EMBEDDING_CHECKS.extend([shared_checks.name, shared_checks.described, shared_checks.signature])
 
 
 @EMBEDDING_CHECKS.add
@@ -85,12 +78,4 @@ def odd_texts(subject: EmbeddingSubject) -> None:
         ensure(np.isfinite(values).all(), f"texts ({kind}): NaN or an infinite number")
 
 
-EMBEDDING_CHECKS.extend(
-    [
-        shared_checks.deterministic,
-        shared_checks.random_state,
-        shared_checks.pickles,
-        shared_checks.parameters,
-        *shared_checks.CONDUCT,
-    ]
-)
+EMBEDDING_CHECKS.extend([*shared_checks.REPEATABLE, *shared_checks.CONDUCT])

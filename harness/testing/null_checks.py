@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, Permutes, State
+from harness.contracts.bases import relabeled_batch
 from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
@@ -90,14 +90,5 @@ def _relabeled_scores(
     metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
 ) -> np.ndarray:
     """Return scores (B,) with the texts labelled True as candidates and the others as references."""
-    candidates, references = np.flatnonzero(labels), np.flatnonzero(~labels)
-    sets = [
-        replace(
-            item,
-            candidates=tuple(texts[k] for k in candidates),
-            references=tuple(texts[k] for k in references),
-        )
-        for item, texts in zip(batch.sets, batch.texts)
-    ]
-    relabeled = features.batch(sets)
+    relabeled = relabeled_batch(batch, batch.texts, labels, features)
     return numbers_of(metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)).per_example

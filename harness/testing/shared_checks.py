@@ -25,6 +25,12 @@ SEEDS = (1, 2)
 """Seeds of the global random states under which results are computed again."""
 
 
+def name(subject: AnySubject) -> None:
+    """The attribute ``name`` is a text other than ``unnamed``."""
+    value = getattr(subject.component, "name", None)
+    ensure(isinstance(value, str) and value.strip() and value != "unnamed", f"name is {value!r}")
+
+
 def described(subject: AnySubject) -> None:
     """The class has a docstring (``harness show`` prints it)."""
     factory = type(subject.component)
@@ -132,6 +138,8 @@ def no_network(subject: AnySubject) -> None:
     ensure(not connections, f"connects to {', '.join(connections)[:80]}")
 
 
+REPEATABLE = (deterministic, random_state, pickles, parameters)
+"""Checks that the same work gives the same results, here and in another process, for one identity."""
 LOCAL_CONDUCT = (prints_nothing, writes_nothing)
 """Side effects of every kind; adapters and readers may open connections to a server."""
 CONDUCT = (*LOCAL_CONDUCT, no_network)

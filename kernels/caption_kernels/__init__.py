@@ -12,81 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from caption_kernels.binding.engine import build_hash, engine
+from caption_kernels.binding.engine import build_hash as build_hash  # public: type checkers want the alias
+from caption_kernels.binding.engine import engine as engine
 
 if TYPE_CHECKING or engine == "compiled":
-    from caption_kernels._compiled import (
-        Lexicon,
-        MeteorTexts,
-        ParaphraseReader,
-        TextIndex,
-        Tokenizer,
-        best_relabel,
-        bleu_relabel,
-        bleu_scores,
-        cider_idf,
-        cider_pairs,
-        cider_repetition,
-        clip_all,
-        clip_pairs,
-        exp,
-        lcs_pairs,
-        log,
-        meteor_score,
-        normalise,
-        power,
-        rouge_relabel,
-        stem,
-    )
+    from caption_kernels._compiled import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
 else:
-    from caption_kernels.reference import (
-        Lexicon,
-        MeteorTexts,
-        ParaphraseReader,
-        TextIndex,
-        Tokenizer,
-        best_relabel,
-        bleu_relabel,
-        bleu_scores,
-        cider_idf,
-        cider_pairs,
-        cider_repetition,
-        clip_all,
-        clip_pairs,
-        exp,
-        lcs_pairs,
-        log,
-        meteor_score,
-        normalise,
-        power,
-        rouge_relabel,
-        stem,
-    )
+    from caption_kernels.reference import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Lexicon",
-    "MeteorTexts",
-    "ParaphraseReader",
-    "TextIndex",
-    "Tokenizer",
-    "best_relabel",
-    "bleu_relabel",
-    "bleu_scores",
-    "build_hash",
-    "cider_idf",
-    "cider_pairs",
-    "cider_repetition",
-    "clip_all",
-    "clip_pairs",
-    "engine",
-    "exp",
-    "lcs_pairs",
-    "log",
-    "meteor_score",
-    "normalise",
-    "power",
-    "rouge_relabel",
-    "stem",
-]

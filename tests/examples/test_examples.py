@@ -13,6 +13,7 @@ PACKAGES = {
     "readability": ["reading-ease", "word-recall", "shared-words", "trigrams"],
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
     "browser": [],
+    "loggers": [],
 }
 
 

@@ -20,8 +20,6 @@ Pair = tuple[str, Sequence[str]]
 
 N_STATISTICS = 23
 HYP_LENGTH, REF_LENGTH, HYP_FUNCTION, REF_FUNCTION = range(4)
-FIRST_MODULE = 4
-"""First of the four columns of each module: matched content words of hypothesis and reference, matched function words of both."""
 CHUNKS, HYP_MATCHED, REF_MATCHED = 20, 21, 22
 
 _PAIRS_PER_PART = 1 << 15
@@ -127,14 +125,29 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
         raise UnusableTexts(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
     for first in range(0, len(pairs), _PAIRS_PER_PART):
         block = slice(first, first + _PAIRS_PER_PART)
-        out[block] = _best_of_part(texts, pairs[block], counts[block])
+        ids = texts.intern([text for hypothesis, references in pairs[block] for text in (hypothesis, *references)])
+        out[block] = best_aligned(texts, ids, np.concatenate([[0], np.cumsum(counts[block])])).statistics
     return out
 
 
-def _best_of_part(texts: MeteorTexts, pairs: Sequence[Pair], counts: np.ndarray) -> np.ndarray:
-    ids = texts.intern([text for hypothesis, references in pairs for text in (hypothesis, *references)])
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    refs = np.arange(starts[-1], dtype=np.int64) - np.repeat(starts[:-1], counts) + 1
+def best_aligned(texts: MeteorTexts, ids: np.ndarray, starts: np.ndarray) -> Aligned:
+    """Align each hypothesis with the first of its references that has the highest score.
+
+    Parameters
+    ----------
+    texts : MeteorTexts
+        Table of the texts.
+    ids : (n + references,) int64
+        Ids of each of n hypotheses, followed by its references.
+    starts : (n + 1,) int64
+        Bounds of the references of each hypothesis among all references.
+
+    Returns
+    -------
+    Aligned
+        Scores (n,) and statistics (n, 23).
+    """
+    refs = np.arange(starts[-1], dtype=np.int64) - np.repeat(starts[:-1], np.diff(starts)) + 1
     groups = Groups(
         text_starts=starts + np.arange(len(starts)),
         texts=ids,
@@ -144,7 +157,8 @@ def _best_of_part(texts: MeteorTexts, pairs: Sequence[Pair], counts: np.ndarray)
         rows=np.arange(len(refs), dtype=np.int64),
     )
     aligned = align(texts, groups)
-    return aligned.statistics[first_best(aligned.scores, starts)]
+    best = first_best(aligned.scores, starts)
+    return Aligned(aligned.scores[best], aligned.statistics[best])
 
 
 def matrices(texts: MeteorTexts, text_ids: np.ndarray) -> np.ndarray:

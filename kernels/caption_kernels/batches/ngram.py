@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -55,6 +56,14 @@ def rows_in_order(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows, dtype=np.int64)
 
 
+def _of_rows(
+    kernel: Callable[[np.ndarray, np.ndarray], np.ndarray], hyp: np.ndarray, ref: np.ndarray, out: np.ndarray
+) -> np.ndarray:
+    """Fill ``out`` (B, ...) with the results of a kernel for rows ``hyp`` (B, n) and ``ref`` (B, m), and return it."""
+    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
+    return fill_slices(out, lambda chunk: kernel(hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
+
+
 def row_lengths(index: TextIndex, rows: np.ndarray) -> np.ndarray:
     """Return the number of words of rows, int64, shape of ``rows``."""
     return index.lengths(np.ascontiguousarray(rows, dtype=np.int64).ravel()).reshape(rows.shape)
@@ -79,16 +88,12 @@ def closest_lengths(lengths: np.ndarray, reference_lengths: np.ndarray) -> np.nd
 
 def clip_at_all(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     """Return the matches (B, n, 4) of each order, clipped at the largest count in any reference, int64."""
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
-    out = np.empty((*hyp.shape, ORDERS), dtype=np.int64)
-    return fill_slices(out, lambda chunk: clip_all(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
+    return _of_rows(partial(clip_all, index), hyp, ref, np.empty((*hyp.shape, ORDERS), dtype=np.int64))
 
 
 def clip_at_each(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     """Return the matches (B, n, m, 4) of each order, clipped at each single reference, int64."""
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
-    out = np.empty((*hyp.shape, ref.shape[1], ORDERS), dtype=np.int64)
-    return fill_slices(out, lambda chunk: clip_pairs(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
+    return _of_rows(partial(clip_pairs, index), hyp, ref, np.empty((*hyp.shape, ref.shape[1], ORDERS), dtype=np.int64))
 
 
 def bleu(
@@ -154,9 +159,7 @@ def label_bits(labels: np.ndarray) -> np.ndarray:
 
 def common_lengths(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     """Return the lengths (B, n, m) of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m), int64."""
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
-    out = np.empty((*hyp.shape, ref.shape[1]), dtype=np.int64)
-    return fill_slices(out, lambda chunk: lcs_pairs(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
+    return _of_rows(partial(lcs_pairs, index), hyp, ref, np.empty((*hyp.shape, ref.shape[1]), dtype=np.int64))
 
 
 def f_measure(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
@@ -231,13 +234,8 @@ def cider(
     sigma : float
         Width of the length penalty of CIDEr-D in bigrams; infinite for none.
     """
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
-    out = np.empty((*hyp.shape, ref.shape[1]))
-
-    def score(chunk: slice) -> np.ndarray:
-        return cider_pairs(index, idf, unseen, hyp[chunk], ref[chunk], clip, sigma)
-
-    return fill_slices(out, score, pairs=hyp.shape[1] * ref.shape[1])
+    score = partial(cider_pairs, index, idf, unseen, clip=clip, sigma=sigma)
+    return _of_rows(score, hyp, ref, np.empty((*hyp.shape, ref.shape[1])))
 
 
 def cider_r(index: TextIndex, idf: np.ndarray, unseen: float, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:

@@ -38,12 +38,13 @@ def _tell(line: str) -> None:
 
 
 def _hash_of_sources() -> str:
-    """Return 16 hex digits of SHA-256 over the Python files of the reference engine, as CMake computes those of the extension."""
+    """Return 16 hex digits of SHA-256 over the files of the reference engine, as CMake computes those of the extension."""
     from hashlib import sha256
     from pathlib import Path
 
     folder = Path(__file__).parents[1]
-    files = sorted(path.relative_to(folder).as_posix() for path in folder.glob("reference/**/*.py"))
+    paths = (path for pattern in ("*.py", "*.json") for path in folder.glob(f"reference/**/{pattern}"))
+    files = sorted(path.relative_to(folder).as_posix() for path in paths)
     lines = (f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
     return sha256("".join(lines).encode()).hexdigest()[:16]
 

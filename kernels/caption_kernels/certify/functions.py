@@ -7,14 +7,14 @@ They are examples for other implementations, and the way to certify an installat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, TextIndex, Tokenizer, cider_idf
+from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, Tokenizer
 from caption_kernels import stem as _stem
 from caption_kernels.batches import ngram
+from caption_kernels.coco.toolkit import Bleu, Corpus, Rouge, cider_scores
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
 
@@ -41,35 +41,27 @@ def bleu(candidates: Sequence[str], references: References) -> list[float]:
     >>> [round(value, 4) for value in bleu(["a dog runs"], [["a dog ran", "the dog"]])]
     [0.6667, 0.5774, 0.0, 0.0]
     """
-    index = TextIndex("none")
-    sums = np.zeros(10, dtype=np.int64)
-    for hyp, ref in _examples(index, candidates, references, grams=True):
-        lengths = ngram.row_lengths(index, hyp)
-        closest = ngram.closest_lengths(lengths, ngram.row_lengths(index, ref))
-        matches = ngram.clip_at_all(index, hyp, ref)[0, 0]
-        sums += np.concatenate([matches, ngram.count_guesses(lengths)[0, 0], lengths[0], closest[0]])
-    return [float(ngram.bleu(sums[:4], sums[4:8], sums[8], sums[9], order)) for order in range(1, ngram.ORDERS + 1)]
+    return Bleu().score_corpus(_corpus(candidates, references), verbose=0)[0]
 
 
 def rouge(candidates: Sequence[str], references: References) -> list[float]:
     """Return ROUGE-L of each example of tokenised texts."""
-    index = TextIndex("none")
-    return [float(ngram.rouge_l(index, *rows)[0, 0]) for rows in _examples(index, candidates, references, grams=False)]
+    return Rouge().score_corpus(_corpus(candidates, references))[1].tolist()
 
 
 def cider(candidates: Sequence[str], references: References) -> list[float]:
     """Return CIDEr of each example of tokenised texts, with the document frequencies of the references."""
-    return _cider(candidates, references, lambda *pairs: ngram.cider(*pairs, clip=False))
+    return cider_scores(_corpus(candidates, references), partial(ngram.cider, clip=False)).tolist()
 
 
 def ciderd(candidates: Sequence[str], references: References) -> list[float]:
     """Return CIDEr-D of each example of tokenised texts, with the document frequencies of the references."""
-    return _cider(candidates, references, ngram.cider)
+    return cider_scores(_corpus(candidates, references), ngram.cider).tolist()
 
 
 def ciderr(candidates: Sequence[str], references: References) -> list[float]:
     """Return CIDEr-R of each example of tokenised texts, with the document frequencies of the references."""
-    return _cider(candidates, references, ngram.cider_r)
+    return cider_scores(_corpus(candidates, references), ngram.cider_r).tolist()
 
 
 def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[str, Any]) -> list[float]:
@@ -98,23 +90,8 @@ def build_lexicon(contents: Mapping[str, Any]) -> Lexicon:
     return Lexicon(finish_lexicon(table, read_lists(*(contents[name].encode() for name in names))))
 
 
-def _cider(candidates: Sequence[str], references: References, score: Callable[..., np.ndarray]) -> list[float]:
-    index = TextIndex("none")
-    rows = index.gram_rows(index.add([text for texts in references for text in texts]))
-    starts = np.cumsum([0, *map(len, references)])
-    idf = cider_idf(index.document_frequencies(rows, starts), float(len(references)))
-    unseen = ngram.unseen_idf(len(references))
-    pairs = [score(index, idf, unseen, *rows)[0, 0] for rows in _examples(index, candidates, references, grams=True)]
-    return [float(np.cumsum(values)[-1] / len(values)) for values in pairs]  # added one by one
-
-
-def _examples(
-    index: TextIndex, candidates: Sequence[str], references: References, *, grams: bool
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the rows of each example: its candidate (1, 1) and its references (1, m)."""
-    out = []
-    for candidate, texts in zip(candidates, references, strict=True):
-        rows = index.add([candidate, *texts])
-        rows = index.gram_rows(rows) if grams else rows
-        out.append((rows[None, :1], rows[None, 1:]))
-    return out
+def _corpus(candidates: Sequence[str], references: References) -> Corpus:
+    """Return a corpus with the numbers of the examples as its images."""
+    return Corpus(
+        {k: list(texts) for k, texts in enumerate(references)}, {k: [text] for k, text in enumerate(candidates)}
+    )

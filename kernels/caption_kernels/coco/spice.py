@@ -27,39 +27,15 @@ class Unavailable(ImportError):
 
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 """The two CoreNLP jars, in the folder ``spice/lib`` of pycocoevalcap or in that of the environment variable ``HARNESS_SPICE_JARS``."""
-_OPENED = ("lang", "math", "net", "nio", "text", "util", "util.concurrent")
-_INDENT = """
-import javax.script.*;
-import java.io.Reader;
-import java.util.*;
-
-public class Indent implements ScriptEngineFactory {
-    public String getEngineName() { return "Indent"; }
-    public String getEngineVersion() { return "1"; }
-    public String getLanguageName() { return "Indent"; }
-    public String getLanguageVersion() { return "1"; }
-    public List<String> getExtensions() { return List.of("js"); }
-    public List<String> getMimeTypes() { return List.of("text/javascript"); }
-    public List<String> getNames() { return List.of("JavaScript"); }
-    public Object getParameter(String key) { return null; }
-    public String getMethodCallSyntax(String object, String method, String... arguments) { return ""; }
-    public String getOutputStatement(String text) { return text; }
-    public String getProgram(String... statements) { return ""; }
-    public ScriptEngine getScriptEngine() {
-        return new AbstractScriptEngine() {
-            public Object eval(String script, ScriptContext context) {
-                Object json = context.getAttribute("jsonString");
-                context.getBindings(ScriptContext.ENGINE_SCOPE).put("result", json);
-                return json;
-            }
-            public Object eval(Reader reader, ScriptContext context) { return eval("", context); }
-            public Bindings createBindings() { return new SimpleBindings(); }
-            public ScriptEngineFactory getFactory() { return Indent.this; }
-        };
-    }
-}
-"""
-"""Gives back the JSON that the program asks a JavaScript engine to indent."""
+_PACKAGES = ("lang", "math", "net", "nio", "text", "util", "util.concurrent")
+OPENINGS = (
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _PACKAGES),
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.sql/java.sql=ALL-UNNAMED",
+)
+"""Options of Java 9 and later: the program's serialiser reads private fields of Java's classes."""
+ENGINE = Path(__file__).with_name("PassThrough.java")
+"""Source of a class that gives back the JSON which the program asks a JavaScript engine to indent; Java has none since version 15."""
 
 
 class Spice:
@@ -110,10 +86,8 @@ class Spice:
             return json.loads((work / "out.json").read_text(encoding="utf-8"))
 
     def _command(self) -> list[str]:
-        """Return the first words of the command line; the program's serialiser reads private fields of Java's classes."""
-        opens = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED]
-        opens += ["--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens=java.sql/java.sql=ALL-UNNAMED"]
-        return [self._java, *(opens if self._version >= 9 else []), "-Xmx8G"]
+        """Return the first words of the command line."""
+        return [self._java, *(OPENINGS if self._version >= 9 else []), "-Xmx8G"]
 
     def _engine(self, work: Path) -> list[Path]:
         """Return the folder of the class that replaces the JavaScript engine, none where Java has one."""
@@ -122,11 +96,8 @@ class Spice:
         folder = work / "engine"
         services = folder / "META-INF" / "services"
         services.mkdir(parents=True)
-        (services / "javax.script.ScriptEngineFactory").write_text("Indent\n")
-        (folder / "Indent.java").write_text(_INDENT)
-        subprocess.run(
-            ["javac", "-nowarn", "-d", str(folder), str(folder / "Indent.java")], check=True, capture_output=True
-        )
+        (services / "javax.script.ScriptEngineFactory").write_text(f"{ENGINE.stem}\n")
+        subprocess.run(["javac", "-nowarn", "-d", str(folder), str(ENGINE)], check=True, capture_output=True)
         return [folder]
 
 

@@ -10,6 +10,7 @@ one line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -247,18 +248,24 @@ class Cider:
 
     def score_corpus(self, corpus: Corpus) -> tuple[np.float64, np.ndarray]:
         """Return the same of a corpus."""
-        index, scores = corpus.index, np.zeros(len(corpus))
-        gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
-        frequencies = index.document_frequencies(reference_rows, corpus.starts)
-        idf, unseen = cider_idf(frequencies, float(len(corpus))), ngram.unseen_idf(len(corpus))
-        for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
-            pairs = ngram.cider(index, idf, unseen, hyp, ref, sigma=self._sigma)[:, 0]
-            scores[positions] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
+        scores = cider_scores(corpus, partial(ngram.cider, sigma=self._sigma))
         return np.float64(np.mean(scores)), scores
 
     def method(self) -> str:
         """Return the name that the toolkit prints."""
         return "CIDEr"
+
+
+def cider_scores(corpus: Corpus, pair_scores: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return the CIDEr of each image, shape (N,), by :func:`~caption_kernels.batches.ngram.cider` or another function of pairs."""
+    index, scores = corpus.index, np.zeros(len(corpus))
+    gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
+    frequencies = index.document_frequencies(reference_rows, corpus.starts)
+    idf, unseen = cider_idf(frequencies, float(len(corpus))), ngram.unseen_idf(len(corpus))
+    for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
+        pairs = pair_scores(index, idf, unseen, hyp, ref)[:, 0]
+        scores[positions] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
+    return scores
 
 
 class Meteor:
@@ -279,20 +286,8 @@ class Meteor:
         for k, text in enumerate(corpus.candidates):
             if "|||" in text or "  " in text:  # as the toolkit sends it to its program
                 hyps[k] = texts.intern([text.replace("|||", "").replace("  ", " ")])[0]
-        counts = np.diff(corpus.starts)
-        aligned = meteor.align(
-            texts,
-            meteor.Groups(
-                text_starts=corpus.starts + np.arange(len(counts) + 1),
-                texts=np.insert(refs, corpus.starts[:-1], hyps),
-                pair_starts=corpus.starts,
-                hyps=np.zeros(len(refs), dtype=np.int32),
-                refs=(np.arange(len(refs)) - np.repeat(corpus.starts[:-1], counts) + 1).astype(np.int32),
-                rows=np.arange(len(refs), dtype=np.int64),
-            ),
-        )
-        best = meteor.first_best(aligned.scores, corpus.starts)
-        return meteor.corpus_score(aligned.statistics[best]), aligned.scores[best].tolist()
+        best = meteor.best_aligned(texts, np.insert(refs, corpus.starts[:-1], hyps), corpus.starts)
+        return meteor.corpus_score(best.statistics), best.scores.tolist()
 
     def method(self) -> str:
         """Return the name that the toolkit prints."""

@@ -167,16 +167,9 @@ class CiderD(Scorer):
     _clip = True
 
     def __init__(
-        self,
-        *,
-        df: Df | None = None,
-        references: Iterable[Sequence[Any]] | None = None,
-        documents: int | None = None,
-        tokenizer: str = "ptb",
-        token_ids: bool = False,
-        end: int | None = None,
-        keep_end: bool = False,
-    ) -> None:
+        self, *, df: Df | None = None, references: Iterable[Sequence[Any]] | None = None, documents: int | None = None,
+        tokenizer: str = "ptb", token_ids: bool = False, end: int | None = None, keep_end: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(tokenizer=tokenizer, token_ids=token_ids, end=end, keep_end=keep_end)
         if (df is None) == (references is None):
             raise ValueError("expected either df or references")

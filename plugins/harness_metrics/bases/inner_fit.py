@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.contracts import Features, Metric, merge_states
+from harness.stats.significance import untestable_reason
 
 
 class FitsInner:
@@ -20,3 +21,9 @@ class FitsInner:
     def merge(self, first: Any, second: Any) -> Any:
         """Return the corpus state of two shards together."""
         return merge_states(self.inner, first, second)
+
+
+def untestable_by(inner: Metric) -> str:
+    """Return the reason why no permutation tests a metric that scores by another one; an empty text where one does."""
+    reason = untestable_reason(inner)
+    return f"scores captions by {inner.spec.name}, which {reason}" if reason else ""

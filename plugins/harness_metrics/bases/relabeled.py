@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric
+from caption_kernels.batches import ngram
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 
 T = TypeVar("T")
 
@@ -61,3 +62,23 @@ class RelabeledMetric(MeanMetric):
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistic of each example, shape (B,)."""
         return self.null(batch, features, state, observed_labels(batch.n, batch.m))[:, 0]
+
+
+class BestMatchMetric(RelabeledMetric):
+    """Mean over candidates of the best pairwise score over references, with its permutation null.
+
+    A subclass sets ``spec`` and defines ``signature()`` and :meth:`pairwise`. The best score is the largest, or the smallest
+    where ``spec.higher_is_better`` is False.
+    """
+
+    spec: MetricSpec
+
+    def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis; every subclass defines it."""
+        raise NotImplementedError(f"{type(self).__name__} must define pairwise(batch, features)")
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
+        sign = 1.0 if self.spec.higher_is_better else -1.0  # the kernel takes the largest score over references
+        matrix = np.asarray(self.pairwise(batch, features), dtype=np.float64)
+        return sign * ngram.relabel_best(sign * matrix, labels)

@@ -18,8 +18,7 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness.stats.significance import untestable_reason
-from harness_metrics.bases.inner_fit import FitsInner
+from harness_metrics.bases.inner_fit import FitsInner, untestable_by
 
 
 class Best(FitsInner, MeanMetric):
@@ -46,11 +45,10 @@ class Best(FitsInner, MeanMetric):
             raise HarnessError(
                 f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)"
             )
-        reason = untestable_reason(self.inner)
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
             min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled, held_fixed=inner.held_fixed,
-            untestable=f"scores captions by {inner.name}, which {reason}" if reason else "",
+            untestable=untestable_by(self.inner),
             depends_on=frozenset({"candidates"}) | (inner.depends_on or frozenset()),
         )  # fmt: skip
 

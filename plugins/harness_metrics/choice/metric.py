@@ -72,15 +72,8 @@ class Choice(parts.ByParts, Parameterised):
             )  # fmt: skip
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
-        self.spec = MetricSpec(
-            "choice",
-            True,
-            level="model",
-            needs=frozenset({"references", "logprobs"}),
-            min_candidates=0,
-            min_texts=1,
-            column_names=COLUMNS,
-        )
+        needs = frozenset({"references", "logprobs"})
+        self.spec = MetricSpec("choice", True, level="model", needs=needs, column_names=COLUMNS)
 
     def signature(self) -> str:
         """Return the settings as text, such as ``choice|sum|group:2|blind``."""

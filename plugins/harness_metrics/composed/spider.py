@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores, merge_states
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness.stats.significance import untestable_reason
+from harness_metrics.bases.inner_fit import untestable_by
 from harness_metrics.best.metric import Best
 
 MetricParam = str | Mapping[str, Any] | Metric
@@ -49,11 +49,7 @@ class Spider(MeanMetric):
         first, second = (metric.spec.bounds for metric in self.parts)
         limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
-        reasons = [untestable_reason(metric) for metric in self.parts]
-        untestable = next(
-            (f"scores captions by {metric.spec.name}, which {why}" for metric, why in zip(self.parts, reasons) if why),
-            "",
-        )
+        untestable = next((reason for metric in self.parts if (reason := untestable_by(metric))), "")
         self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable)
 
     def signature(self) -> str:

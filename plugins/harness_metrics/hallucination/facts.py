@@ -21,6 +21,16 @@ _PHRASES = re.compile(
 )
 
 
+_KINDS = {
+    "copula": lists.COPULAS,
+    "conjunction": lists.CONJUNCTIONS,
+    "pronoun": lists.PRONOUNS,
+    "preposition": lists.PREPOSITIONS | lists.RELATORS,
+}
+"""Closed classes whose words connect phrases."""
+_CLOSED_CLASSES = lists.DETERMINERS.union(lists.NUMBERS, lists.SKIPPED, lists.BREAKS, *_KINDS.values())
+
+
 class Facts(NamedTuple):
     """Facts of one text."""
 
@@ -93,11 +103,7 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
 
 def _is_content(word: str) -> bool:
     """Return True for a word of no closed class."""
-    return not (
-        word in lists.DETERMINERS or word in lists.NUMBERS or word in lists.PRONOUNS or word in lists.SKIPPED
-        or word in lists.COPULAS or word in lists.CONJUNCTIONS or word in lists.BREAKS or word in lists.PREPOSITIONS
-        or word in lists.RELATORS or not word[0].isalnum() or (word.endswith("ly") and len(word) > 4)
-    )  # fmt: skip
+    return word not in _CLOSED_CLASSES and word[0].isalnum() and not (word.endswith("ly") and len(word) > 4)
 
 
 def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
@@ -153,13 +159,7 @@ def _adjectives(run: list[str]) -> bool:
 
 def _closed_kind(word: str) -> str:
     """Return the kind of a word of a closed class; a mark begins a clause."""
-    if word in lists.COPULAS:
-        return "copula"
-    if word in lists.CONJUNCTIONS:
-        return "conjunction"
-    if word in lists.PRONOUNS:
-        return "pronoun"
-    return "preposition" if word in lists.PREPOSITIONS or word in lists.RELATORS else "break"
+    return next((kind for kind, members in _KINDS.items() if word in members), "break")
 
 
 def _noun_phrase(run: list[str], determined: bool, predicate: bool, table: ObjectTable) -> Chunk:

@@ -165,17 +165,13 @@ def object_table(table: str | Path) -> ObjectTable:
     InputError
         With file and line, for a file that is not such a table, and as :class:`ObjectTable`.
     """
-    return _load(str(table))
+    return _built_in() if str(table) == BUILT_IN else _read_table(Path(table), Path(table).stem)
 
 
 @lru_cache(maxsize=8)
 def _built_in() -> ObjectTable:
     """Return the built-in table."""
     return _read_table(Path(__file__).with_name("coco_objects.json"), BUILT_IN)
-
-
-def _load(table: str) -> ObjectTable:
-    return _built_in() if table == BUILT_IN else _read_table(Path(table), Path(table).stem)
 
 
 def _read_table(path: Path, name: str) -> ObjectTable:

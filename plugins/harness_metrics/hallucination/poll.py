@@ -126,15 +126,8 @@ class Poll(parts.ByParts, Parameterised):
         self.positive = positive
         self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
-        self.spec = MetricSpec(
-            "poll",
-            True,
-            level="model",
-            needs=frozenset({"references", "logprobs"}),
-            min_candidates=0,
-            min_texts=1,
-            column_names=COLUMNS,
-        )
+        needs = frozenset({"references", "logprobs"})
+        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS)
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""

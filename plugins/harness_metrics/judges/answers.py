@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
+import numpy as np
+
+from harness.llm.client import Prices
 from harness_metrics.judges.replies import Reply
 
 T = TypeVar("T")
@@ -149,3 +152,28 @@ def _status(reply: Reply) -> Status:
     if not reply.text.strip():
         return "empty"
     return "refused" if find_object(reply.text) is None and _REFUSAL.search(reply.text[:300]) else "invalid"
+
+
+COLUMNS = (*STATUSES, "requests", "prompt_tokens", "completion_tokens")
+"""Columns of :func:`count_answers`."""
+
+
+def count_answers(verdicts: Sequence[Verdict[Any]]) -> np.ndarray:
+    """Return the counts of the verdicts on one example, float64, shape (9,), in the order of :data:`COLUMNS`."""
+    counts = [sum(verdict.status == status for verdict in verdicts) for status in STATUSES]
+    sums = [sum(getattr(verdict, name) for verdict in verdicts) for name in COLUMNS[len(STATUSES) :]]
+    return np.asarray([*counts, *sums], dtype=np.float64)
+
+
+def describe_counts(counts: np.ndarray, prices: Prices | None) -> dict[str, object]:
+    """Return the sums of counts (B, 9): answers by status, requests, tokens, and the cost where prices are known."""
+    sums = dict(zip(COLUMNS, counts.sum(axis=0).astype(int).tolist()))
+    out: dict[str, object] = {
+        "answers": {status: sums[status] for status in STATUSES},
+        "requests": sums["requests"],
+        "tokens": {"input": sums["prompt_tokens"], "output": sums["completion_tokens"]},
+    }
+    if prices is not None:
+        paid = sums["prompt_tokens"] * prices.get("input", 0.0) + sums["completion_tokens"] * prices.get("output", 0.0)
+        out["cost"] = paid / 1e6
+    return out

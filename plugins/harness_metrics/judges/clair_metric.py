@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features
-from harness_metrics.judges import prompts, tally
-from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges import prompts
+from harness_metrics.judges.answers import count_answers, read_number, verdict_of
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
@@ -56,7 +56,7 @@ class Clair(JudgeMetric):
         ]
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
         scores = [self.default if verdict.value is None else verdict.value / 100.0 for verdict in verdicts]
-        return np.stack([np.concatenate([[score], tally.row([v])]) for score, v in zip(scores, verdicts)])
+        return np.stack([np.concatenate([[score], count_answers([v])]) for score, v in zip(scores, verdicts)])
 
 
 def prompt_key(prompt: str) -> str:

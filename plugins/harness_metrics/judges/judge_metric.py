@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.contracts import MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
-from harness_metrics.judges import tally
+from harness_metrics.judges.answers import COLUMNS, describe_counts
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
 
 Unanswered = Literal["undefined", "lowest"]
@@ -62,4 +62,4 @@ class JudgeMetric(MeanMetric):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""
-        return tally.details(stats[:, -len(tally.COLUMNS) :], self.judge.prices)
+        return describe_counts(stats[:, -len(COLUMNS) :], self.judge.prices)

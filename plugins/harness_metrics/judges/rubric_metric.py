@@ -10,8 +10,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.errors import HarnessError
-from harness_metrics.judges import prompts, tally
-from harness_metrics.judges.answers import Verdict, read_numbers, verdict_of
+from harness_metrics.judges import prompts
+from harness_metrics.judges.answers import Verdict, count_answers, read_numbers, verdict_of
 from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
@@ -83,7 +83,7 @@ class Rubric(JudgeMetric):
         by_example = [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
         return np.stack(
             [
-                np.concatenate([self._scores(example_verdicts), tally.row(example_verdicts)])
+                np.concatenate([self._scores(example_verdicts), count_answers(example_verdicts)])
                 for example_verdicts in by_example
             ]
         )

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.stats import bootstrap
-from harness_metrics.judges import prompts, tally
+from harness_metrics.judges import prompts
+from harness_metrics.judges.answers import count_answers, describe_counts
 from harness_metrics.judges.bradley_terry import ranks, strengths
 from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight
 from harness_metrics.judges.judge import Judge
@@ -111,7 +112,7 @@ def arena(
         float(np.mean([outcome.for_first_place for outcome in defined])),
         float(np.mean([outcome.contradicts for outcome in defined])),
         wins.sum(axis=0)[np.ix_(order, order)],
-        tally.details(tally.row(verdicts)[None], judge.prices),
+        describe_counts(count_answers(verdicts)[None], judge.prices),
     )  # fmt: skip
 
 

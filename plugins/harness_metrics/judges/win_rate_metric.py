@@ -8,7 +8,8 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.judges import prompts, tally
+from harness_metrics.judges import prompts
+from harness_metrics.judges.answers import count_answers
 from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight, mean_points
 from harness_metrics.judges.judge import JudgeSpec
@@ -83,7 +84,7 @@ class WinRate(JudgeMetric):
         verdicts = [
             verdict for outcome in outcomes for verdict in (outcome.forward, outcome.backward) if verdict.requests
         ]
-        return np.concatenate([[score, first_places, contradictions, len(defined)], tally.row(verdicts)])
+        return np.concatenate([[score, first_places, contradictions, len(defined)], count_answers(verdicts)])
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return bias of position, contradictions, and counts, from statistics (B, 13) of the defined examples."""

@@ -1,1 +1,1 @@
-"""Results of runs in Weights & Biases, MLflow, TensorBoard and trackio, by hooks."""
+"""A run that requests loggers says how to install them; they are a plugin of their own, ``examples/loggers``."""

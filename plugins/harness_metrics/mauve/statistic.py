@@ -36,16 +36,11 @@ def automatic_buckets(n: int, m: int) -> int:
     return max(2, min(MOST_BUCKETS, round(min(n, m) / 10)))
 
 
-def mauve(
-    x: np.ndarray,
-    y: np.ndarray,
-    k: int | None = None,
-    *,
-    seed: int = 25,
-    redo: int = 5,
-    scaling: float = frontier.SCALING,
-) -> float:
-    """Return MAUVE of two samples of vectors, in (0, 1].
+def spread(
+    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
+    factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
+) -> Spread:  # fmt: skip
+    """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.
 
     Parameters
     ----------
@@ -53,32 +48,14 @@ def mauve(
         Vectors of the samples.
     k : int, optional
         Number of buckets. The default is :func:`automatic_buckets`.
-    seed, redo : int
-        Seed and number of random starts of k-means.
+    seeds : sequence of int
+        Seeds of k-means.
+    factors : sequence of float
+        Factors of the number of buckets.
+    redo : int
+        Number of random starts of k-means.
     scaling : float
-        The constant c of the paper.
-
-    Returns
-    -------
-    float
-        1 if both samples have the same histogram over the buckets.
-
-    References
-    ----------
-    Pillutla et al. 2021, section 2.
-    """
-    vectors = np.concatenate([x, y])
-    k = automatic_buckets(len(x), len(y)) if k is None else k
-    return float(_area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling))
-
-
-def spread(
-    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
-    factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
-) -> Spread:  # fmt: skip
-    """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.
-
-    Other parameters are those of :func:`mauve`.
+        The constant c of the paper (Pillutla et al. 2021, section 2).
     """
     k = automatic_buckets(len(x), len(y)) if k is None else k
     points = quantise.reduce_dimensions(np.concatenate([x, y]))

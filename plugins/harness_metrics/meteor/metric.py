@@ -122,16 +122,25 @@ def _check_engine(name: str) -> str:
     return name
 
 
-def _warm(engine: str) -> None:
-    if engine == "python":
-        start_loading()
+class _WithEngine:
+    """Tokeniser and engine of the metric and of the distance; parameters as of :class:`Meteor`."""
+
+    def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.engine = _check_engine(engine)
+        self.needs = frozenset({"references", "java"} if engine == "java" else {"references"})
+
+    def signature(self) -> str:
+        """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
+        return f"meteor|v1.5-en|tok:{self.tokenizer}" + ("" if self.engine == "python" else f"|engine:{self.engine}")
+
+    def warm(self) -> None:
+        """Start to load the lexicon in a thread, unless the engine is ``java``."""
+        if self.engine == "python":
+            start_loading()
 
 
-def _signature(tokenizer: str, engine: str) -> str:
-    return f"meteor|v1.5-en|tok:{tokenizer}" + ("" if engine == "python" else f"|engine:{engine}")
-
-
-class Meteor(SumMetric):
+class Meteor(_WithEngine, SumMetric):
     """METEOR 1.5 (English, ``-norm``), in [0, 1]; higher is better.
 
     The corpus number is the score of summed statistics, not the mean of the examples' scores. The score of an example is the mean over its
@@ -157,18 +166,8 @@ class Meteor(SumMetric):
     """
 
     def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
-        self.tokenizer = check_tokenizer(tokenizer)
-        self.engine = _check_engine(engine)
-        needs = {"references"} | ({"java"} if engine == "java" else set[str]())
-        self.spec = MetricSpec(name="meteor", higher_is_better=True, needs=frozenset(needs), bounds=(0.0, 1.0))
-
-    def signature(self) -> str:
-        """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
-        return _signature(self.tokenizer, self.engine)
-
-    def warm(self) -> None:
-        """Start to load the lexicon in a thread, unless the engine is ``java``."""
-        _warm(self.engine)
+        super().__init__(tokenizer=tokenizer, engine=engine)
+        self.spec = MetricSpec(name="meteor", higher_is_better=True, needs=self.needs, bounds=(0.0, 1.0))
 
     def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return statistics (B, 24): the 23 of METEOR summed over the candidates, and the mean of the candidates' scores.
@@ -200,7 +199,7 @@ class Meteor(SumMetric):
         return ngram.relabel_best(Alignments(features, self.tokenizer, self.engine).matrices(batch), labels)
 
 
-class MeteorDistance:
+class MeteorDistance(_WithEngine):
     """1 - METEOR(hypothesis, reference), in [0, 1], rows the hypothesis; **not symmetric**.
 
     The distance is exactly 0 for texts with the same words, also for two empty texts, although the score of empty texts is 0 and the beam
@@ -219,19 +218,6 @@ class MeteorDistance:
     """
 
     name = "meteor"
-
-    def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
-        self.tokenizer = check_tokenizer(tokenizer)
-        self.engine = _check_engine(engine)
-        self.needs = frozenset({"references", "java"} if engine == "java" else {"references"})
-
-    def signature(self) -> str:
-        """Return the signature of :class:`Meteor` with the same parameters."""
-        return _signature(self.tokenizer, self.engine)
-
-    def warm(self) -> None:
-        """Start to load the lexicon in a thread, unless the engine is ``java``."""
-        _warm(self.engine)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis, columns the reference."""

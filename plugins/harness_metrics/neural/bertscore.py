@@ -17,9 +17,9 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
+from harness_metrics.bases.relabeled import BestMatchMetric
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
-from harness_metrics.ngram.best_match import BestMatchMetric
 
 KINDS = ("f1", "precision", "recall")
 

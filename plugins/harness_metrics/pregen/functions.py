@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import InputError, UnknownName
-from harness_metrics.pregen.tokens import FlatTokens, flatten, from_token_scores
-
-__all__ = ["KEPT_NAMES", "NAMES", "evaluate", "from_token_scores", "per_image", "split_name"]
+from harness_metrics.pregen.tokens import FlatTokens, flatten
 
 Dataset = Iterable[Any] | FlatTokens
 """Images -> captions -> tokens -> (probability, rank), as nested sequences or flat arrays."""
@@ -85,19 +83,25 @@ def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
 
     Raises :class:`InputError` for ``join`` metrics, which have no score per image.
     """
-    tiers = [split_name(name)[1:] for name in names]
-    for name, name_tiers in zip(names, tiers):
-        if name_tiers[0] == "join":
+    for name in names:
+        if split_name(name)[1] == "join":
             raise InputError(
                 f"'{name}' joins the captions of all images: it has no score per image", parameter="names", value=name
             )
+    rows = rows_by_name(flatten(dataset), names)
+    return np.stack([rows[name] for name in names])
+
+
+def rows_by_name(tokens: FlatTokens, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return for each metric what tier 4 aggregates: scores (I,) of the images, or (C,) of all captions for a ``join`` metric."""
+    tiers = {name: split_name(name)[1:] for name in names}
     with np.errstate(over="ignore", divide="ignore"):
-        scores: dict[Any, np.ndarray] = {
+        rows: dict[tuple[str, ...], np.ndarray] = {
             (tier3, *kind): row
-            for tier3, kinds, rows in image_scores(flatten(dataset), tiers)
-            for kind, row in zip(kinds, rows)
+            for tier3, kinds, block in image_scores(tokens, list(tiers.values()))
+            for kind, row in zip(kinds, block)
         }
-    return np.stack([scores[name_tiers] for name_tiers in tiers])
+    return {name: rows[name_tiers] for name, name_tiers in tiers.items()}
 
 
 def split_name(name: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def intervals(tokens: FlatTokens, names: Sequence[str], samples: int, seed: int)
     """
     out: dict[str, Interval] = {}
     count = len(tokens.images) - 1
-    rows = _rows(tokens, names)
+    rows = functions.rows_by_name(tokens, names)
     usable: list[str] = []
     for name in names:
         reason = _reason(name, rows[name])
@@ -58,18 +58,6 @@ def intervals(tokens: FlatTokens, names: Sequence[str], samples: int, seed: int)
         ends = bootstrap.interval_of_draws(draws[:, k], float(values[k]), without_one[:, k], count)
         out[name] = Interval(ends, "" if ends else bootstrap.NO_SPREAD)
     return out
-
-
-def _rows(tokens: FlatTokens, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return for each name the values that its outermost tier aggregates: of images (I,), or of captions (C,) for ``join``."""
-    tiers: dict[str, tuple[str, ...]] = {name: functions.split_name(name)[1:] for name in names}
-    with np.errstate(over="ignore", divide="ignore"):
-        values: dict[tuple[str, ...], np.ndarray] = {
-            (tier3, *kind): row
-            for tier3, kinds, block in functions.image_scores(tokens, list(tiers.values()))
-            for kind, row in zip(kinds, block)
-        }
-    return {name: values[name_tiers] for name, name_tiers in tiers.items()}
 
 
 def _reason(name: str, row: np.ndarray) -> str:

@@ -87,8 +87,6 @@ class Pregen:
             higher_is_better=directions.pop() if len(directions) == 1 else None,
             level="model",
             needs=frozenset({"references", "logprobs"}),
-            min_candidates=0,
-            min_texts=1,
             bounds=(0.0, float("inf")),
             column_names=functions.NAMES + functions.KEPT_NAMES,
         )

@@ -29,15 +29,8 @@ class Perplexity:
 
     def __init__(self) -> None:
         self._captions = Pregen(name=CAPTIONS)
-        self.spec = MetricSpec(
-            name="perplexity",
-            higher_is_better=False,
-            level="model",
-            needs=frozenset({"references", "logprobs"}),
-            min_candidates=0,
-            min_texts=1,
-            bounds=(1.0, float("inf")),
-        )
+        needs = frozenset({"references", "logprobs"})
+        self.spec = MetricSpec("perplexity", False, level="model", needs=needs, bounds=(1.0, float("inf")))
 
     def signature(self) -> str:
         """Return the name of the metric."""

@@ -31,7 +31,7 @@ class CorpusFrechet(CorpusVectors):
     """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
-        super().__init__("corpus-frechet", embedding, False)
+        super().__init__("corpus-frechet", embedding, False, level="corpus", resampled=False)
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the distance of vectors (n, d) and (m, d)."""

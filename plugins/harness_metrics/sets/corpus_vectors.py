@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, Objects
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.embedded import EmbeddingMetric
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 
 BATCHES_DIFFER = {"ragged": "vectors of minilm depend on the texts that are encoded together by up to 1e-6"}
@@ -21,35 +21,12 @@ def collect_vectors(vectors: np.ndarray, n: int) -> list[dict[str, np.ndarray]]:
 
 
 class CorpusVectors(EmbeddingMetric, Jackknifed):
-    """Base of metrics of the vectors of all texts; a subclass defines :meth:`value`.
+    """Base of metrics of the vectors of all texts; a subclass defines :meth:`value`, with ``level="corpus", resampled=False``.
 
     There is no score per example. Resampled examples would be copies of each other: the interval is a jackknife over groups of examples.
-
-    Parameters
-    ----------
-    name : str
-        Registered name.
-    embedding : str, mapping or Embedding
-        A registered embedding: name, ``{name: {parameters}}`` or instance.
-    higher : bool or None
-        Direction of the metric.
-    *options : str
-        Further parts of the displayed name and the signature.
-    references : bool
-        True for a metric that reads the references.
-    bounds : tuple of float, optional
-        Smallest and largest possible value.
     """
 
     expected_check_failures: ClassVar[dict[str, str]] = BATCHES_DIFFER
-
-    def __init__(
-        self, name: str, embedding: EmbeddingSpec, higher: bool | None, *options: str, references: bool = True,
-        bounds: tuple[float, float] | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            name, embedding, higher, *options, level="corpus", references=references, bounds=bounds, resampled=False
-        )
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the number of vectors (n, d) and (m, d); NaN where it is not defined."""

@@ -130,7 +130,8 @@ class _OfCorpora(CorpusVectors):
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: Count = 5) -> None:
         self.k = k
         bounds = None if self.kind == "density" else (0.0, 1.0)
-        super().__init__(self.kind, embedding, True, *([f"k={k}"] if k != 5 else []), bounds=bounds)
+        options = [f"k={k}"] if k != 5 else []
+        super().__init__(self.kind, embedding, True, *options, level="corpus", bounds=bounds, resampled=False)
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the statistic of vectors (n, d) and (m, d); NaN with k vectors or fewer in the sample of the balls."""

@@ -60,7 +60,8 @@ class CorpusVendi(CorpusVectors):
     @check_arguments
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
         self.q = float(q)
-        super().__init__("corpus-vendi", embedding, True, *([f"q={self.q:g}"] if self.q != 1 else []), references=False)
+        options = [f"q={self.q:g}"] if self.q != 1 else []
+        super().__init__("corpus-vendi", embedding, True, *options, level="corpus", references=False, resampled=False)
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the Vendi score of vectors (n, d); zero vectors are left out, NaN if there are no others."""

@@ -10,7 +10,6 @@ import numpy as np
 from harness_metrics.bases.relabeled import evaluate_labels
 
 Compare = Literal["within", "cross"]
-COMPARISONS: tuple[Compare, ...] = ("within", "cross")
 
 _LABELS = 1 << 10
 """Relabelings evaluated at once, for arrays that stay in the cache."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from harness import registry
-from harness.contracts import Batch, Distance, Explanation, Features, MeanMetric, MetricSpec, Warms
+from harness.contracts import Batch, Explanation, Features
 from harness.errors import HarnessError, did_you_mean
+from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 from harness_metrics.trm import statistic
 from harness_metrics.trm.triangles import RANKS, heaviest_triangle
 
@@ -17,7 +17,7 @@ _MAXIMA = {"pooled": 4 / 3, "per-direction": 8 / 3}
 """Largest value of Q by pooling."""
 
 
-class Trm(MeanMetric):
+class Trm(DistanceMetric):
     """Mean triangle-rank statistic Q of the examples; lower is better, 0 when distances do not separate the samples.
 
     Q is in [0, 4/3], or [0, 8/3] per direction. Examples without a triangle (one candidate and one reference) are undefined.
@@ -35,32 +35,19 @@ class Trm(MeanMetric):
     Liu & Modarres 2011, *A triangle test for equality of distribution functions in high dimensions*.
     """
 
-    def __init__(self, *, distance: str | Mapping[str, Any] | Distance = "meteor", pooling: str = "pooled") -> None:
+    def __init__(self, *, distance: DistanceSpec = "meteor", pooling: str = "pooled") -> None:
         if pooling not in _MAXIMA:
             raise HarnessError(
                 f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _MAXIMA)}; expected pooled or per-direction"
             )
-        self.distance: Distance = registry.resolve("distances", distance)
         self.pooling: statistic.Pooling = pooling  # type: ignore[assignment]
-        suffix = "" if pooling == "pooled" else f", {pooling}"
-        self.spec = MetricSpec(
-            name=f"trm({self.distance.name}{suffix})",
-            higher_is_better=False,
-            level="set",
-            needs=frozenset({"references"}) | frozenset(getattr(self.distance, "needs", ())),
-            min_texts=3,
-            bounds=(0.0, _MAXIMA[pooling]),
-            held_fixed=getattr(self.distance, "held_fixed", ""),
-        )
+        options = [] if pooling == "pooled" else [pooling]
+        super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))
+        self.spec = replace(self.spec, held_fixed=getattr(self.distance, "held_fixed", ""))
 
     def signature(self) -> str:
         """Return ``trm|POOLING|`` and the signature of the distance."""
         return f"trm|{self.pooling}|{self.distance.signature()}"
-
-    def warm(self) -> None:
-        """Start the first-use work of the distance, if it has any."""
-        if isinstance(self.distance, Warms):
-            self.distance.warm()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return Q of each example, shape (B,); NaN without a triangle."""

@@ -17,7 +17,6 @@ from harness_metrics.bases.relabeled import observed_labels
 from harness_metrics.kernel import geometry
 
 Shape = Literal["gaussian", "laplace", "both"]
-SHAPES: tuple[Shape, ...] = ("both", "gaussian", "laplace")
 
 ORBIT = 20_000
 """Largest number of relabelings that are enumerated; beyond it this many random ones are drawn."""

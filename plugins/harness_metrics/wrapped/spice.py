@@ -1,7 +1,7 @@
 """SPICE (Anderson et al. 2016) through its authors' Java program, one process per metric.
 
 Requirements: a Java runtime with its compiler (``javac``), the package pycocoevalcap (spice-1.0.jar and its libraries), and
-the two CoreNLP 3.6.0 jars (:data:`JARS`) in ``jars``, $HARNESS_SPICE_JARS or the folder ``spice`` of the cache. Since Java 16
+the two CoreNLP 3.6.0 jars in ``jars``, $HARNESS_SPICE_JARS or the folder ``spice`` of the cache. Since Java 16
 the program's serialiser needs module openings, which the command line adds.
 """
 
@@ -14,17 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from caption_kernels.coco.spice import JARS, OPENINGS
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.errors import InputError, MissingExtra
 from harness.files.cache_folder import cache_folder
 from harness.files.user_path import user_path
 from harness_metrics.tokenisers.java_runtime import java_command, pycocoevalcap_file
 from harness_metrics.wrapped.spice_process import SpiceProcess, compile_classes
-
-JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
-"""File names of the two CoreNLP jars."""
-OPENED = ("lang", "math", "net", "nio", "text", "util", "util.concurrent")
-"""Packages of java.base that the program's serialiser accesses by reflection."""
 
 MAX_WORDS = 200
 """Largest number of words of a sentence: the parser needs cubic time and quadratic memory."""
@@ -50,10 +46,8 @@ def command(jars: Sequence[Path], memory: str) -> list[str]:
     """Return the command line of the serving program; ``memory`` is the limit of its heap in Java's notation."""
     program = pycocoevalcap_file("spice", "spice-1.0.jar", needed_by="metric 'spice'")
     libraries = sorted((program.parent / "lib").glob("*.jar"))
-    opens = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED]
-    opens += ["--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens=java.sql/java.sql=ALL-UNNAMED"]
     path = os.pathsep.join(map(str, [compile_classes(program), program, *jars, *libraries]))
-    return [*java_command(needed_by="metric 'spice'", memory=memory), *opens, "-cp", path, "Serve"]
+    return [*java_command(needed_by="metric 'spice'", memory=memory), *OPENINGS, "-cp", path, "Serve"]
 
 
 def check_lengths(item: CaptionSet) -> None:

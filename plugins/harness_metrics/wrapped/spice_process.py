@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from caption_kernels.coco.spice import ENGINE
 from harness.errors import HarnessError, MissingExtra
 from harness.files.announcements import announce
 from harness.files.cache_folder import cache_folder
@@ -33,7 +34,7 @@ PAIRS_PER_REQUEST = 1024
 Pair = tuple[str, Sequence[str]]
 """A candidate and its references."""
 
-SOURCES = {name: Path(__file__).parent / "java" / f"{name}.java" for name in ("Serve", "PassThrough")}
+SOURCES = {"Serve": Path(__file__).parent / "java" / "Serve.java", "PassThrough": ENGINE}
 """Class -> its source."""
 
 

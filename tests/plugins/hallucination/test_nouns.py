@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness_metrics.hallucination.nouns import singular, word_set
+from harness_metrics.hallucination.nouns import singular, word_list, word_table
 
 
 @pytest.mark.parametrize(
@@ -19,5 +19,6 @@ def test_singular(plural, expected):
     assert singular(expected) == expected
 
 
-def test_word_set():
-    assert word_set("a b  a") == {"a", "b"}
+def test_word_lists():
+    assert word_list("copulas") == {"is", "are", "was", "were", "be", "been", "being", "am"}
+    assert word_table("irregular plurals")["mice"] == "mouse"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from harness_metrics.judges.answers import (
+    COLUMNS,
+    Verdict,
+    count_answers,
+    describe_counts,
     find_object,
     number_in,
     read_choice,
@@ -107,3 +112,22 @@ def test_prose_is_valid_unless_it_is_cut_off_empty_or_refused():
     replies = [Reply(" A dog. "), Reply("A do", "length"), Reply(""), Reply("I cannot help."), Reply("", "rejected")]
     assert [verdict_of_text(r).status for r in replies] == ["valid", "truncated", "empty", "refused", "rejected"]
     assert verdict_of_text(replies[0]).value == "A dog."
+
+
+def test_counts_add_up_over_examples():
+    rows = np.stack(
+        [
+            count_answers([Verdict("valid", 1.0, 2, 100, 10), Verdict("refused", None, 1, 50, 5)]),
+            count_answers([Verdict("truncated", None, 3, 150, 30)]),
+            count_answers([]),
+        ]
+    )
+    assert rows.shape == (3, len(COLUMNS))
+    out = describe_counts(rows, {"input": 10.0, "output": 100.0})
+    assert out == {
+        "answers": {"valid": 1, "refused": 1, "rejected": 0, "truncated": 1, "empty": 0, "invalid": 0},
+        "requests": 6,
+        "tokens": {"input": 300, "output": 45},
+        "cost": pytest.approx((300 * 10 + 45 * 100) / 1e6),
+    }
+    assert "cost" not in describe_counts(rows, None)

@@ -8,8 +8,27 @@ import json
 import numpy as np
 import pytest
 
-from harness_metrics.pragmatic.parser import parse, read
+from harness_metrics.pragmatic.lexicon import OTHER
+from harness_metrics.pragmatic.parser import read
 from harness_tasks.a3ds import scene
+
+
+def parse(text: str) -> dict[str, object]:
+    """Return the reading of one caption: feature -> phrases that its words fit, ``bare``, ``contradictions``, ``unread``."""
+    readings = read([text])
+    out: dict[str, object] = {
+        name: _phrases(k, int(readings.masks[0, k])) for k, name in enumerate(scene.FACTORS) if readings.masks[0, k]
+    }
+    out["bare"] = _phrases(0, int(readings.bare[0]))
+    out["contradictions"] = [name for k, name in enumerate(scene.FACTORS) if readings.contradictions[0] >> k & 1]
+    out["unread"] = list(readings.unread.get(0, ()))
+    return out
+
+
+def _phrases(factor: int, values: int) -> list[str]:
+    """Return the distinct phrases of a mask of values."""
+    phrases = [scene.PHRASES[factor][index] for index in range(scene.SIZES[factor]) if values >> index & 1]
+    return list(dict.fromkeys(phrases)) or (["another"] if values & OTHER else [])
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def tokens(images: int, seed: int = 0, zero: bool = False) -> FlatTokens:
 
 def test_weighted_images_count_as_often_as_they_weigh():
     flat = tokens(30)
-    rows = intervals._rows(flat, functions.NAMES)
+    rows = functions.rows_by_name(flat, functions.NAMES)
     names = [
         name for name in functions.NAMES if intervals._reason(name, rows[name]) == "" and np.isfinite(rows[name]).all()
     ]

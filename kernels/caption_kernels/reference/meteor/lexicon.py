@@ -15,31 +15,10 @@ from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mix_
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_DETACHMENTS = (
-    # nouns
-    (b"s", b""),
-    (b"ses", b"s"),
-    (b"xes", b"x"),
-    (b"zes", b"z"),
-    (b"ches", b"ch"),
-    (b"shes", b"sh"),
-    (b"men", b"man"),
-    (b"ies", b"y"),
-    # verbs
-    (b"s", b""),
-    (b"ies", b"y"),
-    (b"es", b"e"),
-    (b"es", b""),
-    (b"ed", b"e"),
-    (b"ed", b""),
-    (b"ing", b"e"),
-    (b"ing", b""),
-    # adjectives
-    (b"er", b""),
-    (b"est", b""),
-    (b"er", b"e"),
-    (b"est", b"e"),
-)
+_NOUNS = b"s> ses>s xes>x zes>z ches>ch shes>sh men>man ies>y"
+_VERBS = b"s> ies>y es>e es> ed>e ed> ing>e ing>"
+_ADJECTIVES = b"er> est> er>e est>e"
+_DETACHMENTS = [rule.split(b">") for rules in (_NOUNS, _VERBS, _ADJECTIVES) for rule in rules.split()]
 """WordNet's rules of detachment (morphy; Fellbaum 1998) in the order in which they are tried: suffix, replacement."""
 
 

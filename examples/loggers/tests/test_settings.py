@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from caption_loggers.services import SERVICES, TensorBoard, Wandb
+from caption_loggers.settings import VARIABLE, loggers_of, read_loggers
 
 from harness.errors import HarnessError
-from harness_metrics.loggers.services import SERVICES, TensorBoard, Wandb
-from harness_metrics.loggers.settings import VARIABLE, loggers_of, read_loggers
 
 
 def test_several_loggers_with_parameters(monkeypatch):

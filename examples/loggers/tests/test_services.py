@@ -7,9 +7,9 @@ import socket
 import struct
 
 import pytest
+from caption_loggers.services import SERVICES, MLflow, TensorBoard, Trackio, Wandb, configuration
 
 from harness.errors import MissingExtra
-from harness_metrics.loggers.services import SERVICES, MLflow, TensorBoard, Trackio, Wandb, configuration
 
 MANIFEST = {
     "task": "sample", "signature": "sample|m:2|seed:0|harness:0.1.0", "digest": "0123456789abcdef", "seed": 0, "variant": "",

@@ -1,0 +1,1 @@
+"""Results of runs in Weights & Biases, MLflow, TensorBoard and trackio, by hooks."""
