@@ -10,7 +10,7 @@ from harness.contracts import Decoding
 from harness_models.clipcap import authors as clipcap_authors
 from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
 from harness_models.shared.decoding.decode import DecodingBatch, decode, forced_scores
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.shared.layers.decoder import Gpt2Sizes
 from harness_models.vlp import authors as vlp_authors
 from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes, VlpStep

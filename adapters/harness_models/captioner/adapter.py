@@ -11,9 +11,8 @@ import torch
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import Located
-from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import END, Captioner, load
-from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.recipe import CaptionerRecipe, image_features
 from harness_models.captioner.training import stage_folder, train
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import select_rows

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness_models.shared.inputs.a3ds_inputs import SceneVectors, from_scenes
-from harness_models.shared.inputs.features import FeatureFile
+from harness_models.shared.inputs.features import FeatureFile, SceneVectors, from_scenes
 
 
 def open_vectors(features: Any) -> FeatureFile | SceneVectors:

@@ -23,13 +23,18 @@ from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
 from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.shared.layers.decoder import Gpt2Sizes
 from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.tokenisers.bpe import Gpt2Bpe
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import IGNORED, open_vocabulary, pad_rows, token_loss
+from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+    token_loss,
+)
+from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""

@@ -12,9 +12,8 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
 from harness.errors import HarnessError
 from harness_models.nacf.authors import STRATEGIES
-from harness_models.nacf.iterative_refinement import Refinement, Refiner, sampled_words
+from harness_models.nacf.iterative_refinement import SHORTEST, Refinement, Refiner, sampled_words
 from harness_models.nacf.layers import BOS, EOS
-from harness_models.nacf.lengths import SHORTEST
 from harness_models.nacf.model import ArbStep, Nacf
 from harness_models.nacf.video_adapter import VideoAdapter, weight_files
 from harness_models.shared.decoding.filters import uniforms

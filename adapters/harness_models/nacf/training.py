@@ -24,13 +24,10 @@ from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
 from harness_models.nacf.video_features import open_videos
-from harness_models.nacf.visual_words import is_visual
-from harness_models.nacf.word_list import WordList, split_words, vocabulary
+from harness_models.nacf.word_list import WordList, is_visual, split_words, vocabulary
 from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import IGNORED, pad_rows
+from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
+from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
@@ -67,7 +64,7 @@ class NacfRecipe(VideoRecipe):
     method: Literal["ARB", "NAB", "NACF"] = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
-    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.visual_words.is_visual` is true."""
+    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.word_list.is_visual` is true."""
 
 
 @dataclass(frozen=True)

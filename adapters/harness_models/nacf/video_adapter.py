@@ -13,9 +13,15 @@ import torch
 
 from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings
+from harness_models.nacf.iterative_refinement import (
+    Refiner,
+    Slots,
+    StepSettings,
+    length_temperature,
+    most_likely_lengths,
+    sampled_lengths,
+)
 from harness_models.nacf.layers import MASK, PAD
-from harness_models.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
 from harness_models.nacf.model import Encoded, Nacf
 from harness_models.nacf.video_features import VideoFeatures, open_videos
 from harness_models.nacf.word_list import WordList
@@ -23,7 +29,7 @@ from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
 from harness_models.shared.decoding.types import select_rows
-from harness_models.shared.training.tokens import pad_rows
+from harness_models.shared.training.caption_training import pad_rows
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
 

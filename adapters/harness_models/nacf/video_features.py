@@ -10,8 +10,14 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.a3ds_inputs import SceneViews, from_scenes, scene_of
-from harness_models.shared.inputs.features import FeatureFile, open_h5, refuse_missing
+from harness_models.shared.inputs.features import (
+    FeatureFile,
+    SceneViews,
+    from_scenes,
+    open_h5,
+    refuse_missing,
+    scene_of,
+)
 from harness_models.shared.weights.checkpoints import file_fingerprint
 
 MODALITIES = "mioa"

@@ -12,15 +12,20 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import check_batch_size
+from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.spread import Replica, spread
 from harness_models.shared.decoding.types import reorder
 from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.transformers.devices import devices_of, number_format, visible_devices
 from harness_models.transformers.hub import model_folder
 from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import KINDS, LoadedModel, load_model
+from harness_models.transformers.loading import (
+    KINDS,
+    LoadedModel,
+    devices_of,
+    load_model,
+    number_format,
+    visible_devices,
+)
 from harness_models.transformers.steps import (
     BlipStep,
     CausalStep,
@@ -58,7 +63,7 @@ class Transformers(LeftToRight):
         the frames as images.
     frames, frame_choice
         Number of frames of a video (default: that of the model's configuration, else 8), and ``uniform`` or ``key``; see
-        :func:`~harness_models.shared.media.video.video_frames`.
+        :func:`~harness_models.shared.media.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size

@@ -13,9 +13,16 @@ from harness.contracts import Example, Failure
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
 from harness_models.shared.inputs.pictures import open_picture
-from harness_models.shared.media.kinds import Medium, kind_of_name, media_path
-from harness_models.shared.media.sound import read_sound
-from harness_models.shared.media.video import CHOICES, Frames, check_frames, video_frames
+from harness_models.shared.media import (
+    CHOICES,
+    Frames,
+    Medium,
+    check_frames,
+    kind_of_name,
+    media_path,
+    read_sound,
+    video_frames,
+)
 from harness_models.transformers.loading import LoadedModel
 
 MEDIA = ("image", "video", "audio")

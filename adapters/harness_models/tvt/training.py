@@ -16,10 +16,8 @@ import torch
 
 from harness.contracts.parameters import Count
 from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import pad_rows, token_loss
+from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
+from harness_models.shared.training.recipe import recipe_command
 from harness_models.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness_models.tvt.views import Views, collate, open_views
 from harness_models.tvt.word_list import WordList

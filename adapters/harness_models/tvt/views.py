@@ -15,8 +15,7 @@ import torch
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.a3ds_inputs import SceneViews, from_scenes
-from harness_models.shared.inputs.features import FeatureFile, open_h5
+from harness_models.shared.inputs.features import FeatureFile, SceneViews, from_scenes, open_h5
 
 
 class Views(Protocol):

@@ -262,14 +262,14 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
         return FeatureTensor(**options)
     weights = existing(options["weights"], "file of weights", parameter="features") if "weights" in options else None
     if name == "efficientnet-lite0":
-        from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
+        from harness_tasks.a3ds.networks import WIDTHS, EfficientNetLite0
 
         network = EfficientNetLite0(weights, options.get("view", "middle"))
         label = f"efficientnet-lite0:{network.view}:{_digest(network.path)}"
         return NetworkFeatures(images(pictures), network, label, WIDTHS[network.view])
     if weights is None:
         raise _options_error("image features 'resnet50' need local weights: {resnet50: {weights: FILE}}")
-    from harness_tasks.a3ds.resnet import ResNet50
+    from harness_tasks.a3ds.networks import ResNet50
 
     return NetworkFeatures(images(pictures), ResNet50(weights), f"resnet50:{_digest(weights)}", 2048)
 

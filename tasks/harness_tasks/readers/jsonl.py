@@ -13,7 +13,7 @@ from harness.files.caption_file import CaptionFile
 from harness.files.columns import FILE_ID_COLUMNS, REFERENCE_COLUMNS, check_mapping, find_columns
 from harness.files.examples import RowReader
 from harness.files.forms import read_form
-from harness_tasks.readers.splits import check_splits, split_names
+from harness_tasks.readers.annotations import check_splits, split_names
 
 
 class TableReader(CaptionFile):

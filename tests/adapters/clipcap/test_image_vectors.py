@@ -8,7 +8,7 @@ import pytest
 from harness.contracts import Example
 from harness.errors import HarnessError
 from harness_models.clipcap.image_vectors import open_vectors
-from harness_models.shared.inputs.a3ds_inputs import SceneVectors
+from harness_models.shared.inputs.features import SceneVectors
 
 
 def test_a_path_opens_a_feature_file(tmp_path):

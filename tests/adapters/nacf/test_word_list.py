@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.nacf.word_list import SPECIAL, WordList, split_words, vocabulary
+from harness_models.nacf.word_list import (
+    DETERMINERS,
+    FUNCTION_WORDS,
+    SPECIAL,
+    WordList,
+    is_visual,
+    split_words,
+    vocabulary,
+)
 
 WORDS = WordList([*SPECIAL, "a", "dog", "runs"])
 
@@ -63,3 +71,16 @@ def test_malformed_files_are_refused(tmp_path, data, message):
         WordList(path)
     with pytest.raises(InputError, match="no such word list"):
         WordList(tmp_path / "none.json")
+
+
+def test_function_words_and_numbers_are_not_visual():
+    assert [word for word in ["there", "are", "3", "dogs", "on", "the", "well-kept", "lawn"] if is_visual(word)] == [
+        "dogs",
+        "well-kept",
+        "lawn",
+    ]
+
+
+def test_function_words_are_lower_case_and_include_the_determiners():
+    assert DETERMINERS < FUNCTION_WORDS
+    assert all(word == word.lower() and not is_visual(word) for word in FUNCTION_WORDS)

@@ -12,8 +12,7 @@ import pytest
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
-from harness_models.predictions.adapter import Predictions
-from harness_models.predictions.tables import detect
+from harness_models.predictions.adapter import Predictions, detect
 
 
 def example(key: str) -> Example:

@@ -7,7 +7,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.a3ds_inputs import SceneViews
+from harness_models.shared.inputs.features import SceneViews
 from harness_models.tvt.views import FileViews, SemSynAnViews, collate, open_views
 
 

@@ -11,9 +11,8 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import BatchSize, in_batches
+from harness_models.shared.decoding.batches import BatchSize, Throughput, in_batches
 from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step, Strategy, decode, forced_scores
-from harness_models.shared.decoding.throughput import Throughput
 
 ROWS = 64
 """Number of references that are scored in one forward pass."""
