@@ -12,10 +12,11 @@ import torch
 
 from harness.contracts import Decoding, Example, Generation, PathParam, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
+from harness_models.a3ds.authors import END, MAX_LENGTH, PAD, START
 from harness_models.a3ds.model import Listener, Speaker
 from harness_models.a3ds.rsa import rsa_strategy
-from harness_models.a3ds.vocabulary import END, MAX_LENGTH, PAD, START
-from harness_models.shared.decoding.decode import DecodingBatch, decode, forced_scores
+from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.types import DecodingBatch
 from harness_tasks.a3ds import pixels
 
 SHIPPED = Path(__file__).parent / "checkpoints"

@@ -20,9 +20,10 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, did_you_mean
+from harness_models.a3ds.authors import PAD, START
 from harness_models.a3ds.model import Speaker
-from harness_models.a3ds.vocabulary import PAD, START
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Hypothesis, Step, Strategy
 
 _OPTIONS = ("alpha", "proposals", "propose")
 

@@ -25,10 +25,9 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.games import Games, batches, draw_games
-from harness_models.a3ds.losses import play, sample_messages, structural_loss
+from harness_models.a3ds.authors import WORDS
+from harness_models.a3ds.games import Games, batches, draw_games, play, sample_messages, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness_models.a3ds.vocabulary import WORDS
 from harness_models.shared.training.loop import STATE, Report, plain_settings, resume_state, save_state
 from harness_tasks.a3ds import pixels
 

@@ -15,10 +15,9 @@ import torch
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.mappers import MAPPER_HEADS, ClipCapSizes
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step
 from harness_models.shared.decoding.decode import greedy as authors_greedy
-from harness_models.shared.decoding.types import Trace, TraceStep, check_logits, reorder
-from harness_models.shared.layers.decoder import Gpt2Sizes
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Trace, TraceStep, check_logits, reorder
+from harness_models.shared.layers import Gpt2Sizes
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from harness_models.shared.layers.decoder import Gpt2Sizes, Linear
+from harness_models.shared.layers import Gpt2Sizes, Linear
 
 # --------------------------------------------------------------------------- sizes
 # Sizes of a CLIPCap model.

@@ -23,8 +23,7 @@ from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
 from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.layers.decoder import Gpt2Sizes
-from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.layers import Gpt2Sizes, Standardiser
 from harness_models.shared.tokenisers import Gpt2Bpe
 from harness_models.shared.training.caption_training import (
     IGNORED,

@@ -25,7 +25,7 @@ from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
 from harness_models.nacf.video_features import open_videos
 from harness_models.nacf.word_list import WordList, is_visual, split_words, vocabulary
-from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.layers import Standardiser
 from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
 from harness_models.shared.training.recipe import recipe_command
 

@@ -23,10 +23,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from harness_models.nacf.authors import sizes_of
 from harness_models.nacf.layers import NacfSizes
 from harness_models.nacf.model import Nacf
-from harness_models.shared.weights.checkpoint_config import heads_of, read_config
-from harness_models.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
+from harness_models.shared.weights.checkpoint_config import read_config
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
 
 NAME = "O2NA as 'harness train o2na' writes it"
 """Name of the architecture in error messages."""
@@ -119,31 +120,7 @@ class O2na(Nacf):
             in this way, because its key names are not known.
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
-        settings = {**checkpoint.settings, **read_config(config)}
-        model = cls(*_sizes(checkpoint, settings))
+        objects = checkpoint.shapes().get("object_predictor.objects.weight", (1,))[0]
+        model = cls(sizes_of(checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA"), objects)
         load_strictly(model, checkpoint, NAME)
         return model
-
-
-def _sizes(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> tuple[NacfSizes, int]:
-    """Return the sizes of the network and the number of objects, from the shapes of tensors.
-
-    A tensor that is missing or of another rank counts with the published size, so that the later comparison lists it.
-    """
-
-    def shape(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        value = checkpoint.shapes().get(key, ())
-        return value if len(value) == len(default) else default
-
-    words = shape("tgt_word_prj.weight", (1000, 512))
-    vocabulary, width = shape("decoder.embedding.word_embeddings.weight", words)
-    letters = settings.get("modality") or "mi"
-    features = {name: shape(f"encoder.Encoder_{name.upper()}.0.weight", (width, 2048))[1] for name in letters}
-    sizes = NacfSizes(
-        method="O2NA", features=features, width=width, vocabulary=vocabulary,
-        layers=max(1, layer_count(checkpoint.tensors, r"decoder\.layer\.(\d+)\.")),
-        heads=heads_of(settings, "num_attention_heads", width, 8, str(checkpoint.path)),
-        inner=shape("decoder.layer.0.intermediate.dense.weight", (2048, width))[0],
-        max_len=shape("decoder.embedding.position_embeddings.weight", (30, width))[0],
-    )  # fmt: skip
-    return sizes, shape("object_predictor.objects.weight", (1, width))[0]

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from harness.contracts.parameters import Count
-from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.layers import Standardiser
 from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes

@@ -18,8 +18,17 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step, greedy
-from harness_models.shared.decoding.types import Path, Trace, TraceStep, check_logits, reorder
+from harness_models.shared.decoding.decode import greedy
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Path,
+    Step,
+    Trace,
+    TraceStep,
+    check_logits,
+    reorder,
+)
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers.decoder import KeyValues, Linear, linear
+from harness_models.shared.layers import KeyValues, Linear, linear
 
 # --------------------------------------------------------------------------- context
 # Keys and values of image regions, stored once per image and used by all rows of text about the image.

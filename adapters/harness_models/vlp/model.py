@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers.decoder import KeyValues, Linear
+from harness_models.shared.layers import KeyValues, Linear
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
 from harness_models.vlp.authors import UNUSED, renamed_tensors, resized_positions, sizes_of

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from harness.contracts import Example
 from harness.contracts.parameters import Count, Gt, Le, Share
 from harness.errors import HarnessError, InputError
-from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import WordPiece, vocabulary_of
 from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows
 from harness_models.shared.training.recipe import recipe_command

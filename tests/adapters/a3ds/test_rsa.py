@@ -11,8 +11,9 @@ from harness.errors import HarnessError
 from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness_models.a3ds.rsa import literal_listener
-from harness_models.shared.decoding.decode import DecodingBatch, Hypothesis, decode
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch, Hypothesis
+from harness_tasks.readers.generated import ReferenceGames
 
 GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
 

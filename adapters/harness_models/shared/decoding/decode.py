@@ -41,7 +41,6 @@ from harness_models.shared.decoding.types import (
     log_prob_of,
     rank_of,
     reorder,
-    select_rows,
 )
 
 # --------------------------------------------------------------------------- contrastive
@@ -119,24 +118,6 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:
     """Return vectors (R, d) scaled to unit length, float64."""
     return torch.nn.functional.normalize(vectors.double(), dim=-1)
-
-
-__all__ = [
-    "Decoded",
-    "DecodingBatch",
-    "Hypothesis",
-    "Step",
-    "Strategy",
-    "check_decoding",
-    "decode",
-    "forced_scores",
-    "greedy",
-    "log_prob_of",
-    "rank_of",
-    "rollout",
-    "sample",
-    "select_rows",
-]
 
 
 def decode(

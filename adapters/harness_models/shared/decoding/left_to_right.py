@@ -12,7 +12,8 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import BatchSize, Throughput, in_batches
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step, Strategy, decode, forced_scores
+from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Strategy
 
 ROWS = 64
 """Number of references that are scored in one forward pass."""
@@ -29,7 +30,7 @@ class Prefix:
 
 
 class LeftToRight:
-    """Base of adapters whose model is a :class:`~harness_models.shared.decoding.decode.Step`.
+    """Base of adapters whose model is a :class:`~harness_models.shared.decoding.types.Step`.
 
     A subclass sets ``step``, ``stop``, ``max_length`` and ``batch_size`` and defines ``inputs``, ``prefix`` and ``to_text``. To score
     references it also defines ``reference_tokens`` and ``forced_logits``.
