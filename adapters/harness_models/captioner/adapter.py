@@ -46,8 +46,6 @@ class TrainedCaptioner(LeftToRight):
     Tanti, Gatt and Muscat, "Where to put the image in an image caption generator" (2018).
     """
 
-    prepare_only_checks = True
-
     def __init__(
         self,
         *,

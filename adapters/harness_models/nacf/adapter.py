@@ -158,10 +158,6 @@ class NacfAdapter(VideoAdapter):
         return uniforms(seeds, count, 1 + passes * size)
 
     # ------------------------------------------------------------------ references
-    def reference_tokens(self, text: str) -> list[int]:
-        """Return the word ids of a reference and the end (ARB)."""
-        return [*self.words.encode(text), EOS]
-
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix (ARB)."""
         rows = select_rows(prefix.state["encoded"], owner.to(self.device))

@@ -24,8 +24,9 @@ from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
 from harness_models.nacf.video_features import open_videos
-from harness_models.nacf.word_list import WordList, is_visual, split_words, vocabulary
+from harness_models.nacf.word_list import SPECIAL, NacfWords, is_visual, split_words
 from harness_models.shared.layers import Standardiser
+from harness_models.shared.tokenisers import frequent_words
 from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
 from harness_models.shared.training.recipe import recipe_command
 
@@ -92,7 +93,7 @@ class VideoTraining(CaptionTraining):
         for (name, caption), words in zip(self.pairs, self.texts):
             if not words:
                 raise InputError(f"a caption of example '{name}' has no words: {caption!r}", self.recipe.captions)
-        self.words = WordList(vocabulary(self.texts, self.recipe.least_count))
+        self.words = NacfWords(frequent_words(self.texts, self.recipe.least_count, SPECIAL))
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
         self.sizes = self._sizes()

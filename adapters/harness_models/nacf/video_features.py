@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from harness_models.shared.inputs.features import (
     FeatureFile,
     SceneViews,
     from_scenes,
-    open_h5,
-    refuse_missing,
     scene_of,
 )
 from harness_models.shared.weights.checkpoints import file_fingerprint
@@ -24,30 +22,7 @@ MODALITIES = "mioa"
 """Letters of the modalities: motion, image, object, audio."""
 
 
-class VideoFeatures(Protocol):
-    """Source of the feature series of examples."""
-
-    def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
-        """Return one array (frames, width) float32 per modality, in the order of ``widths``.
-
-        Raises :class:`InputError` with the id of the example if features are missing, of another width or not finite.
-        """
-        ...
-
-    def widths(self, example: Example) -> dict[str, int]:
-        """Return the feature width of each modality, in order, from the features of one example."""
-        ...
-
-    def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` with the number and the ids of examples without features; may compute features ahead."""
-        ...
-
-    def fingerprint(self) -> str:
-        """Return a name that depends on the contents of the features."""
-        ...
-
-
-def open_videos(features: Any, frames: int) -> VideoFeatures:
+def open_videos(features: Any, frames: int) -> VideoFeatureFiles | SceneVideos:
     """Return the source that ``features`` specifies.
 
     Parameters
@@ -111,7 +86,13 @@ class VideoFeatureFiles:
         for path in self.paths.values():
             if not path.is_file():
                 raise InputError("no such feature file", str(path))
-        self._open: dict[str, Mapping[str, np.ndarray]] = {}
+        self._files: dict[str, FeatureFile] = {}
+
+    def _file(self, name: str) -> FeatureFile:
+        """Return the file of a modality, which is read now if it was not before."""
+        if name not in self._files:
+            self._files[name] = FeatureFile(self.paths[name])
+        return self._files[name]
 
     def fingerprint(self) -> str:
         """Return a hash of the files."""
@@ -119,53 +100,29 @@ class VideoFeatureFiles:
 
     def widths(self, example: Example) -> dict[str, int]:
         """Return the feature width of each modality, in the order of :data:`MODALITIES`."""
-        return {
-            name: int(self._array(self.paths[name], example).shape[-1]) for name in MODALITIES if name in self.paths
-        }
+        return {name: self._file(name).array(example).shape[-1] for name in MODALITIES if name in self.paths}
 
     def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
-        """Return one array (frames, width) float32 per modality, in the order of ``widths``."""
+        """Return one array (frames, width) float32 per modality, in the order of ``widths``.
+
+        Raises :class:`InputError` with the id of the example if features are missing, of another width or not finite.
+        """
         series = []
         for name, width in widths.items():
             if name not in self.paths:
                 raise InputError(f"the checkpoint takes the modality '{name}'; features has {', '.join(self.paths)}")
-            path = self.paths[name]
-            array = self._array(path, example)
+            array, path = self._file(name).array(example), str(self.paths[name])
             if array.ndim != 2 or array.shape[1] != width or not len(array):
-                raise InputError(
-                    f"example '{example.id}': features {array.shape}, expected (frames, {width})", str(path)
-                )
+                raise InputError(f"example '{example.id}': features {array.shape}, expected (frames, {width})", path)
             if not np.isfinite(array).all():
-                raise InputError(f"the features of example '{example.id}' contain NaN or infinity", str(path))
+                raise InputError(f"the features of example '{example.id}' contain NaN or infinity", path)
             series.append(np.asarray(array[sampled_frames(len(array), self.frames)], dtype=np.float32))
         return series
 
     def check(self, examples: Sequence[Example]) -> None:
         """Raise :class:`InputError` with the number and the ids of examples without features."""
-        for path in self.paths.values():
-            refuse_missing([example.id for example in examples if self._key(path, example) is None], examples, path)
-
-    def _file(self, path: Path) -> Mapping[str, np.ndarray]:
-        if str(path) not in self._open:
-            if path.suffix in (".h5", ".hdf5"):
-                self._open[str(path)] = open_h5(path, "video features in HDF5")
-            else:
-                self._open[str(path)] = FeatureFile(path).arrays
-        return self._open[str(path)]
-
-    def _key(self, path: Path, example: Example) -> str | None:
-        """Return the name of the example's series in a file, or None."""
-        arrays = self._file(path)
-        names = [example.id, f"video{example.id}"]
-        if example.media:
-            names.append(Path(example.media).stem)
-        return next((name for name in names if name in arrays), None)
-
-    def _array(self, path: Path, example: Example) -> np.ndarray:
-        key = self._key(path, example)
-        if key is None:
-            raise InputError(f"no features for example '{example.id}'", str(path))
-        return np.asarray(self._file(path)[key])
+        for name in self.paths:
+            self._file(name).check(examples)
 
 
 class SceneVideos:

@@ -1,14 +1,71 @@
-"""Tokenisers from local files: byte-level BPE of GPT-2 and WordPiece of BERT."""
+"""Tokenisers from local files: byte-level BPE of GPT-2, WordPiece of BERT, and lists of words."""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from harness.errors import InputError, require
 
 
+# --------------------------------------------------------------------------- lists of words
+def frequent_words(captions: Iterable[Sequence[str]], minimum: int, special: Sequence[str]) -> list[str]:
+    """Return the special words, then the words with at least ``minimum`` occurrences, most frequent first, then in alphabetical order.
+
+    >>> frequent_words([["a", "dog"], ["the", "dog"]], 1, ["<pad>"])
+    ['<pad>', 'dog', 'a', 'the']
+    """
+    counts = Counter(word for words in captions for word in words)
+    frequent = [word for word, n in counts.items() if n >= minimum and word not in special]
+    return [*special, *sorted(frequent, key=lambda word: (-counts[word], word))]
+
+
+class WordList:
+    """Words and their ids; a subclass names its special words and splits texts.
+
+    Parameters
+    ----------
+    words
+        All words in the order of their ids.
+    """
+
+    unknown: ClassVar[int]
+    """Id of words that are not in the list."""
+    ends: ClassVar[tuple[int, ...]] = ()
+    """Ids at which a text ends."""
+    hidden: ClassVar[tuple[int, ...]]
+    """Ids that a text leaves out."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        self.ids = {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @staticmethod
+    def split(text: str) -> list[str]:
+        """Return the words of a text."""
+        return text.lower().split()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the words of a text; unknown words have the id :attr:`unknown`."""
+        return [self.ids.get(word, self.unknown) for word in self.split(text)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the words of ids up to the first end, without hidden ones, joined by spaces."""
+        shown = itertools.takewhile(lambda i: i not in self.ends, ids)
+        return " ".join(self.words[i] for i in shown if i not in self.hidden)
+
+    def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Return the word of each id."""
+        return tuple(self.words[i] for i in ids)
+
+
+# --------------------------------------------------------------------------- GPT-2 and BERT
 class Gpt2Bpe:
     """Tokeniser without a leading space and without special tokens.
 
@@ -78,7 +135,7 @@ def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
     return pieces + words[: size - len(pieces)]
 
 
-class WordPiece:
+class WordPiece(WordList):
     """Tokeniser without special tokens in its output.
 
     Parameters
@@ -101,15 +158,11 @@ class WordPiece:
         if not self.path.is_file():
             raise InputError("no such WordPiece vocabulary (expected BERT's vocab.txt)", str(self.path))
         tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
-        self.words = self.path.read_text(encoding="utf-8").splitlines()
-        self.ids = {word: i for i, word in enumerate(self.words)}
+        super().__init__(self.path.read_text(encoding="utf-8").splitlines())
         absent = [name for name in SPECIAL if name not in self.ids]
         if absent:
             raise InputError(f"no {', '.join(absent)} in this vocabulary", str(self.path))
         self._tokenizer = tokenizers.BertWordPieceTokenizer(str(self.path), lowercase=lower, strip_accents=False)
-
-    def __len__(self) -> int:
-        return len(self.words)
 
     def special(self) -> dict[str, int]:
         """Return the ids of the special tokens by name."""
@@ -119,10 +172,6 @@ class WordPiece:
         """Return the token ids of a text."""
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
-    def decode(self, ids: list[int]) -> str:
+    def decode(self, ids: Sequence[int]) -> str:
         """Return the text of token ids: pieces with ## continue the word before them, other pieces are joined by spaces."""
         return " ".join(self.words[i] for i in ids).replace(" ##", "")
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the piece of every token id."""
-        return tuple(self.words[i] for i in ids)

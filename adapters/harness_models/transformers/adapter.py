@@ -137,7 +137,6 @@ class Transformers(LeftToRight):
             "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": self.dtype, "length": max_length,
             **self._media_settings(),
         }  # fmt: skip
-        self._fingerprint: str | None = None
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
             self._replicas = [self._copy(device_name) for device_name in placed]
@@ -243,13 +242,9 @@ class Transformers(LeftToRight):
         """Folder of ``Example.media``."""
         return self.settings.folder
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
-        if self._fingerprint is None:
-            self._fingerprint = (
-                f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
-            )
-        return self._fingerprint
+        return f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
 
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:

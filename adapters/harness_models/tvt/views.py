@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,28 +16,6 @@ import torch
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness_models.shared.inputs.features import FeatureFile, SceneViews, from_scenes, open_h5
-
-
-class Views(Protocol):
-    """Source of the feature sequences of examples."""
-
-    @property
-    def widths(self) -> Mapping[str, int]:
-        """Feature width of each view."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Name of the source, for fingerprints."""
-        ...
-
-    def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` for examples that are known to have no features; may compute features ahead."""
-        ...
-
-    def read(self, example: Example) -> dict[str, np.ndarray]:
-        """Return one array (frames, width) float32 per view."""
-        ...
 
 
 class FileViews:
@@ -125,7 +103,7 @@ class SemSynAnViews:
         return views
 
 
-def open_views(features: Any) -> Views:
+def open_views(features: Any) -> FileViews | SemSynAnViews | SceneViews:
     """Return the source that ``features`` specifies.
 
     Parameters

@@ -61,8 +61,6 @@ class VlpAdapter(LeftToRight):
 
     strategies = STRATEGIES
 
-    prepare_only_checks = True
-
     def __init__(
         self,
         *,
@@ -99,15 +97,12 @@ class VlpAdapter(LeftToRight):
         self.max_length = int(beside.get("max_length", MAX_LENGTH))
         self.batch_size = check_batch_size(batch_size)
         self._settings = {"config": settings, "dtype": dtype}
-        self._fingerprint: str | None = None
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a name that depends on the weights, the vocabulary, the region files and the settings."""
-        if self._fingerprint is None:
-            files = file_fingerprint(*weight_files(self.checkpoint), self.words.path, *self.regions.files())
-            scenes = "" if isinstance(self.regions, RegionFiles) else self.regions.name
-            self._fingerprint = f"vlp-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._fingerprint
+        files = file_fingerprint(*weight_files(self.checkpoint), self.words.path, *self.regions.files())
+        scenes = "" if isinstance(self.regions, RegionFiles) else self.regions.name
+        return f"vlp-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
         """Check the examples and the decoding settings of a task.
@@ -149,17 +144,9 @@ class VlpAdapter(LeftToRight):
         pad = self.words.ids["[PAD]"]
         return self.words.decode(ids[: ids.index(pad)] if pad in ids else ids)
 
-    def reference_tokens(self, text: str) -> list[int]:
-        """Return the piece ids of a reference and [SEP]."""
-        return [*self.words.encode(text), self.stop[0]]
-
     def longest_reference(self) -> int:
         """Return the number of positions that follow the regions."""
         return self.model.sizes.bert.positions - self.context
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the text of every single piece."""
-        return self.words.pieces(ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T) of the images ``owner`` (N,), in one pass by paired mask slots."""

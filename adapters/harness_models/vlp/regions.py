@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -256,28 +256,7 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
 # Common interface of region sources, and the choice between files and rendered scenes.
 
 
-class RegionSource(Protocol):
-    """Source of the regions of examples."""
-
-    @property
-    def name(self) -> str:
-        """Name of the source, for error messages and fingerprints."""
-        ...
-
-    def files(self) -> list[Path]:
-        """Return the files that the regions depend on, for fingerprints."""
-        ...
-
-    def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` for examples that are known to have no regions; may compute regions ahead."""
-        ...
-
-    def read(self, example: Example) -> Regions:
-        """Return the regions of an example; raise :class:`InputError` if it has none."""
-        ...
-
-
-def open_regions(features: Any, boxes: str | Path | None = None) -> RegionSource:
+def open_regions(features: Any, boxes: str | Path | None = None) -> RegionFiles | SceneRegions:
     """Return the source that ``features`` specifies.
 
     Parameters

@@ -22,13 +22,15 @@ from harness_tasks.a3ds.scene import N_SCENES, captions, check_id
 class FeatureFile:
     """Arrays by example id from one file.
 
-    An example is looked up by its id, then by the stem of its media path, then by either as an integer without leading zeros.
+    An example is looked up by its id, then by ``video<id>``, then by the stem of its media path, then by id or stem as an integer without
+    leading zeros.
 
     Parameters
     ----------
     path
-        ``.safetensors`` or ``.npz`` with one array per id, or with ``ids`` (N,) and ``features`` (N, ...); or a pickle of
-        ``{id: array}`` or of CLIPCap's ``{"clip_embedding": (N, d), "captions": [{"image_id", "clip_embedding"}]}``.
+        ``.hdf5`` with one data set per id; ``.safetensors`` or ``.npz`` with one array per id, or with ``ids`` (N,) and ``features``
+        (N, ...); or a pickle of ``{id: array}`` or of CLIPCap's ``{"clip_embedding": (N, d), "captions": [{"image_id",
+        "clip_embedding"}]}``.
 
     Raises
     ------
@@ -41,41 +43,32 @@ class FeatureFile:
         self.name = str(path)
         self.arrays: Mapping[str, np.ndarray] = _read(self.path)
 
-    def row(self, example: Example) -> np.ndarray:
-        """Return the array of an example, float32, in the shape of its file.
-
-        Raises :class:`InputError` if there is none or it holds NaN or infinity."""
+    def array(self, example: Example) -> np.ndarray:
+        """Return the array of an example as the file has it; raise :class:`InputError` if there is none."""
         for key in _names(example):
             if key in self.arrays:
-                return self._check_finite(key)
+                return np.asarray(self.arrays[key])
         raise InputError(
             f"no features for example '{example.id}'{did_you_mean(example.id, self.arrays)}; "
             f"the file holds {len(self.arrays)} ids",
             str(self.path),
         )
 
-    def _check_finite(self, key: str) -> np.ndarray:
-        array = np.asarray(self.arrays[key], dtype=np.float32)
-        if not np.isfinite(array).all():
-            raise InputError(f"the features of '{key}' hold NaN or infinity", str(self.path))
-        return array
+    def row(self, example: Example) -> np.ndarray:
+        """Return the array of an example, float32, in the shape of its file.
 
-    def missing(self, examples: Sequence[Example]) -> list[str]:
-        """Return the ids of the examples without features."""
-        return [e.id for e in examples if not any(key in self.arrays for key in _names(e))]
+        Raises :class:`InputError` if there is none or it holds NaN or infinity."""
+        array = np.asarray(self.array(example), dtype=np.float32)
+        if not np.isfinite(array).all():
+            raise InputError(f"the features of '{example.id}' hold NaN or infinity", str(self.path))
+        return array
 
     def check(self, examples: Sequence[Example]) -> None:
         """Raise :class:`InputError` with the number and the first ids of the examples without features."""
-        refuse_missing(self.missing(examples), examples, self.path)
-
-
-def refuse_missing(missing: Sequence[str], examples: Sequence[Example], path: Path) -> None:
-    """Raise :class:`InputError` with the number and the first of the ids ``missing`` in a file, if there are any."""
-    if missing:
-        more = ", ..." if len(missing) > 5 else ""
-        raise InputError(
-            f"no features for {len(missing)} of {len(examples)} examples: {', '.join(missing[:5])}{more}", str(path)
-        )
+        missing = [e.id for e in examples if not any(key in self.arrays for key in _names(e))]
+        if missing:
+            names = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+            raise InputError(f"no features for {len(missing)} of {len(examples)} examples: {names}", str(self.path))
 
 
 def open_h5(path: Path, needed_by: str) -> Any:
@@ -88,7 +81,7 @@ def open_h5(path: Path, needed_by: str) -> Any:
 
 
 def _names(example: Example) -> list[str]:
-    names = [example.id]
+    names = [example.id, f"video{example.id}"]
     if example.media:
         names.append(Path(example.media).stem)
     names += [str(int(name)) for name in names if name.isdecimal()]
@@ -104,13 +97,15 @@ def _read(path: Path) -> Mapping[str, np.ndarray]:
         with readable(path, ".npz of arrays"), np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         return _by_id(arrays, path)
+    if path.suffix in (".h5", ".hdf5"):
+        return open_h5(path, "features in HDF5")
     if path.suffix in (".pkl", ".pickle"):
         from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
         data = load_plain_pickle(path)
         with readable(path, "file of features by id"):
             return _from_pickle(data, path)
-    raise InputError("a feature file is .safetensors, .npz or .pkl", str(path))
+    raise InputError("a feature file is .safetensors, .npz or .pkl, or .hdf5", str(path))
 
 
 def _by_id(arrays: Mapping[str, np.ndarray], path: Path) -> Mapping[str, np.ndarray]:

@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
-from harness_models.tvt.word_list import WordList
+from harness_models.shared.tokenisers import frequent_words
+from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, UNK, TvtWords
 
-WORDS = WordList([*SPECIAL, "a", "dog", "runs"])
+WORDS = TvtWords([*SPECIAL, "a", "dog", "runs"])
 
 
 def test_words_are_ordered_by_frequency_then_spelling():
-    assert WordList.of(["B a", "c b", "c"]).words[4:] == ["b", "c", "a"]
-    assert WordList.of(["B a", "c b", "c"], minimum=2).words[4:] == ["b", "c"]
+    texts = [TvtWords.split(text) for text in ("B a", "c b", "c")]
+    assert frequent_words(texts, 1, SPECIAL)[4:] == ["b", "c", "a"]
+    assert frequent_words(texts, 2, SPECIAL)[4:] == ["b", "c"]
 
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))
@@ -30,4 +31,4 @@ def test_unknown_words_are_unk():
 
 def test_lists_without_the_special_words_are_refused():
     with pytest.raises(InputError, match="a word list begins with"):
-        WordList(["a", "b"])
+        TvtWords(["a", "b"])
