@@ -136,7 +136,21 @@ class ListenerSizes(NamedTuple):
     """Width of an image feature vector, D."""
 
 
-class Speaker(nn.Module):
+class _Agent(nn.Module):
+    """Sizes, words and meta of an agent; raises :class:`HarnessError` if the number of words is not ``sizes.words``."""
+
+    def __init__(self, sizes: Any, vocabulary: Vocabulary | None, meta: Mapping[str, Any] | None) -> None:
+        super().__init__()
+        self.sizes, self.meta, self.vocabulary = sizes, dict(meta or {}), vocabulary or Vocabulary()
+        if len(self.vocabulary) != sizes.words:
+            raise HarnessError(f"agent of {sizes.words} words with a vocabulary of {len(self.vocabulary)}")
+
+    def save(self, path: str | Path, **meta: Any) -> None:
+        """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
+        save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
+
+
+class Speaker(_Agent):
     """Speaker of the game: at each step an LSTM reads [target; distractor; last word] and predicts the next word.
 
     Parameters
@@ -149,12 +163,12 @@ class Speaker(nn.Module):
         Information about the training, stored with the weights.
     """
 
+    sizes: SpeakerSizes
+
     def __init__(
         self, sizes: SpeakerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
     ) -> None:
-        super().__init__()
-        self.sizes, self.meta = sizes, dict(meta or {})
-        self.vocabulary = _checked_vocabulary(vocabulary, sizes.words)
+        super().__init__(sizes, vocabulary, meta)
         self.embed = nn.Embedding(sizes.words, sizes.embed)
         self.project = nn.Linear(sizes.features, sizes.visual)
         self.lstm = nn.LSTM(2 * sizes.visual + sizes.embed, sizes.hidden, batch_first=True)
@@ -224,10 +238,6 @@ class Speaker(nn.Module):
         """Return the decoder step of the speaker, for :func:`harness_models.shared.decoding.decode.decode`."""
         return SpeakerStep(self)
 
-    def save(self, path: str | Path, **meta: Any) -> None:
-        """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
-        save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
-
 
 class SpeakerState(NamedTuple):
     """State of the LSTM for R captions."""
@@ -284,7 +294,7 @@ class _ImageEncoder(nn.Module):
         self.embed = nn.Linear(sizes.features, sizes.hidden)
 
 
-class Listener(nn.Module):
+class Listener(_Agent):
     """Listener of the game: scores each image by the dot product of its projection with the message's last hidden state.
 
     Parameters
@@ -297,12 +307,12 @@ class Listener(nn.Module):
         Information about the training, stored with the weights.
     """
 
+    sizes: ListenerSizes
+
     def __init__(
         self, sizes: ListenerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
     ) -> None:
-        super().__init__()
-        self.sizes, self.meta = sizes, dict(meta or {})
-        self.vocabulary = _checked_vocabulary(vocabulary, sizes.words)
+        super().__init__(sizes, vocabulary, meta)
         self.rnn = _MessageEncoder(sizes)
         self.encoder = _ImageEncoder(sizes)
 
@@ -356,17 +366,6 @@ class Listener(nn.Module):
         return torch.einsum(
             "bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens)
         )
-
-    def save(self, path: str | Path, **meta: Any) -> None:
-        """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
-        save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
-
-
-def _checked_vocabulary(vocabulary: Vocabulary | None, count: int) -> Vocabulary:
-    vocabulary = vocabulary or Vocabulary()
-    if len(vocabulary) != count:
-        raise HarnessError(f"agent of {count} words with a vocabulary of {len(vocabulary)}")
-    return vocabulary
 
 
 def _load_state(agent: Speaker | Listener, state: Mapping[str, torch.Tensor], path: str | Path) -> None:

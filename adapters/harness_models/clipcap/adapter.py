@@ -12,12 +12,11 @@ import torch
 from harness.contracts import Example, Failure, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.authors import STRATEGIES
-from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.inputs.clip_images import ClipImages
-from harness_models.shared.inputs.features import FeatureFile, SceneVectors
+from harness_models.shared.inputs.features import FeatureFile, SceneVectors, open_vectors
 from harness_models.shared.tokenisers import Gpt2Bpe
 from harness_models.shared.weights.checkpoint_config import (
     config_beside,

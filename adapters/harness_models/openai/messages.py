@@ -16,6 +16,7 @@ from harness.errors import InputError
 from harness.files.media import media_label, open_media
 from harness.llm.client import RequestFailed
 from harness_models.shared.inputs.pictures import decode_picture, to_rgb
+from harness_models.shared.inputs.prompts import fill_prompt
 from harness_models.shared.media import check_frames, kind_of_name, media_path, read_sound, video_frames, wav_bytes
 
 # --------------------------------------------------------------------------- content
@@ -149,14 +150,7 @@ class Messages:
 
     def text(self, example: Example) -> str:
         """Return the prompt of an example; raise :class:`InputError` for a field that it lacks."""
-        if "{source}" in self.prompt and example.source is None:
-            raise InputError(f"example '{example.id}' has no source text for the prompt {self.prompt!r}")
-        try:
-            return self.prompt.format(**{**example.meta, "source": example.source, "id": example.id})
-        except (KeyError, IndexError, ValueError) as error:
-            raise InputError(
-                f"the prompt {self.prompt!r} asks for {error}, which example '{example.id}' does not have"
-            ) from error
+        return fill_prompt(self.prompt, example)
 
     def _media(self, example: Example) -> list[Part]:
         if example.media is None:

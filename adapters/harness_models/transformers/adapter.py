@@ -16,13 +16,13 @@ from harness_models.shared.decoding.batches import Replica, check_batch_size, sp
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import reorder
 from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.transformers.hub import model_folder
 from harness_models.transformers.inputs import InputBuilder, InputSettings
 from harness_models.transformers.loading import (
     KINDS,
     LoadedModel,
     devices_of,
     load_model,
+    model_folder,
     number_format,
     visible_devices,
 )

@@ -26,7 +26,7 @@ from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
 
 
 def test_vocabulary_is_the_published_one(golden):
-    table = json.loads((golden / "a3ds/vocab.json").read_text())
+    table = json.loads((golden.parent / "a3ds/vocab.json").read_text())
     assert {word: number for number, word in enumerate(WORDS)} == table
 
 

@@ -277,3 +277,27 @@ def scene_pairs(scenes: int, captions_each: int, *, kind: str = "short", seed: i
         order = random.permutation(len(texts))[:captions_each]
         pairs += [(str(scene), texts[i]) for i in order.tolist()]
     return pairs
+
+
+# --------------------------------------------------------------------------- image vectors
+# Sources of image vectors for the ``clipcap`` adapter, other than CLIP itself.
+
+
+def open_vectors(features: Any) -> FeatureFile | SceneVectors:
+    """Return the source of image vectors that ``features`` specifies.
+
+    Parameters
+    ----------
+    features
+        Path of a file of vectors by example id, or ``{scenes: {source: efficientnet-lite0}}`` for rendered scenes.
+
+    Raises
+    ------
+    HarnessError
+        For any other value.
+    """
+    if isinstance(features, (str, Path)):
+        return FeatureFile(features)
+    if isinstance(features, Mapping) and set(features) == {"scenes"}:
+        return from_scenes(SceneVectors, features["scenes"])
+    raise HarnessError(f"clipcap: features is a file of vectors by example id, or {{scenes: {{}}}}; found {features!r}")

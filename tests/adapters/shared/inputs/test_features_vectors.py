@@ -7,8 +7,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError
-from harness_models.clipcap.image_vectors import open_vectors
-from harness_models.shared.inputs.features import SceneVectors
+from harness_models.shared.inputs.features import SceneVectors, open_vectors
 
 
 def test_a_path_opens_a_feature_file(tmp_path):
