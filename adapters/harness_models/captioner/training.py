@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -27,7 +26,15 @@ from harness.files.yaml_source import Located, load
 from harness_models.captioner.model import END, Captioner
 from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, TrainingData, training_data
 from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
-from harness_models.shared.training.loop import STATE, Report, plain_settings, resume_state, save_state
+from harness_models.shared.training.loop import (
+    STATE,
+    Report,
+    mean_perplexity,
+    plain_settings,
+    resume_state,
+    save_state,
+    take_step,
+)
 from harness_models.shared.training.recipe import Trainer, recipe_from
 
 LOGGED = 20
@@ -125,12 +132,8 @@ class _CaptionerTraining:
         """Take one optimiser step; raise :class:`HarnessError` if the loss is not finite."""
         loss, _ = caption_loss(self.model, self.data.features, batch)
         self.step += 1
-        if not bool(torch.isfinite(loss)):
-            raise HarnessError(f"captioner: the loss is {loss.item()} at step {self.step}; lower the learning rate")
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
-        self.optimizer.step()
+        message = f"captioner: the loss is %s at step {self.step}; lower the learning rate"
+        take_step(self.optimizer, loss, 5.0, message)
         self.recent.append(loss.item())
 
     # ------------------------------------------------------------------ files
@@ -149,14 +152,8 @@ class _CaptionerTraining:
 
     def _perplexity(self) -> float | None:
         """Return exp of the mean negative log-probability of a held-out token, END counted; None without held-out captions."""
-        if not self.data.held_out:
-            return None
-        total = tokens = 0.0
-        with torch.inference_mode():
-            for start in range(0, len(self.data.held_out), 256):
-                loss, count = caption_loss(self.model, self.data.features, self.data.held_out[start : start + 256])
-                total, tokens = total + loss.item() * count, tokens + count
-        return round(math.exp(total / tokens), 5)
+        value = mean_perplexity(lambda batch: caption_loss(self.model, self.data.features, batch), self.data.held_out)
+        return None if value is None else round(value, 5)
 
     def _save_state(self) -> None:
         state = {"model": self.model.state_dict(), "optimiser": self.optimizer.state_dict(), "step": self.step}

@@ -120,12 +120,7 @@ class NacfAdapter(VideoAdapter):
         if self.model.sizes.left_to_right:
             return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
         steps = self._refinement(decoding)
-
-        def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
-            with torch.inference_mode():
-                return self._refine(pairs, decoding, steps)
-
-        return self.measure(list(zip(examples, seeds)), work)
+        return self.refine(examples, seeds, lambda pairs: self._refine(pairs, decoding, steps))
 
     def _refinement(self, decoding: Decoding) -> Refinement:
         steps = self.read_steps(decoding, Refinement, SHORTEST)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from harness.contracts.parameters import Count, Ge, ProperShare
 
 PAD, UNK, BOS, EOS, MASK, VIS = range(6)
 """Ids of the special words: padding, unknown, begin, end, masked word, and the input of templates."""
@@ -27,15 +30,15 @@ class NacfSizes:
     """ARB, ARB2, NAB, NACF, or O2NA."""
     features: dict[str, int]
     """Feature width by modality letter, in order of concatenation."""
-    width: int
+    width: Count
     """Width of hidden states."""
-    layers: int
+    layers: Count
     """Number of decoder layers."""
-    heads: int
-    inner: int
+    heads: Count
+    inner: Count
     """Width of the feed-forward layers."""
     vocabulary: int
-    max_len: int
+    max_len: Annotated[int, Ge(3)]
     """Rows of the position table; captions have at most ``max_len - 1`` words."""
     categories: int = 0
     """Number of video categories, 0 without category embeddings."""
@@ -51,7 +54,7 @@ class NacfSizes:
     """Activation of the feed-forward layers: relu, gelu, or gelu_new (tanh form)."""
     eps: float = 1e-5
     """Epsilon of LayerNorm."""
-    dropout: float = 0.5
+    dropout: ProperShare = 0.5
     """Dropout probability after embeddings, sub-layers and encoders in training."""
 
     @property

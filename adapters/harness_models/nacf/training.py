@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.contracts.parameters import Count
+from harness.contracts.parameters import Count, check_fields
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
@@ -126,17 +126,13 @@ class VideoTraining(CaptionTraining):
         system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
-        for name in ("width", "layers", "heads", "inner", "max_len"):
-            minimum = 3 if name == "max_len" else 1
-            if not isinstance(sizes[name], int) or sizes[name] < minimum:
-                raise HarnessError(
-                    f"{system}: model: {name} is a whole number, at least {minimum}; found {sizes[name]!r}"
-                )
-        if sizes["width"] % sizes["heads"]:
-            raise HarnessError(f"{system}: model: heads must divide the width {sizes['width']}; found {sizes['heads']}")
-        if not isinstance(sizes["dropout"], (int, float)) or not 0 <= sizes["dropout"] < 1:
-            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {sizes['dropout']!r}")
-        return NacfSizes(method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes)
+        checked = NacfSizes(
+            method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes
+        )  # fmt: skip
+        check_fields(f"{system}: model", checked)
+        if checked.width % checked.heads:
+            raise HarnessError(f"{system}: model: heads must divide the width {checked.width}; found {checked.heads}")
+        return checked
 
     def _length_goals(self) -> torch.Tensor:
         """Return the share (videos, max_len) of each video's captions that have each number of words."""

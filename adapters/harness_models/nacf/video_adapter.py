@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
 from harness_models.nacf.iterative_refinement import (
     Refiner,
@@ -171,6 +171,12 @@ class VideoAdapter(LeftToRight):
                 f"{self.name}: {steps.lengths} lengths give at most {steps.lengths} candidates; requested {decoding.candidates}"
             )
         return steps
+
+    def refine(
+        self, examples: Sequence[Example], seeds: Sequence[int], write: Callable[[Sequence[tuple[Example, int]]], list[Generation]]
+    ) -> Iterator[Generation | Failure]:  # fmt: skip
+        """Yield the results of ``write`` on batches of (example, seed) pairs, without log-probabilities."""
+        return self.measure(list(zip(examples, seeds)), torch.inference_mode()(write))
 
     def choose_lengths(
         self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None

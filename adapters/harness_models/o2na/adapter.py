@@ -108,12 +108,7 @@ class O2naAdapter(VideoAdapter):
     ) -> Iterator[Generation | Failure]:
         """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
         steps = self._steps(decoding)
-
-        def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
-            with torch.inference_mode():
-                return self._write(pairs, decoding, steps)
-
-        return self.measure(list(zip(examples, seeds)), work)
+        return self.refine(examples, seeds, lambda pairs: self._write(pairs, decoding, steps))
 
     def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, steps: ThreeSteps) -> list[Generation]:
         """Return the generations of (example, seed) pairs."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -23,7 +22,7 @@ from harness.contracts.parameters import Count, Positive, ProperShare, check_fie
 from harness.errors import HarnessError, InputError
 from harness_models.rnnlm.model import FIRST_WORD, START, STOP, RnnLm
 from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
-from harness_models.shared.training.loop import Report
+from harness_models.shared.training.loop import Report, mean_perplexity, take_step
 from harness_tasks.readers.lines import Lines, words_of
 
 FORMAT_VERSION = 1
@@ -104,12 +103,7 @@ def train(lines: Sequence[str], recipe: RnnLmRecipe, report: Report = lambda row
         total = tokens = 0.0
         for batch in _batches(training, recipe.batch_size, rng):
             loss, count = _loss(model, batch)
-            if not bool(torch.isfinite(loss)):
-                raise HarnessError(f"rnnlm: the loss is {loss.item()} in epoch {epoch}; lower the learning rate")
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-            optimizer.step()
+            take_step(optimizer, loss, 5.0, f"rnnlm: the loss is %s in epoch {epoch}; lower the learning rate")
             total, tokens = total + loss.item() * count, tokens + count
         row = {"epoch": epoch, "loss": round(total / tokens, 5), "perplexity": perplexity(model, held_out)}
         curve.append(row)
@@ -124,15 +118,9 @@ def perplexity(model: RnnLm, sentences: Sequence[list[int]]) -> float | None:
 
     ``sentences`` are lists of word ids without START and STOP.
     """
-    if not sentences:
-        return None
     model.eval()
-    total = tokens = 0.0
-    with torch.inference_mode():
-        for start in range(0, len(sentences), 256):
-            loss, count = _loss(model, sentences[start : start + 256])
-            total, tokens = total + loss.item() * count, tokens + count
-    return round(math.exp(total / tokens), 4)
+    value = mean_perplexity(lambda batch: _loss(model, batch), sentences)
+    return None if value is None else round(value, 4)
 
 
 def _encode_lines(lines: Sequence[str], recipe: RnnLmRecipe) -> tuple[list[list[int]], list[str]]:
