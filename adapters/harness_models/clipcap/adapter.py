@@ -18,12 +18,7 @@ from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.inputs.clip_images import ClipImages
 from harness_models.shared.inputs.features import FeatureFile, SceneVectors, open_vectors
 from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.weights.checkpoint_config import (
-    config_beside,
-    read_config,
-    torch_dtype,
-    weight_files,
-)
+from harness_models.shared.weights.checkpoint_config import config_beside, read_config, torch_dtype, weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint
 
 MAX_LENGTH = 67

@@ -23,8 +23,8 @@ from harness.contracts.parameters import Count, check_fields
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.video_features import open_videos
 from harness_models.nacf.word_list import SPECIAL, NacfWords, is_visual, split_words
+from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
 from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows

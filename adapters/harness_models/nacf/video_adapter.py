@@ -23,12 +23,12 @@ from harness_models.nacf.iterative_refinement import (
 )
 from harness_models.nacf.layers import MASK, PAD
 from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.video_features import open_videos
 from harness_models.nacf.word_list import NacfWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.training.caption_training import pad_rows
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint

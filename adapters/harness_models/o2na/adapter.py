@@ -12,9 +12,9 @@ from harness.contracts import Decoding, Example, Failure, Generation, PathParam,
 from harness_models.nacf.iterative_refinement import sampled_words
 from harness_models.nacf.model import Encoded
 from harness_models.nacf.video_adapter import VideoAdapter
-from harness_models.o2na.model import O2na
-from harness_models.o2na.three_step_decoding import (
+from harness_models.o2na.model import (
     Draws,
+    O2na,
     ObjectRefiner,
     RequestedObjects,
     ThreeSteps,
@@ -31,7 +31,7 @@ class O2naAdapter(VideoAdapter):
 
     Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths`` lengths) and ``sample`` (objects, positions and words
     drawn at the temperature, the length at ``options.length_temperature``, default 1). Options: objects, iterations, keep_objects,
-    threshold, alpha, shortest (:class:`~harness_models.o2na.three_step_decoding.ThreeSteps`).
+    threshold, alpha, shortest (:class:`~harness_models.o2na.model.ThreeSteps`).
 
     ``options.objects`` requests objects for all captions, and ``Example.meta["objects"]`` for those of one example: a list of words, or a
     mapping of words to positions in the caption (from 1). Reference scores are pseudo-log-likelihoods.

@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import (
-    PathParam,
-)
+from harness.contracts import PathParam
 from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters

@@ -26,13 +26,7 @@ from harness_models.transformers.loading import (
     number_format,
     visible_devices,
 )
-from harness_models.transformers.steps import (
-    BlipStep,
-    CausalStep,
-    EncoderDecoderStep,
-    PromptedStep,
-    blip2_embeddings,
-)
+from harness_models.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep, PromptedStep, blip2_embeddings
 
 DEFAULT_LENGTH = 64
 

@@ -14,10 +14,10 @@ from harness.errors import InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.inputs.videos import collate, open_views
 from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint, load_checkpoint
 from harness_models.tvt.model import BOS, EOS, Tvt, TvtStep, TvtWords
-from harness_models.tvt.views import collate, open_views
 
 LONGEST_REFERENCE = 512
 """Maximum number of words of a reference that is scored; position vectors have no limit."""
@@ -31,7 +31,7 @@ class TvtAdapter(LeftToRight):
     checkpoint
         Folder of the run.
     features
-        Source of the views as :func:`harness_models.tvt.views.open_views` takes it (default: as in training).
+        Source of the views as :func:`harness_models.shared.inputs.videos.open_views` takes it (default: as in training).
     batch_size
         Number of examples per batch, or ``auto``.
     device

@@ -15,12 +15,12 @@ import numpy as np
 import torch
 
 from harness.contracts.parameters import Count
+from harness_models.shared.inputs.videos import collate, open_views
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
 from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
-from harness_models.tvt.views import collate, open_views
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""

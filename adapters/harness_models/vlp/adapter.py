@@ -15,12 +15,7 @@ from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.tokenisers import WordPiece
-from harness_models.shared.weights.checkpoint_config import (
-    config_beside,
-    read_config,
-    torch_dtype,
-    weight_files,
-)
+from harness_models.shared.weights.checkpoint_config import config_beside, read_config, torch_dtype, weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_models.vlp.authors import STRATEGIES
 from harness_models.vlp.model import Vlp, VlpStep

@@ -217,11 +217,7 @@ def _strip_prefix(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 # --------------------------------------------------------------------------- strict comparison
 def check_keys(
-    checkpoint: Checkpoint,
-    expected: Mapping[str, tuple[int, ...]],
-    architecture: str,
-    *,
-    ignored: Iterable[str] = (),
+    checkpoint: Checkpoint, expected: Mapping[str, tuple[int, ...]], architecture: str, *, ignored: Iterable[str] = ()
 ) -> None:
     """Raise :class:`InputError` that lists missing and unexpected tensors and those of another shape.
 

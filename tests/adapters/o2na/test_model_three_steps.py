@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
 from harness_models.nacf.layers import VIS, NacfSizes
-from harness_models.o2na.model import O2na
-from harness_models.o2na.three_step_decoding import (
+from harness_models.o2na.model import (
+    O2na,
     ObjectRefiner,
     ThreeSteps,
     least_length,

@@ -7,7 +7,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.video_features import SceneVideos, VideoFeatureFiles, open_videos, sampled_frames
+from harness_models.shared.inputs.videos import SceneVideos, VideoFeatureFiles, open_videos, sampled_frames
 
 
 def test_frames_are_the_middles_of_equal_spans():

@@ -8,7 +8,7 @@ import pytest
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness_models.shared.inputs.features import SceneViews
-from harness_models.tvt.views import FileViews, SemSynAnViews, collate, open_views
+from harness_models.shared.inputs.videos import FileViews, SemSynAnViews, collate, open_views
 
 
 def test_the_published_feature_layout_is_read(tmp_path):
