@@ -318,7 +318,7 @@ class EpsilonMixture(MixedCaptions):
 # The ``shuffled`` baseline: references of another example, which are fluent, in-domain and irrelevant.
 
 
-class Shuffled:
+class Shuffled(MixedCaptions):
     """Captions of another example; the captions of every example are used exactly once.
 
     The examples form a ring, ordered by a hash of ``order`` and their ids. Each example gets references of the one before it, selected
@@ -336,6 +336,8 @@ class Shuffled:
     InputError
         For a parameter out of range, and in :meth:`prepare` for a task with one example.
     """
+
+    default_size = 1
 
     @check_arguments
     def __init__(self, *, n: Count | None = None, order: Index = 0) -> None:
@@ -356,15 +358,13 @@ class Shuffled:
         ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """Yield ``n`` references of the example before it in the ring, each once."""
-        count = self.n or decoding.candidates or 1
-        for example, seed in zip(examples, seeds):
-            partner = self._partner.get(example.id)
-            if partner is None:
-                raise HarnessError(f"shuffled: the example '{example.id}' is not one of the task")
-            order = np.random.default_rng(seed).permutation(len(partner.references))[:count]
-            yield Generation(tuple(partner.references[i] for i in order.tolist()))
+    def mix(self, example: Example, size: int, seed: int) -> Generation:
+        """Return ``size`` references of the example before it in the ring, each once."""
+        partner = self._partner.get(example.id)
+        if partner is None:
+            raise HarnessError(f"shuffled: the example '{example.id}' is not one of the task")
+        order = np.random.default_rng(seed).permutation(len(partner.references))[:size]
+        return Generation(tuple(partner.references[i] for i in order.tolist()))
 
 
 def _hash(order: int, name: str) -> bytes:

@@ -73,7 +73,7 @@ class ClipCapTraining(CaptionTraining):
         self.pairs = [(name, add_stop(text)) for name, text in self.pairs]
         vectors = read_vectors(self.recipe, self.examples)
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        self.bpe, self._write = open_vocabulary(self.folder, self.train_bpe, Gpt2Bpe)
+        self.bpe, self.write_vocabulary = open_vocabulary(self.folder, self.train_bpe, Gpt2Bpe)
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
         longest, positions = max(map(len, self.tokens)), self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
@@ -88,10 +88,6 @@ class ClipCapTraining(CaptionTraining):
         texts = [text for _, text in self.pairs]
         bpe.train_from_iterator(texts, vocab_size=self.sizes["vocabulary"], show_progress=False)
         bpe.save_model(str(folder))
-
-    def write_vocabulary(self) -> None:
-        """Write ``vocab.json`` and ``merges.txt``."""
-        self._write()
 
     def build(self) -> ClipCap:
         """Return the model with initial weights."""

@@ -15,10 +15,11 @@ from harness_models.nacf.authors import STRATEGIES
 from harness_models.nacf.iterative_refinement import SHORTEST, Refinement, Refiner, sampled_words
 from harness_models.nacf.layers import BOS, EOS
 from harness_models.nacf.model import ArbStep, Nacf
-from harness_models.nacf.video_adapter import VideoAdapter, weight_files
+from harness_models.nacf.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
 

@@ -30,7 +30,7 @@ from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
 from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.training.caption_training import pad_rows
-from harness_models.shared.weights.checkpoint_config import read_config
+from harness_models.shared.weights.checkpoint_config import read_config, weight_files
 from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
 
 REFINING = ("refine", "sample", "nucleus")
@@ -252,11 +252,3 @@ class VideoAdapter(LeftToRight):
             yield TokenScores(
                 np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo"
             )
-
-
-def weight_files(checkpoint: str) -> list[Path]:
-    """Return the files that a checkpoint's weights depend on; in the folder of a run, neither the log nor the training state."""
-    path = Path(checkpoint)
-    if not path.is_dir():
-        return [path]
-    return [*sorted(path.glob("*.safetensors")), *sorted(path.glob("*.json"))]

@@ -178,7 +178,7 @@ class VlpTraining(CaptionTraining):
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
         entries = vocabulary_of([text for _, text in self.pairs], self.sizes["vocabulary"])
         lines = "".join(f"{word}\n" for word in entries)
-        self.words, self._write = open_vocabulary(
+        self.words, self.write_vocabulary = open_vocabulary(
             self.folder, lambda folder: (folder / "vocab.txt").write_text(lines, encoding="utf-8"), WordPiece
         )
         self.tokens = [[*self.words.encode(text), self.words.ids["[SEP]"]] for _, text in self.pairs]
@@ -221,10 +221,6 @@ class VlpTraining(CaptionTraining):
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for regions that are not standardised."""
         return self.standard.fold_into(self.model.state_dict(), "vis_embed.0")
-
-    def write_vocabulary(self) -> None:
-        """Write ``vocab.txt``."""
-        self._write()
 
 
 def read_regions(recipe: VlpRecipe, examples: Sequence[Example]) -> dict[str, Regions]:

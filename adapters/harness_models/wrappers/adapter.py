@@ -28,7 +28,7 @@ from harness.contracts.parameters import Ge, check_arguments
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
 from harness_metrics.judges.summariser import Summariser, plain
-from harness_models.shared.mutual_distances import sum_distances
+from harness_models.baselines.central import sum_distances
 
 
 class Wrapper:
@@ -244,7 +244,7 @@ def rank_captions(
     """Return for each pool the indices of its captions, the smallest mean distance to the others first, repeated texts last.
 
     Of equal distances the earlier caption comes first. The arguments are those of
-    :func:`~harness_models.shared.mutual_distances.sum_distances`.
+    :func:`~harness_models.baselines.central.sum_distances`.
     """
     risks = sum_distances(pools, distance, references)
     return [put_distinct_first(np.argsort(risk, kind="stable").tolist(), pool) for risk, pool in zip(risks, pools)]

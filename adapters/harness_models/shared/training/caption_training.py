@@ -173,6 +173,8 @@ class CaptionTraining:
     """Word from which, with the seed of the recipe, the seed of the initial weights is derived."""
     recipe: CaptionRecipe
     model: torch.nn.Module
+    write_vocabulary: Callable[[], object] = staticmethod(lambda: None)
+    """Function that writes the files of a vocabulary into the folder, for systems that keep it beside the weights."""
 
     def __init__(self, recipe: CaptionRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
@@ -233,9 +235,6 @@ class CaptionTraining:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights to save, for features that are not standardised."""
         return self.model.state_dict()
-
-    def write_vocabulary(self) -> None:
-        """Write the files of a vocabulary into the folder, for systems that keep it beside the weights."""
 
     def finish(self) -> Path:
         """Save the model with its configuration and return the path of the weights."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_models.shared import mutual_distances
-from harness_models.shared.mutual_distances import sum_distances
+from harness_models.baselines import central
+from harness_models.baselines.central import sum_distances
 
 
 class MissingLetters:
@@ -23,7 +23,7 @@ class MissingLetters:
 
 @pytest.mark.parametrize("size", [1, 512])
 def test_sets_of_any_size_keep_their_order(monkeypatch, size):
-    monkeypatch.setattr(mutual_distances, "BATCH", size)
+    monkeypatch.setattr(central, "BATCH", size)
     sets = [("ab", "a", "abc"), ("a",), ("ab", "cd"), ("a", "b", "c")]
     sums = sum_distances(sets, MissingLetters(), [("a",)])
     assert [row.tolist() for row in sums] == [[1, 0, 3], [0], [2, 2], [2, 2, 2]]
