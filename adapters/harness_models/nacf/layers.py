@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from harness.contracts.parameters import Count, Ge, ProperShare
+from harness_models.shared.layers import Output, SelfAttention
 
 PAD, UNK, BOS, EOS, MASK, VIS = range(6)
 """Ids of the special words: padding, unknown, begin, end, masked word, and the input of templates."""
@@ -140,22 +141,8 @@ class LengthPredictor(nn.Module):
         return self.layers[0].get_submodule("net")(memory.mean(1)).log_softmax(-1)
 
 
-class _Maps(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
-
-
-class _Output(nn.Module):
-    def __init__(self, inputs: int, sizes: NacfSizes) -> None:
-        super().__init__()
-        self.dense = nn.Linear(inputs, sizes.width)
-        self.drop = nn.Dropout(sizes.dropout)
-        self.LayerNorm = nn.LayerNorm(sizes.width, eps=sizes.eps) if sizes.layer_norms else None
-
-    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-        x = self.drop(self.dense(x)) + residual
-        return x if self.LayerNorm is None else self.LayerNorm(x)
+def _output(inputs: int, sizes: NacfSizes) -> Output:
+    return Output(inputs, sizes.width, sizes.dropout, sizes.eps if sizes.layer_norms else None)
 
 
 class Attention(nn.Module):
@@ -164,8 +151,8 @@ class Attention(nn.Module):
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
         self.heads = sizes.heads
-        self.add_module("self", _Maps(sizes.width))
-        self.output = _Output(sizes.width, sizes)
+        self.add_module("self", SelfAttention(sizes.width))
+        self.output = _output(sizes.width, sizes)
 
     def _split(self, name: str, x: torch.Tensor) -> torch.Tensor:
         return self.get_submodule(f"self.{name}")(x).reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
@@ -214,7 +201,7 @@ class Layer(nn.Module):
         self.attention = Attention(sizes)
         self.attend_to_enc_output = Attention(sizes)
         self.intermediate = _Intermediate(sizes)
-        self.output = _Output(sizes.inner, sizes)
+        self.output = _output(sizes.inner, sizes)
 
     def forward(
         self,

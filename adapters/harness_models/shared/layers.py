@@ -100,6 +100,31 @@ class Linear(nn.Linear):
         return linear(input, self.weight, self.bias)
 
 
+class SelfAttention(nn.Module):
+    """Projections of an attention with BERT's key names."""
+
+    def __init__(self, width: int, linear: type[nn.Linear] = nn.Linear) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (linear(width, width) for _ in range(3))
+
+
+class Output(nn.Module):
+    """End of a sub-layer with BERT's key names: linear layer, dropout, residual and, unless ``eps`` is None, LayerNorm."""
+
+    def __init__(
+        self, inputs: int, width: int, dropout: float, eps: float | None, linear: type[nn.Linear] = nn.Linear
+    ) -> None:
+        super().__init__()
+        self.dense = linear(inputs, width)
+        self.drop = nn.Dropout(dropout)
+        self.LayerNorm = None if eps is None else nn.LayerNorm(width, eps=eps)
+
+    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+        """Return the output (..., width) of ``x`` (..., inputs) beside a ``residual`` (..., width)."""
+        x = self.drop(self.dense(x)) + residual
+        return x if self.LayerNorm is None else self.LayerNorm(x)
+
+
 # --------------------------------------------------------------------------- key values
 # Key-value cache of a decoder: new entries are written in place into buffers with spare room, so a step does not copy earlier entries.
 

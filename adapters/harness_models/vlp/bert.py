@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers import KeyValues, Linear, linear
+from harness_models.shared.layers import KeyValues, Linear, Output, SelfAttention, linear
 
 # --------------------------------------------------------------------------- context
 # Keys and values of image regions, stored once per image and used by all rows of text about the image.
@@ -145,28 +145,11 @@ class BertSizes:
     """Dropout probability in training."""
 
 
-class _SelfAttention(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.query, self.key, self.value = (Linear(width, width) for _ in range(3))
-
-
-class _Output(nn.Module):
-    def __init__(self, inputs: int, sizes: BertSizes) -> None:
-        super().__init__()
-        self.dense = Linear(inputs, sizes.width)
-        self.LayerNorm = nn.LayerNorm(sizes.width, eps=EPS)
-        self.dropout = nn.Dropout(sizes.dropout)
-
-    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-        return self.LayerNorm(self.dropout(self.dense(x)) + residual)
-
-
 class _Attention(nn.Module):
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        self.add_module("self", _SelfAttention(sizes.width))
-        self.output = _Output(sizes.width, sizes)
+        self.add_module("self", SelfAttention(sizes.width, Linear))
+        self.output = Output(sizes.width, sizes.width, sizes.dropout, EPS, Linear)
 
 
 class _Intermediate(nn.Module):
@@ -183,7 +166,7 @@ class Layer(nn.Module):
         self.heads, self.dropout = sizes.heads, sizes.dropout
         self.attention = _Attention(sizes)
         self.intermediate = _Intermediate(sizes.width, sizes.inner)
-        self.output = _Output(sizes.inner, sizes)
+        self.output = Output(sizes.inner, sizes.width, sizes.dropout, EPS, Linear)
 
     def _project(self, name: str, x: torch.Tensor) -> torch.Tensor:
         """Return queries, keys or values (R, T, heads, d)."""
