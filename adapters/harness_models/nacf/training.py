@@ -126,13 +126,15 @@ class VideoTraining(CaptionTraining):
         system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
-        checked = NacfSizes(
+        model_sizes = NacfSizes(
             method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes
         )  # fmt: skip
-        check_fields(f"{system}: model", checked)
-        if checked.width % checked.heads:
-            raise HarnessError(f"{system}: model: heads must divide the width {checked.width}; found {checked.heads}")
-        return checked
+        check_fields(f"{system}: model", model_sizes)
+        if model_sizes.width % model_sizes.heads:
+            raise HarnessError(
+                f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}"
+            )
+        return model_sizes
 
     def _length_goals(self) -> torch.Tensor:
         """Return the share (videos, max_len) of each video's captions that have each number of words."""

@@ -57,8 +57,8 @@ class WordList:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the words of ids up to the first end, without hidden ones, joined by spaces."""
-        shown = itertools.takewhile(lambda i: i not in self.ends, ids)
-        return " ".join(self.words[i] for i in shown if i not in self.hidden)
+        before_end = itertools.takewhile(lambda i: i not in self.ends, ids)
+        return " ".join(self.words[i] for i in before_end if i not in self.hidden)
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
         """Return the word of each id."""
