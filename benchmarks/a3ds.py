@@ -23,7 +23,7 @@ from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness_tasks.a3ds import pixels, scene
 from harness_tasks.a3ds.render import render
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 COLUMNS = (
     "discriminativity",

@@ -27,7 +27,7 @@ from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness_models.a3ds.model import Speaker
 from harness_tasks.a3ds import pixels
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 PRE = {"best pre-gen": BEST, "perplexity": "mean_geomean_pplx_none"}
 POST = ("cider", "disc.", "effic.", "false")

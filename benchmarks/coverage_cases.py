@@ -179,7 +179,7 @@ def caption_population(candidates: int) -> list[CaptionSet]:
 def game_population() -> list[CaptionSet]:
     """Return A3DS reference games of all test sets; the speaker describes the target, briefly or in full, or the distractor."""
     from harness_tasks.a3ds.scene import captions as scene_captions
-    from harness_tasks.readers.a3ds import ReferenceGames
+    from harness_tasks.readers.generated import ReferenceGames
 
     rng = np.random.default_rng(0)
     sets: list[CaptionSet] = []

@@ -24,8 +24,9 @@ from torch.nn import functional as F
 
 from harness.contracts import Decoding
 from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
-from harness_models.shared.decoding.decode import DecodingBatch, decode
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
+from harness_models.shared.layers import Gpt2Sizes
 from harness_models.vlp.bert import BertSizes, Layer
 from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 

@@ -22,7 +22,7 @@ from harness.contracts import Decoding, Example
 from harness_metrics.pregen.functions import NAMES, evaluate
 from harness_metrics.pregen.tokens import from_token_scores
 from harness_models.captioner.adapter import TrainedCaptioner
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 REFERENCES = 5
 PUBLISHED = (28.0, 1246.0)

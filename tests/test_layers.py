@@ -52,10 +52,10 @@ LAYERS = [
 PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
-    ("harness_models.shared.mutual_distances", "harness.run.features"),  # distances of captions, as a metric has them
+    ("harness_models.baselines.central", "harness.run.features"),  # distances of captions, as a metric has them
     ("harness_models.textspace.adapter", "harness_metrics.crnrr.textspace"),  # distributions of the CR/NRR/CND paper
     ("harness_models.textspace.adapter", "harness_metrics.discrepancy.frontier"),
-    ("harness_models.consensus.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
+    ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
 }
 """Imports across the rules, each with its reason."""

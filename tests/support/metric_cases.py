@@ -14,7 +14,7 @@ from harness.testing.metric_subject import token_scores
 from harness.testing.sample_captions import SCENES, caption_sets
 from harness_metrics.judges import judge
 from harness_metrics.judges.replies import Reply
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 CANNOT_RUN = {
     "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",

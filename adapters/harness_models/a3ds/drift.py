@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
+from harness_models.a3ds.authors import END, START, Vocabulary
 from harness_models.a3ds.model import Speaker
-from harness_models.a3ds.vocabulary import END, START, Vocabulary
 from harness_tasks.a3ds import scene
 
 

@@ -25,11 +25,10 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.games import Games, batches, draw_games
-from harness_models.a3ds.losses import play, sample_messages, structural_loss
+from harness_models.a3ds.authors import WORDS
+from harness_models.a3ds.games import Games, batches, draw_games, play, sample_messages, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness_models.a3ds.vocabulary import WORDS
-from harness_models.shared.training.loop import STATE, Report, plain_settings, resume_state, save_state
+from harness_models.shared.training.loop import STATE, Report, plain_settings, resume_state, save_state, take_step
 from harness_tasks.a3ds import pixels
 
 Stage = Literal["baseline", "rp", "sp"]
@@ -252,15 +251,8 @@ class _A3dsTraining:
 
     def _update(self, name: str, loss: torch.Tensor) -> None:
         """Take one optimiser step for an agent; raise :class:`HarnessError` if the loss is not finite."""
-        if not bool(torch.isfinite(loss)):
-            raise HarnessError(
-                f"training: the {name}'s loss is {loss.item()} at step {self.step + 1}; lower the learning rate"
-            )
-        optimiser = self.optimisers[name]
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for group in optimiser.param_groups for p in group["params"]], 5.0)
-        optimiser.step()
+        message = f"training: the {name}'s loss is %s at step {self.step + 1}; lower the learning rate"
+        take_step(self.optimisers[name], loss, 5.0, message)
 
     # ------------------------------------------------------------------ files
     def _log(self, row: dict[str, Any]) -> None:

@@ -11,13 +11,12 @@ import torch
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import Located
-from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import END, Captioner, load
-from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.recipe import CaptionerRecipe, image_features
 from harness_models.captioner.training import stage_folder, train
 from harness_models.shared.decoding.batches import check_batch_size
-from harness_models.shared.decoding.decode import select_rows
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import recipe_from
 from harness_models.shared.weights.checkpoints import file_fingerprint
@@ -46,8 +45,6 @@ class TrainedCaptioner(LeftToRight):
     ----------
     Tanti, Gatt and Muscat, "Where to put the image in an image caption generator" (2018).
     """
-
-    prepare_only_checks = True
 
     def __init__(
         self,

@@ -10,11 +10,11 @@ length, so the order of the batches, and with it the trained weights, would chan
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,20 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
+from harness.files.yaml_source import Located, load
 from harness_models.captioner.model import END, Captioner
-from harness_models.captioner.recipe import CaptionerRecipe
-from harness_models.captioner.training_data import TrainingData, training_data
-from harness_models.shared.training.loop import STATE, Report, plain_settings, resume_state, save_state
-from harness_models.shared.training.tokens import IGNORED, pad_rows, token_loss
+from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, TrainingData, training_data
+from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
+from harness_models.shared.training.loop import (
+    STATE,
+    Report,
+    mean_perplexity,
+    plain_settings,
+    resume_state,
+    save_state,
+    take_step,
+)
+from harness_models.shared.training.recipe import Trainer, recipe_from
 
 LOGGED = 20
 """Number of steps between two lines of the curve."""
@@ -123,12 +132,8 @@ class _CaptionerTraining:
         """Take one optimiser step; raise :class:`HarnessError` if the loss is not finite."""
         loss, _ = caption_loss(self.model, self.data.features, batch)
         self.step += 1
-        if not bool(torch.isfinite(loss)):
-            raise HarnessError(f"captioner: the loss is {loss.item()} at step {self.step}; lower the learning rate")
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
-        self.optimizer.step()
+        message = f"captioner: the loss is %s at step {self.step}; lower the learning rate"
+        take_step(self.optimizer, loss, 5.0, message)
         self.recent.append(loss.item())
 
     # ------------------------------------------------------------------ files
@@ -147,14 +152,8 @@ class _CaptionerTraining:
 
     def _perplexity(self) -> float | None:
         """Return exp of the mean negative log-probability of a held-out token, END counted; None without held-out captions."""
-        if not self.data.held_out:
-            return None
-        total = tokens = 0.0
-        with torch.inference_mode():
-            for start in range(0, len(self.data.held_out), 256):
-                loss, count = caption_loss(self.model, self.data.features, self.data.held_out[start : start + 256])
-                total, tokens = total + loss.item() * count, tokens + count
-        return round(math.exp(total / tokens), 5)
+        value = mean_perplexity(lambda batch: caption_loss(self.model, self.data.features, batch), self.data.held_out)
+        return None if value is None else round(value, 5)
 
     def _save_state(self) -> None:
         state = {"model": self.model.state_dict(), "optimiser": self.optimizer.state_dict(), "step": self.step}
@@ -203,3 +202,57 @@ def caption_loss(
     tokens = [ids for _, ids in batch]
     logits = model(features[[row for row, _ in batch]], pad_rows(tokens, END))
     return token_loss(logits, pad_rows(tokens, IGNORED))
+
+
+# --------------------------------------------------------------------------- train cli
+# Train a word-level captioner of A3DS scenes, with the image in one of four positions (init, pre, par, merge), saved at several stages.
+#
+# harness train captioner --architecture merge --images 500 --epochs 3 --save-every 50 --output models/merge
+# harness train captioner SPEC.yaml --output models/merge       # the same settings as YAML; options take precedence
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``harness train captioner``: one per setting of the recipe."""
+    parser.add_argument("spec", nargs="?", metavar="SPEC.yaml", help="settings of the recipe (and output) as YAML")
+    parser.add_argument("--output", metavar="DIR", help="folder of the run: stages, curve, state")
+    parser.add_argument("--resume", action="store_true", help="continue after the last stage in --output")
+    for field in fields(CaptionerRecipe):
+        default, option = field.default, "--" + field.name.replace("_", "-")
+        if field.name == "save_at":
+            parser.add_argument(option, type=int, nargs="+", metavar="STEP", help="steps after which a stage is saved")
+        else:
+            parser.add_argument(option, type=type(default), help=f"default {default}")
+
+
+def trainer() -> Trainer:
+    """Return the recipe class and the training function, for :mod:`harness_models.trained`."""
+    return Trainer(CaptionerRecipe, train, FORMAT_VERSION)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, print each line of the curve and the folder of the last stage, and return 0.
+
+    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
+    """
+    source = load(Path(args.spec)) if args.spec else Located({}, {(): ("captioner", 0)})
+    if not isinstance(source.data, dict):
+        raise InputError(f"expected a mapping of settings, found {type(source.data).__name__}", args.spec)
+    named_output = source.data.pop("output", None)
+    output = args.output or named_output
+    if not output:
+        raise HarnessError("harness train captioner needs --output DIR (or output in the spec)")
+    options = {field.name: getattr(args, field.name) for field in fields(CaptionerRecipe)}
+    source.data.update({name: value for name, value in options.items() if value is not None})
+    recipe = recipe_from(source, CaptionerRecipe)
+
+    def report(row: dict[str, Any]) -> None:
+        if "stage" in row:
+            print(
+                f"stage {row['stage']:>3}   step {row['step']:>6}   held-out perplexity {row['perplexity']}", flush=True
+            )
+        else:
+            print(f"            step {row['step']:>6}   loss {row['loss']:.4f}", flush=True)
+
+    last = train(recipe, Path(output), resume=args.resume, report=report)
+    print(f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, {recipe.stages[-1]} steps")
+    return 0

@@ -12,20 +12,13 @@ import torch
 from harness.contracts import Example, Failure, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.authors import STRATEGIES
-from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.inputs.a3ds_inputs import SceneVectors
 from harness_models.shared.inputs.clip_images import ClipImages
-from harness_models.shared.inputs.features import FeatureFile
-from harness_models.shared.tokenisers.bpe import Gpt2Bpe
-from harness_models.shared.weights.checkpoint_config import (
-    config_beside,
-    read_config,
-    torch_dtype,
-    weight_files,
-)
+from harness_models.shared.inputs.features import FeatureFile, SceneVectors, open_vectors
+from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.weights.checkpoint_config import config_beside, read_config, torch_dtype, weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint
 
 MAX_LENGTH = 67
@@ -65,8 +58,6 @@ class ClipCapAdapter(LeftToRight):
     strategies = STRATEGIES
     keep_stop: ClassVar[bool] = True
 
-    prepare_only_checks = True
-
     def __init__(
         self,
         *,
@@ -87,11 +78,11 @@ class ClipCapAdapter(LeftToRight):
         if (features is None) == (clip is None):
             raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
         self.model = ClipCap.from_checkpoint(path, config)
-        self.bpe = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
-        if len(self.bpe) > self.model.sizes.gpt2.vocabulary:
+        self.words = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
+        if len(self.words) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
-                f"the tokenizer has {len(self.bpe)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}",
-                str(self.bpe.files[0]),
+                f"the tokenizer has {len(self.words)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}",
+                str(self.words.files[0]),
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
@@ -101,7 +92,6 @@ class ClipCapAdapter(LeftToRight):
         self.max_length = min(MAX_LENGTH, self.longest_reference())
         self.features = open_vectors(features) if features is not None else None
         self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
-        self._fingerprint: str | None = None
         self._settings = {
             "config": read_config(config),
             "stop": stop,
@@ -110,20 +100,18 @@ class ClipCapAdapter(LeftToRight):
         }
 
     def _stop(self, text: str) -> tuple[int]:
-        ids = self.bpe.encode(text)
+        ids = self.words.encode(text)
         if len(ids) != 1:
             raise HarnessError(f"clipcap: stop must be one token; {text!r} is {len(ids)}")
         return (ids[0],)
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a name that depends on the weights, the tokenizer, the feature files and the settings."""
-        if self._fingerprint is None:
-            sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
-            sources += [Path(self.clip.weights)] if self.clip else []
-            files = file_fingerprint(*weight_files(self.checkpoint), *self.bpe.files, *sources)
-            scenes = self.features.name if isinstance(self.features, SceneVectors) else ""
-            self._fingerprint = f"clipcap-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._fingerprint
+        sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
+        sources += [Path(self.clip.weights)] if self.clip else []
+        files = file_fingerprint(*weight_files(self.checkpoint), *self.words.files, *sources)
+        scenes = self.features.name if isinstance(self.features, SceneVectors) else ""
+        return f"clipcap-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
         """Check the examples and the decoding settings of a task.
@@ -163,19 +151,15 @@ class ClipCapAdapter(LeftToRight):
 
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids, without blanks at its ends."""
-        return self.bpe.decode(ids).strip()
+        return self.words.decode(ids).strip()
 
     def reference_tokens(self, text: str) -> list[int]:
         """Return the token ids of a reference; no end token is added."""
-        return self.bpe.encode(text)
+        return self.words.encode(text)
 
     def longest_reference(self) -> int:
         """Return the number of GPT-2's positions that follow the prefix."""
         return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the text of every single token."""
-        return self.bpe.pieces(ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the cached prefix."""

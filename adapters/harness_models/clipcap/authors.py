@@ -14,12 +14,10 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
-from harness_models.clipcap.sizes import MAPPER_HEADS, ClipCapSizes
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step
+from harness_models.clipcap.mappers import MAPPER_HEADS, ClipCapSizes
 from harness_models.shared.decoding.decode import greedy as authors_greedy
-from harness_models.shared.decoding.trace import Trace, TraceStep
-from harness_models.shared.decoding.types import check_logits, reorder
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Trace, TraceStep, check_logits, reorder
+from harness_models.shared.layers import Gpt2Sizes
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 

@@ -14,10 +14,8 @@ import torch
 from torch import nn
 
 from harness_models.clipcap.authors import OLD_BUFFERS, sizes_of, tied_tensors
-from harness_models.clipcap.mappers import MlpMapper, TransformerMapper
-from harness_models.clipcap.sizes import ClipCapSizes
-from harness_models.shared.layers.gpt2 import Gpt2
-from harness_models.shared.layers.key_values import KeyValues
+from harness_models.clipcap.mappers import ClipCapSizes, MlpMapper, TransformerMapper
+from harness_models.shared.layers import Gpt2, KeyValues
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
 

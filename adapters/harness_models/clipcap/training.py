@@ -21,15 +21,19 @@ import torch
 from harness.contracts import Example
 from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
-from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
-from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.tokenisers.bpe import Gpt2Bpe
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import IGNORED, open_vocabulary, pad_rows, token_loss
+from harness_models.shared.inputs.features import open_vectors
+from harness_models.shared.layers import Gpt2Sizes, Standardiser
+from harness_models.shared.tokenisers import Gpt2Bpe
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+    token_loss,
+)
+from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
@@ -69,7 +73,7 @@ class ClipCapTraining(CaptionTraining):
         self.pairs = [(name, add_stop(text)) for name, text in self.pairs]
         vectors = read_vectors(self.recipe, self.examples)
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        self.bpe, self._write = open_vocabulary(self.folder, self.train_bpe, Gpt2Bpe)
+        self.bpe, self.write_vocabulary = open_vocabulary(self.folder, self.train_bpe, Gpt2Bpe)
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
         longest, positions = max(map(len, self.tokens)), self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
@@ -84,10 +88,6 @@ class ClipCapTraining(CaptionTraining):
         texts = [text for _, text in self.pairs]
         bpe.train_from_iterator(texts, vocab_size=self.sizes["vocabulary"], show_progress=False)
         bpe.save_model(str(folder))
-
-    def write_vocabulary(self) -> None:
-        """Write ``vocab.json`` and ``merges.txt``."""
-        self._write()
 
     def build(self) -> ClipCap:
         """Return the model with initial weights."""

@@ -12,14 +12,14 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
 from harness.errors import HarnessError
 from harness_models.nacf.authors import STRATEGIES
-from harness_models.nacf.iterative_refinement import Refinement, Refiner, sampled_words
+from harness_models.nacf.iterative_refinement import SHORTEST, Refinement, Refiner, sampled_words
 from harness_models.nacf.layers import BOS, EOS
-from harness_models.nacf.lengths import SHORTEST
 from harness_models.nacf.model import ArbStep, Nacf
-from harness_models.nacf.video_adapter import VideoAdapter, weight_files
+from harness_models.nacf.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
 
@@ -121,12 +121,7 @@ class NacfAdapter(VideoAdapter):
         if self.model.sizes.left_to_right:
             return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
         steps = self._refinement(decoding)
-
-        def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
-            with torch.inference_mode():
-                return self._refine(pairs, decoding, steps)
-
-        return self.measure(list(zip(examples, seeds)), work)
+        return self.refine(examples, seeds, lambda pairs: self._refine(pairs, decoding, steps))
 
     def _refinement(self, decoding: Decoding) -> Refinement:
         steps = self.read_steps(decoding, Refinement, SHORTEST)
@@ -159,10 +154,6 @@ class NacfAdapter(VideoAdapter):
         return uniforms(seeds, count, 1 + passes * size)
 
     # ------------------------------------------------------------------ references
-    def reference_tokens(self, text: str) -> list[int]:
-        """Return the word ids of a reference and the end (ARB)."""
-        return [*self.words.encode(text), EOS]
-
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix (ARB)."""
         rows = select_rows(prefix.state["encoded"], owner.to(self.device))

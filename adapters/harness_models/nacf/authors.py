@@ -15,9 +15,7 @@ import torch
 from harness.contracts import Decoding
 from harness.errors import InputError
 from harness_models.nacf.layers import NacfSizes
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step
-from harness_models.shared.decoding.trace import Trace, TraceStep
-from harness_models.shared.decoding.types import check_logits, reorder
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Trace, TraceStep, check_logits, reorder
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from harness.contracts.parameters import Count, Ge, ProperShare
+from harness_models.shared.layers import Output, SelfAttention
 
 PAD, UNK, BOS, EOS, MASK, VIS = range(6)
 """Ids of the special words: padding, unknown, begin, end, masked word, and the input of templates."""
@@ -27,15 +31,15 @@ class NacfSizes:
     """ARB, ARB2, NAB, NACF, or O2NA."""
     features: dict[str, int]
     """Feature width by modality letter, in order of concatenation."""
-    width: int
+    width: Count
     """Width of hidden states."""
-    layers: int
+    layers: Count
     """Number of decoder layers."""
-    heads: int
-    inner: int
+    heads: Count
+    inner: Count
     """Width of the feed-forward layers."""
     vocabulary: int
-    max_len: int
+    max_len: Annotated[int, Ge(3)]
     """Rows of the position table; captions have at most ``max_len - 1`` words."""
     categories: int = 0
     """Number of video categories, 0 without category embeddings."""
@@ -51,7 +55,7 @@ class NacfSizes:
     """Activation of the feed-forward layers: relu, gelu, or gelu_new (tanh form)."""
     eps: float = 1e-5
     """Epsilon of LayerNorm."""
-    dropout: float = 0.5
+    dropout: ProperShare = 0.5
     """Dropout probability after embeddings, sub-layers and encoders in training."""
 
     @property
@@ -137,22 +141,8 @@ class LengthPredictor(nn.Module):
         return self.layers[0].get_submodule("net")(memory.mean(1)).log_softmax(-1)
 
 
-class _Maps(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
-
-
-class _Output(nn.Module):
-    def __init__(self, inputs: int, sizes: NacfSizes) -> None:
-        super().__init__()
-        self.dense = nn.Linear(inputs, sizes.width)
-        self.drop = nn.Dropout(sizes.dropout)
-        self.LayerNorm = nn.LayerNorm(sizes.width, eps=sizes.eps) if sizes.layer_norms else None
-
-    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-        x = self.drop(self.dense(x)) + residual
-        return x if self.LayerNorm is None else self.LayerNorm(x)
+def _output(inputs: int, sizes: NacfSizes) -> Output:
+    return Output(inputs, sizes.width, sizes.dropout, sizes.eps if sizes.layer_norms else None)
 
 
 class Attention(nn.Module):
@@ -161,8 +151,8 @@ class Attention(nn.Module):
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
         self.heads = sizes.heads
-        self.add_module("self", _Maps(sizes.width))
-        self.output = _Output(sizes.width, sizes)
+        self.add_module("self", SelfAttention(sizes.width))
+        self.output = _output(sizes.width, sizes)
 
     def _split(self, name: str, x: torch.Tensor) -> torch.Tensor:
         return self.get_submodule(f"self.{name}")(x).reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
@@ -211,7 +201,7 @@ class Layer(nn.Module):
         self.attention = Attention(sizes)
         self.attend_to_enc_output = Attention(sizes)
         self.intermediate = _Intermediate(sizes)
-        self.output = _Output(sizes.inner, sizes)
+        self.output = _output(sizes.inner, sizes)
 
     def forward(
         self,

@@ -19,18 +19,16 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.contracts.parameters import Count
+from harness.contracts.parameters import Count, check_fields
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.video_features import open_videos
-from harness_models.nacf.visual_words import is_visual
-from harness_models.nacf.word_list import WordList, split_words, vocabulary
-from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import IGNORED, pad_rows
+from harness_models.nacf.word_list import SPECIAL, NacfWords, is_visual, split_words
+from harness_models.shared.inputs.videos import open_videos
+from harness_models.shared.layers import Standardiser
+from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
+from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
@@ -67,7 +65,7 @@ class NacfRecipe(VideoRecipe):
     method: Literal["ARB", "NAB", "NACF"] = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
-    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.visual_words.is_visual` is true."""
+    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.word_list.is_visual` is true."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class VideoTraining(CaptionTraining):
         for (name, caption), words in zip(self.pairs, self.texts):
             if not words:
                 raise InputError(f"a caption of example '{name}' has no words: {caption!r}", self.recipe.captions)
-        self.words = WordList(vocabulary(self.texts, self.recipe.least_count))
+        self.words = NacfWords(frequent_words(self.texts, self.recipe.least_count, SPECIAL))
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
         self.sizes = self._sizes()
@@ -128,17 +126,15 @@ class VideoTraining(CaptionTraining):
         system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
-        for name in ("width", "layers", "heads", "inner", "max_len"):
-            minimum = 3 if name == "max_len" else 1
-            if not isinstance(sizes[name], int) or sizes[name] < minimum:
-                raise HarnessError(
-                    f"{system}: model: {name} is a whole number, at least {minimum}; found {sizes[name]!r}"
-                )
-        if sizes["width"] % sizes["heads"]:
-            raise HarnessError(f"{system}: model: heads must divide the width {sizes['width']}; found {sizes['heads']}")
-        if not isinstance(sizes["dropout"], (int, float)) or not 0 <= sizes["dropout"] < 1:
-            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {sizes['dropout']!r}")
-        return NacfSizes(method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes)
+        model_sizes = NacfSizes(
+            method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes
+        )  # fmt: skip
+        check_fields(f"{system}: model", model_sizes)
+        if model_sizes.width % model_sizes.heads:
+            raise HarnessError(
+                f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}"
+            )
+        return model_sizes
 
     def _length_goals(self) -> torch.Tensor:
         """Return the share (videos, max_len) of each video's captions that have each number of words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,20 +11,26 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings
+from harness_models.nacf.iterative_refinement import (
+    Refiner,
+    Slots,
+    StepSettings,
+    length_temperature,
+    most_likely_lengths,
+    sampled_lengths,
+)
 from harness_models.nacf.layers import MASK, PAD
-from harness_models.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
 from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.video_features import VideoFeatures, open_videos
-from harness_models.nacf.word_list import WordList
+from harness_models.nacf.word_list import NacfWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
 from harness_models.shared.decoding.types import select_rows
-from harness_models.shared.training.tokens import pad_rows
-from harness_models.shared.weights.checkpoint_config import read_config
+from harness_models.shared.inputs.videos import open_videos
+from harness_models.shared.training.caption_training import pad_rows
+from harness_models.shared.weights.checkpoint_config import read_config, weight_files
 from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
 
 REFINING = ("refine", "sample", "nucleus")
@@ -41,8 +47,6 @@ class VideoAdapter(LeftToRight):
     """Class of the model."""
     name = "nacf"
     """Name of the adapter."""
-
-    prepare_only_checks = True
 
     def open(
         self,
@@ -78,28 +82,24 @@ class VideoAdapter(LeftToRight):
         source = features if features is not None else self.config.get("features")
         if source is None:
             raise HarnessError(f"{self.name}: the checkpoint does not name its features: give features")
-        self.videos: VideoFeatures = open_videos(source, self.frames)
+        self.videos = open_videos(source, self.frames)
         self.batch_size = check_batch_size(batch_size)
         self.files = weight_files(checkpoint)
         self._settings = {"config": read_config(config), "frames": self.frames}
-        self._fingerprint: str | None = None
 
-    def _words(self, words: str | None, loaded: Checkpoint) -> WordList:
+    def _words(self, words: str | None, loaded: Checkpoint) -> NacfWords:
         if words is not None:
             self._word_files = [Path(words)]
-            return WordList(words)
+            return NacfWords(words)
         self._word_files = []
         if not isinstance(self.config.get("words"), list):
             raise HarnessError(f"{self.name}: the checkpoint does not hold its words: give words (a file)")
-        return WordList(self.config["words"], loaded.path)
+        return NacfWords(self.config["words"], loaded.path)
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a name that depends on the weights, the word list, the features and the settings."""
-        if self._fingerprint is None:
-            files = file_fingerprint(*self.files, *self._word_files)
-            settings = json.dumps(self._settings, sort_keys=True)
-            self._fingerprint = f"{self.name}-{files}-{self.videos.fingerprint()}-{settings}"
-        return self._fingerprint
+        files = file_fingerprint(*self.files, *self._word_files)
+        return f"{self.name}-{files}-{self.videos.fingerprint()}-{json.dumps(self._settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features."""
@@ -133,14 +133,6 @@ class VideoAdapter(LeftToRight):
         if model.sizes.categories:
             category = torch.tensor([self.category(example) for example in examples], device=self.device)
         return model.encode(features, category)
-
-    def to_text(self, ids: list[int]) -> str:
-        """Return the words of ids, joined by spaces."""
-        return self.words.text(ids)
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the word of each id."""
-        return tuple(self.words.words[i] for i in ids)
 
     # ------------------------------------------------------------------ refinement
     def read_steps(self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str) -> Steps:
@@ -180,6 +172,12 @@ class VideoAdapter(LeftToRight):
             )
         return steps
 
+    def refine(
+        self, examples: Sequence[Example], seeds: Sequence[int], write: Callable[[Sequence[tuple[Example, int]]], list[Generation]]
+    ) -> Iterator[Generation | Failure]:  # fmt: skip
+        """Yield the results of ``write`` on batches of (example, seed) pairs, without log-probabilities."""
+        return self.measure(list(zip(examples, seeds)), torch.inference_mode()(write))
+
     def choose_lengths(
         self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None
     ) -> torch.Tensor:
@@ -205,7 +203,7 @@ class VideoAdapter(LeftToRight):
         # Refined captions have no likelihood, so they have no log-probabilities.
         return [
             Generation(
-                tuple(map(self.words.text, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids)
+                tuple(map(self.words.decode, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids)
             )
             for ids in captions
         ]
@@ -254,11 +252,3 @@ class VideoAdapter(LeftToRight):
             yield TokenScores(
                 np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo"
             )
-
-
-def weight_files(checkpoint: str) -> list[Path]:
-    """Return the files that a checkpoint's weights depend on; in the folder of a run, neither the log nor the training state."""
-    path = Path(checkpoint)
-    if not path.is_dir():
-        return [path]
-    return [*sorted(path.glob("*.safetensors")), *sorted(path.glob("*.json"))]

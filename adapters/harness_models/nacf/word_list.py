@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness_models.shared.tokenisers import WordList
 from harness_models.shared.weights.checkpoint_config import read_json
+
+# --------------------------------------------------------------------------- visual words
+# Visual words of a caption, where no parts of speech are available.
+#
+# NACF's templates hold visual words, which are nouns and verbs in the paper. Here they are all words outside a closed list of function
+# words.
+_DETERMINERS = """
+    a an the this that these those his her its their my your our
+    some any each every no another one two three four five six several
+"""
+_OTHERS = """
+    i you he she it we they me him us them who whom whose which what there here
+    is are was were be been being am has have had having do does did can could will would shall should may might must
+    of in on at by to from with without into onto over under above below behind before after near between among through across
+    around along against beside besides inside outside off out up down upon toward towards about as for during while than
+    and or but nor so if then because when where not very too also just only
+"""
+DETERMINERS = frozenset(_DETERMINERS.split())
+"""Articles, demonstratives, possessives, quantifiers and small numbers."""
+FUNCTION_WORDS = DETERMINERS | frozenset(_OTHERS.split())
+"""Words that are not visual."""
+
+
+def is_visual(word: str) -> bool:
+    """Return True if a word is not a function word and contains a letter.
+
+    >>> [word for word in "a red block is in front of the wall".split() if is_visual(word)]
+    ['red', 'block', 'front', 'wall']
+    """
+    return word not in FUNCTION_WORDS and any(ch.isalpha() for ch in word)
+
 
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
 """Special words in the order of their ids."""
@@ -27,19 +58,8 @@ def split_words(text: str) -> list[str]:
     return [word.strip(".,!?;:\"'()") for word in words]
 
 
-def vocabulary(captions: Iterable[Sequence[str]], minimum: int = 1) -> list[str]:
-    """Return the special words, then the words with at least ``minimum`` occurrences, most frequent first, then in alphabetical order.
-
-    >>> vocabulary([["a", "dog"], ["the", "dog"]])[6:]
-    ['dog', 'a', 'the']
-    """
-    counts = Counter(word for words in captions for word in words)
-    frequent = [word for word, n in counts.items() if n >= minimum and word not in SPECIAL]
-    return [*SPECIAL, *sorted(frequent, key=lambda word: (-counts[word], word))]
-
-
-class WordList:
-    """Words and their ids.
+class NacfWords(WordList):
+    """Words and their ids, from a file or a list.
 
     Parameters
     ----------
@@ -55,6 +75,9 @@ class WordList:
         If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
     """
 
+    unknown, ends, hidden = UNK, (PAD, EOS), (BOS, MASK, VIS)
+    split = staticmethod(split_words)
+
     def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
         if isinstance(source, (str, Path)):
             self.path = Path(source)
@@ -68,8 +91,7 @@ class WordList:
             raise InputError("expected a list of words or a mapping of ids to words", str(self.path)) from error
         if sorted(table) != list(range(len(table))):
             raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
-        self.words = [table[i] for i in range(len(table))]
-        self.ids = {word: i for i, word in enumerate(self.words)}
+        super().__init__([table[i] for i in range(len(table))])
 
     def _read(self) -> tuple[Any, dict[str, int]]:
         """Return the list or mapping in the file, and the category of each video."""
@@ -84,20 +106,3 @@ class WordList:
         if not isinstance(info, Mapping) or "itow" not in info:
             raise InputError("no info/itow in this corpus file", str(self.path))
         return info["itow"], {str(k): int(v) for k, v in (info.get("itoc") or {}).items()}
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def text(self, ids: list[int]) -> str:
-        """Return the words of ids up to the first end or padding; begin, mask and vis are left out."""
-        words = []
-        for i in ids:
-            if i in (PAD, EOS):
-                break
-            if i not in (BOS, MASK, VIS):
-                words.append(self.words[i])
-        return " ".join(words)
-
-    def encode(self, text: str) -> list[int]:
-        """Return the ids of the words of :func:`split_words`; unknown words have the id UNK."""
-        return [self.ids.get(word, UNK) for word in split_words(text)]

@@ -12,9 +12,9 @@ from harness.contracts import Decoding, Example, Failure, Generation, PathParam,
 from harness_models.nacf.iterative_refinement import sampled_words
 from harness_models.nacf.model import Encoded
 from harness_models.nacf.video_adapter import VideoAdapter
-from harness_models.o2na.model import O2na
-from harness_models.o2na.three_step_decoding import (
+from harness_models.o2na.model import (
     Draws,
+    O2na,
     ObjectRefiner,
     RequestedObjects,
     ThreeSteps,
@@ -31,7 +31,7 @@ class O2naAdapter(VideoAdapter):
 
     Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths`` lengths) and ``sample`` (objects, positions and words
     drawn at the temperature, the length at ``options.length_temperature``, default 1). Options: objects, iterations, keep_objects,
-    threshold, alpha, shortest (:class:`~harness_models.o2na.three_step_decoding.ThreeSteps`).
+    threshold, alpha, shortest (:class:`~harness_models.o2na.model.ThreeSteps`).
 
     ``options.objects`` requests objects for all captions, and ``Example.meta["objects"]`` for those of one example: a list of words, or a
     mapping of words to positions in the caption (from 1). Reference scores are pseudo-log-likelihoods.
@@ -108,12 +108,7 @@ class O2naAdapter(VideoAdapter):
     ) -> Iterator[Generation | Failure]:
         """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
         steps = self._steps(decoding)
-
-        def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
-            with torch.inference_mode():
-                return self._write(pairs, decoding, steps)
-
-        return self.measure(list(zip(examples, seeds)), work)
+        return self.refine(examples, seeds, lambda pairs: self._write(pairs, decoding, steps))
 
     def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, steps: ThreeSteps) -> list[Generation]:
         """Return the generations of (example, seed) pairs."""

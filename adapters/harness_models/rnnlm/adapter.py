@@ -14,7 +14,8 @@ from harness.errors import HarnessError, did_you_mean
 from harness_models.rnnlm.model import START, STOP, RnnLm, load
 from harness_models.rnnlm.training import RnnLmRecipe, train
 from harness_models.shared.decoding.batches import BatchSize, check_batch_size, in_batches
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_tasks.readers.lines import Lines

@@ -6,12 +6,13 @@ generator for all epochs, so the trained weights would change.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ import torch
 from harness.contracts.parameters import Count, Positive, ProperShare, check_fields
 from harness.errors import HarnessError, InputError
 from harness_models.rnnlm.model import FIRST_WORD, START, STOP, RnnLm
-from harness_models.shared.training.loop import Report
-from harness_models.shared.training.tokens import IGNORED, pad_rows, token_loss
-from harness_tasks.readers.lines import words_of
+from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
+from harness_models.shared.training.loop import Report, mean_perplexity, take_step
+from harness_tasks.readers.lines import Lines, words_of
 
 FORMAT_VERSION = 1
 """Version of the training. Raise it when the same recipe and corpus would give other weights."""
@@ -102,12 +103,7 @@ def train(lines: Sequence[str], recipe: RnnLmRecipe, report: Report = lambda row
         total = tokens = 0.0
         for batch in _batches(training, recipe.batch_size, rng):
             loss, count = _loss(model, batch)
-            if not bool(torch.isfinite(loss)):
-                raise HarnessError(f"rnnlm: the loss is {loss.item()} in epoch {epoch}; lower the learning rate")
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-            optimizer.step()
+            take_step(optimizer, loss, 5.0, f"rnnlm: the loss is %s in epoch {epoch}; lower the learning rate")
             total, tokens = total + loss.item() * count, tokens + count
         row = {"epoch": epoch, "loss": round(total / tokens, 5), "perplexity": perplexity(model, held_out)}
         curve.append(row)
@@ -122,15 +118,9 @@ def perplexity(model: RnnLm, sentences: Sequence[list[int]]) -> float | None:
 
     ``sentences`` are lists of word ids without START and STOP.
     """
-    if not sentences:
-        return None
     model.eval()
-    total = tokens = 0.0
-    with torch.inference_mode():
-        for start in range(0, len(sentences), 256):
-            loss, count = _loss(model, sentences[start : start + 256])
-            total, tokens = total + loss.item() * count, tokens + count
-    return round(math.exp(total / tokens), 4)
+    value = mean_perplexity(lambda batch: _loss(model, batch), sentences)
+    return None if value is None else round(value, 4)
 
 
 def _encode_lines(lines: Sequence[str], recipe: RnnLmRecipe) -> tuple[list[list[int]], list[str]]:
@@ -161,3 +151,47 @@ def _loss(model: RnnLm, batch: Sequence[list[int]]) -> tuple[torch.Tensor, int]:
     """Return the mean negative log-probability of the tokens of sentences, the end counted, and their number."""
     inputs = pad_rows([[START, *words] for words in batch], STOP)
     return token_loss(model(inputs), pad_rows([[*words, STOP] for words in batch], IGNORED))
+
+
+# --------------------------------------------------------------------------- train cli
+# Train a word-level recurrent language model on text files, one sentence a line.
+#
+# harness train rnnlm --corpus train.txt --output models/rnnlm --epochs 30
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``harness train rnnlm``: the corpus, and one option per setting of the recipe."""
+    parser.add_argument(
+        "--corpus", nargs="+", required=True, metavar="FILE", help="text files (.txt, .gz), one sentence a line"
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder for model.safetensors and config.json")
+    parser.add_argument(
+        "--shuffle", type=int, metavar="SEED", help="shuffle the lines before --offset and --limit apply"
+    )
+    parser.add_argument("--offset", type=int, default=0, metavar="N", help="skip the first N lines")
+    parser.add_argument("--limit", type=int, metavar="N", help="use at most N lines")
+    parser.add_argument("--force", action="store_true", help="replace the model in the folder")
+    for field in fields(RnnLmRecipe):
+        kind = float if isinstance(field.default, float) else int
+        option = "--" + field.name.replace("_", "-")
+        parser.add_argument(option, type=kind, default=field.default, help=f"default {field.default}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, print a line per epoch and the path of the weights, and return 0.
+
+    Raises :class:`HarnessError` if the folder holds a model and ``--force`` is not set.
+    """
+    folder = Path(args.output)
+    if (folder / "config.json").exists() and not args.force:
+        raise HarnessError(f"{folder} holds a model already; choose another folder or say --force")
+    recipe = RnnLmRecipe(**{field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)})
+    lines = Lines(path=args.corpus, shuffle=args.shuffle, offset=args.offset, limit=args.limit).lines()
+
+    def report(row: dict[str, object]) -> None:
+        print(f"epoch {row['epoch']:>3}   loss {row['loss']:.4f}   held-out perplexity {row['perplexity']}", flush=True)
+
+    result = train(lines, recipe, report)
+    path = result.model.save(folder, result.settings, force=args.force)
+    print(f"{path}: {result.settings['vocabulary']} words, {result.settings['sentences']} sentences")
+    return 0

@@ -7,24 +7,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import (
-    PathParam,
-)
+from harness.contracts import PathParam
 from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
-from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.model_cache import get_or_train, model_key
 from harness_models.shared.training.recipe import load_trainer, read_recipe, recipe_from
-from harness_models.shared.wrapper import Wrapper
-from harness_models.trained.cache_key import model_key
+from harness_models.wrappers.adapter import Wrapper
 
 
 class Trained(Wrapper):
     """The adapter ``model`` with weights that are trained by ``recipe``.
 
     The recipe is checked by the constructor. The training (seconds to minutes) starts when the weights are first needed. The weights
-    are stored in the user's cache; the key (:func:`~harness_models.trained.cache_key.model_key`) is made from the format version of
-    the trainer, the recipe, the contents of the files that it names, and the version of the A3DS renderer.
+    are stored in the user's cache; the key (:func:`~harness_models.shared.training.model_cache.model_key`) is made from the format
+    version of the trainer, the recipe, the contents of the files that it names, and the version of the A3DS renderer.
 
     Parameters
     ----------

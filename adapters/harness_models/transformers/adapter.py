@@ -12,22 +12,21 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import check_batch_size
+from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.decoding.spread import Replica, spread
 from harness_models.shared.decoding.types import reorder
 from harness_models.shared.weights.checkpoints import file_fingerprint
-from harness_models.transformers.devices import devices_of, number_format, visible_devices
-from harness_models.transformers.hub import model_folder
 from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import KINDS, LoadedModel, load_model
-from harness_models.transformers.steps import (
-    BlipStep,
-    CausalStep,
-    EncoderDecoderStep,
-    PromptedStep,
-    blip2_embeddings,
+from harness_models.transformers.loading import (
+    KINDS,
+    LoadedModel,
+    devices_of,
+    load_model,
+    model_folder,
+    number_format,
+    visible_devices,
 )
+from harness_models.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep, PromptedStep, blip2_embeddings
 
 DEFAULT_LENGTH = 64
 
@@ -58,7 +57,7 @@ class Transformers(LeftToRight):
         the frames as images.
     frames, frame_choice
         Number of frames of a video (default: that of the model's configuration, else 8), and ``uniform`` or ``key``; see
-        :func:`~harness_models.shared.media.video.video_frames`.
+        :func:`~harness_models.shared.media.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
@@ -132,7 +131,6 @@ class Transformers(LeftToRight):
             "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": self.dtype, "length": max_length,
             **self._media_settings(),
         }  # fmt: skip
-        self._fingerprint: str | None = None
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
             self._replicas = [self._copy(device_name) for device_name in placed]
@@ -238,13 +236,9 @@ class Transformers(LeftToRight):
         """Folder of ``Example.media``."""
         return self.settings.folder
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
-        if self._fingerprint is None:
-            self._fingerprint = (
-                f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
-            )
-        return self._fingerprint
+        return f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
 
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:

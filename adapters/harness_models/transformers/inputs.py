@@ -13,9 +13,17 @@ from harness.contracts import Example, Failure
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
 from harness_models.shared.inputs.pictures import open_picture
-from harness_models.shared.media.kinds import Medium, kind_of_name, media_path
-from harness_models.shared.media.sound import read_sound
-from harness_models.shared.media.video import CHOICES, Frames, check_frames, video_frames
+from harness_models.shared.inputs.prompts import fill_prompt
+from harness_models.shared.media import (
+    CHOICES,
+    Frames,
+    Medium,
+    check_frames,
+    kind_of_name,
+    media_path,
+    read_sound,
+    video_frames,
+)
 from harness_models.transformers.loading import LoadedModel
 
 MEDIA = ("image", "video", "audio")
@@ -221,16 +229,7 @@ class InputBuilder:
 
         Raises :class:`InputError` for a prompt with a key that the example does not have.
         """
-        settings = self.settings
-        fields = {**example.meta, "source": example.source, "id": example.id}
-        if "{source}" in settings.prompt and example.source is None:
-            raise InputError(f"example '{example.id}' has no source text for the prompt {settings.prompt!r}")
-        try:
-            text = settings.prompt.format(**fields)
-        except (KeyError, IndexError, ValueError) as error:
-            raise InputError(
-                f"the prompt {settings.prompt!r} asks for {error}, which example '{example.id}' does not have"
-            ) from error
+        settings, text = self.settings, fill_prompt(self.settings.prompt, example)
         if not settings.chat:
             return text
         content: Any = text

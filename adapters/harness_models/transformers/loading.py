@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,185 @@ from typing import Any
 
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.files.announcements import announce
+from harness.files.user_path import nearest_beside, user_path
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.shared.decoding.batches import is_out_of_memory
-from harness_models.shared.media.kinds import Medium
+from harness_models.shared.media import Medium
 from harness_models.shared.weights.checkpoint_config import torch_dtype
+
+# --------------------------------------------------------------------------- hub
+# Model folders by path or by name on the Hugging Face hub.
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
+"""Files of a model that are fetched; weights only as safetensors."""
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A folder with a model, and where it comes from."""
+
+    path: Path
+    name: str
+    """The parameter ``model``."""
+    commit: str | None = None
+    """Commit of the hub, for a model that was found there."""
+
+
+def model_folder(model: str, revision: str | None = None, *, code: bool = False) -> ModelFolder:
+    """Return the folder of a model. A name ``owner/name`` that is no local folder is taken from the hub's cache, or fetched into it.
+
+    Parameters
+    ----------
+    model
+        Local folder, or name on the hub.
+    revision
+        Branch, tag or commit; default: ``main``. Only for names on the hub.
+    code
+        If true, Python files are fetched too.
+
+    Raises
+    ------
+    InputError
+        For a path that is neither a folder nor a name, a model that the hub does not have or does not give, a revision that does not
+        exist, weights in another format than safetensors, and a hub that cannot be reached while the model is not in the cache.
+    MissingExtra
+        If huggingface_hub is not installed.
+    """
+    path = user_path(model)
+    if not path.is_dir() and not _NAME.fullmatch(model):
+        raise InputError(
+            f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
+            model,
+            parameter="model",
+            value=model,
+        )
+    if path.is_dir():
+        if revision is not None:
+            raise InputError(
+                "revision is for models of the hub; this is a path", model, parameter="revision", value=revision
+            )
+        return ModelFolder(path, model)
+    folder = _snapshot(model, revision, [*_FILES, "*.py"] if code else _FILES)
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(
+            "the model has no weights as safetensors; convert them (save_pretrained) and give the folder", model
+        )
+    return ModelFolder(folder, model, folder.name)
+
+
+def _nearest(model: str) -> str:
+    """Return the hint at a folder of a similar name beside the path."""
+    name = nearest_beside(model)
+    return f"; did you mean '{name}'?" if name else ""
+
+
+def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
+    """Return the folder of a snapshot in the cache of the hub."""
+    hub: Any = require("huggingface_hub", extra="models", needed_by=f"the model '{name}'")
+    errors: Any = require("huggingface_hub.errors", extra="models", needed_by=f"the model '{name}'")
+    constants: Any = require("huggingface_hub.constants", extra="models", needed_by=f"the model '{name}'")
+    offline = bool(constants.HF_HUB_OFFLINE)
+    fetch = f"hf download {name}" + (f" --revision {revision}" if revision else "")
+    try:
+        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=patterns, local_files_only=offline))
+    except errors.GatedRepoError as error:
+        raise InputError(
+            "the model is gated: accept its conditions on the hub, then run 'hf auth login'", name
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise InputError(
+            f"the hub has no revision '{revision or 'main'}' of this model", name, parameter="revision"
+        ) from error
+    except errors.RepositoryNotFoundError as error:
+        raise InputError(
+            f"no such folder{_nearest(name)}, and no such model on the hub (for a private one run 'hf auth login')",
+            name,
+        ) from error
+    except errors.LocalEntryNotFoundError as error:
+        why = "HF_HUB_OFFLINE is set" if offline else "the hub cannot be reached"
+        raise InputError(
+            f"no such folder{_nearest(name)}; {why} and the model is not in its cache: fetch it before with '{fetch}'",
+            name,
+        ) from error
+    except (errors.HfHubHTTPError, OSError, ValueError) as error:
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"the hub does not give the model ({line[:200]})", name) from error
+
+
+# --------------------------------------------------------------------------- devices
+# Devices of this machine and the number format that suits them.
+
+
+def visible_devices() -> list[str]:
+    """Return the accelerators that torch sees (``cuda:0``, ``cuda:1``, ... or ``mps``), or ``["cpu"]`` where there is none."""
+    import torch
+
+    accelerator: Any = getattr(torch, "accelerator", None)
+    if accelerator is not None and accelerator.is_available():
+        kind = accelerator.current_accelerator().type
+        count = accelerator.device_count()
+    elif torch.cuda.is_available():
+        kind, count = "cuda", torch.cuda.device_count()
+    else:
+        return ["cpu"]
+    return [kind] if kind == "mps" else [f"{kind}:{i}" for i in range(count)]
+
+
+def devices_of(device: str | Sequence[str]) -> list[str]:
+    """Return the devices of the parameter ``device``: ``auto`` is all visible ones, a list is taken as it is.
+
+    Raises :class:`HarnessError` for an empty list, a name that torch does not know, and an accelerator that this machine lacks.
+
+    >>> devices_of("cpu"), devices_of(["cpu", "cpu"])
+    (['cpu'], ['cpu', 'cpu'])
+    """
+    import torch
+
+    if device == "auto":
+        return visible_devices()
+    names = [device] if isinstance(device, str) else list(device)
+    if not names:
+        raise HarnessError("transformers: device is an empty list; name a device, or auto", parameter="device")
+    present = visible_devices()
+    for name in names:
+        try:
+            parsed = torch.device(name)
+        except (RuntimeError, TypeError) as error:
+            raise HarnessError(
+                f"transformers: device is auto, cpu, or a device of torch such as cuda:0; found {name!r}",
+                parameter="device",
+            ) from error
+        kinds = {torch.device(item).type for item in present}
+        if parsed.type not in ("cpu", "meta") and (
+            parsed.type not in kinds
+            or (parsed.index is not None and f"{parsed.type}:{parsed.index}" not in [*present, "mps:0"])
+        ):
+            raise HarnessError(
+                f"transformers: no device '{name}'; this machine has {', '.join(present)}", parameter="device"
+            )
+    return names
+
+
+def number_format(dtype: str, device: str) -> str:
+    """Return the number format of weights: under ``auto`` bfloat16 on accelerators that compute in it, else float32.
+
+    >>> number_format("auto", "cpu"), number_format("float16", "cpu")
+    ('float32', 'float16')
+    """
+    if dtype != "auto":
+        return dtype
+    return "bfloat16" if _computes_in_bfloat16(device) else "float32"
+
+
+def _computes_in_bfloat16(device: str) -> bool:
+    import torch
+
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    module: Any = getattr(torch, kind, None)
+    return kind == "xpu" and bool(module.is_bf16_supported())
+
 
 KINDS = ("image-text", "audio-text", "text-to-text", "causal")
 """Kinds of models by what they read and how they write: images (and video, sound) and text; sound and text; text, by an encoder and a

@@ -29,6 +29,15 @@ class _Watched:
         """Return the model whose output layer predicts the tokens."""
         return self.model
 
+    def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Return the logits (R, V) after the last tokens (R,), or after the prompt of the state, and the new state."""
+        logits, state = self.advance(state["prompt"] if tokens is None else tokens[:, None], state)
+        return logits[:, -1], state
+
+    def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
+        raise NotImplementedError
+
     def _keep(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
         self._hidden = inputs[0][:, -1]
 
@@ -58,9 +67,7 @@ class CausalStep(_Watched):
             out = self.model(**inputs, use_cache=True)
             after = {"past": out.past_key_values, "length": inputs["input_ids"].shape[1], "rope": self._rope()}
             return out.logits[:, -1].float(), after
-        assert tokens is not None
-        logits, state = self.advance(tokens[:, None], state)
-        return logits[:, -1], state
+        return super().__call__(tokens, state)
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
@@ -98,10 +105,6 @@ class EncoderDecoderStep(_Watched):
         mask = None if "pixel_values" in inputs else inputs.get("attention_mask")
         return {"encoder": hidden, "mask": mask, "prompt": prompt, "past": None}
 
-    def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        logits, state = self.advance(state["prompt"] if tokens is None else tokens[:, None], state)
-        return logits[:, -1], state
-
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
         from transformers.modeling_outputs import BaseModelOutput
@@ -127,10 +130,6 @@ class BlipStep(_Watched):
     def start(self, pixels: torch.Tensor, prompt: torch.Tensor) -> dict[str, Any]:
         """Return the state for pixels (R, 3, height, width) and prompt tokens (R, T)."""
         return {"image": self.model.vision_model(pixel_values=pixels)[0], "prompt": prompt, "past": None}
-
-    def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        logits, state = self.advance(state["prompt"] if tokens is None else tokens[:, None], state)
-        return logits[:, -1], state
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
@@ -179,9 +178,7 @@ class PromptedStep(_Watched):
             prefix = state["embeddings"]
             out = self.model(inputs_embeds=prefix, attention_mask=self._all(prefix, prefix.shape[1]), use_cache=True)
             return out.logits[:, -1].float(), {"past": out.past_key_values, "length": prefix.shape[1]}
-        assert tokens is not None
-        logits, state = self.advance(tokens[:, None], state)
-        return logits[:, -1], state
+        return super().__call__(tokens, state)
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""

@@ -14,11 +14,10 @@ from harness.errors import InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.inputs.videos import collate, open_views
 from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint, load_checkpoint
-from harness_models.tvt.model import BOS, EOS, Tvt, TvtStep
-from harness_models.tvt.views import Views, collate, open_views
-from harness_models.tvt.word_list import WordList
+from harness_models.tvt.model import BOS, EOS, Tvt, TvtStep, TvtWords
 
 LONGEST_REFERENCE = 512
 """Maximum number of words of a reference that is scored; position vectors have no limit."""
@@ -32,7 +31,7 @@ class TvtAdapter(LeftToRight):
     checkpoint
         Folder of the run.
     features
-        Source of the views as :func:`harness_models.tvt.views.open_views` takes it (default: as in training).
+        Source of the views as :func:`harness_models.shared.inputs.videos.open_views` takes it (default: as in training).
     batch_size
         Number of examples per batch, or ``auto``.
     device
@@ -43,8 +42,6 @@ class TvtAdapter(LeftToRight):
     Chen, Li, Zhang and Huang, "TVT: Two-View Transformer Network for Video Captioning", ACML 2018, PMLR 95:847-862. The model here is
     not the authors' one (:mod:`harness_models.tvt.model`).
     """
-
-    prepare_only_checks = True
 
     def __init__(
         self,
@@ -58,9 +55,9 @@ class TvtAdapter(LeftToRight):
         loaded = load_checkpoint(self.path)
         self.device = torch.device(device)
         self.model = Tvt.from_checkpoint(self.path).to(self.device)
-        self.words = WordList(loaded.words())
+        self.words = TvtWords(loaded.words())
         source = features if features is not None else loaded.settings.get("features")
-        self.views: Views = open_views(source)
+        self.views = open_views(source)
         expected = dict(self.model.sizes.views)
         if {name: self.views.widths.get(name) for name in expected} != expected:
             raise InputError(
@@ -69,15 +66,12 @@ class TvtAdapter(LeftToRight):
         self.step, self.stop = TvtStep(self.model), (EOS,)
         self.max_length = self.model.sizes.max_length
         self.batch_size = check_batch_size(batch_size)
-        self._fingerprint: str | None = None
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a name that depends on the weights and the features."""
-        if self._fingerprint is None:
-            weights = file_fingerprint(*weight_files(self.path))
-            sources = [file.path for file in getattr(self.views, "files", {}).values()]
-            self._fingerprint = f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
-        return json.dumps(self._fingerprint)
+        weights = file_fingerprint(*weight_files(self.path))
+        sources = [file.path for file in getattr(self.views, "files", {}).values()]
+        return json.dumps(f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}")
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features; features of rendered scenes are computed here."""
@@ -94,21 +88,9 @@ class TvtAdapter(LeftToRight):
         state = self.model.encode(views, {name: x.to(self.device) for name, x in masks.items()})
         return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
 
-    def to_text(self, ids: list[int]) -> str:
-        """Return the words of ids, joined by spaces."""
-        return self.words.decode(ids)
-
-    def reference_tokens(self, text: str) -> list[int]:
-        """Return the word ids of a reference and the end."""
-        return [*self.words.encode(text), EOS]
-
     def longest_reference(self) -> int:
         """Return :data:`LONGEST_REFERENCE`."""
         return LONGEST_REFERENCE
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the word of each id."""
-        return tuple(self.words.words[i] for i in ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix."""

@@ -11,7 +11,7 @@ Shapes: ``B`` videos, ``R`` rows, ``T`` words, ``S`` frames, ``V`` vocabulary en
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from harness.errors import HarnessError, InputError
+from harness_models.shared.tokenisers import WordList
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import load_checkpoint, load_strictly
 
@@ -30,6 +31,26 @@ SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
 FUSIONS = ("add", "attentive")
 Pair = tuple[torch.Tensor, torch.Tensor]
 """Keys and values, each (R, heads, S, d)."""
+
+
+class TvtWords(WordList):
+    """Words and their ids, with pad, bos, eos and unk first.
+
+    Raises :class:`InputError` for a list that does not begin with the special words.
+
+    Examples
+    --------
+    >>> words = TvtWords([*SPECIAL, "a", "dog", "runs"])
+    >>> words.encode("a bird runs"), words.decode([1, 4, 5, 2])
+    ([4, 3, 6], 'a dog')
+    """
+
+    unknown, hidden = UNK, (PAD, BOS, EOS)
+
+    def __init__(self, words: Sequence[str]) -> None:
+        if tuple(words[: len(SPECIAL)]) != SPECIAL:
+            raise InputError(f"a word list begins with {', '.join(SPECIAL)}")
+        super().__init__(words)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,14 +15,12 @@ import numpy as np
 import torch
 
 from harness.contracts.parameters import Count
-from harness_models.shared.layers.standardise import Standardiser
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
-from harness_models.shared.training.recipe_command import recipe_command
-from harness_models.shared.training.tokens import pad_rows, token_loss
-from harness_models.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
-from harness_models.tvt.views import Views, collate, open_views
-from harness_models.tvt.word_list import WordList
+from harness_models.shared.inputs.videos import collate, open_views
+from harness_models.shared.layers import Standardiser
+from harness_models.shared.tokenisers import frequent_words
+from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
+from harness_models.shared.training.recipe import recipe_command
+from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
@@ -57,8 +55,9 @@ class TvtTraining(CaptionTraining):
 
     def read_data(self) -> None:
         """Read the captions, and the views of each example id."""
-        self.words = WordList.of((caption for _, caption in self.pairs), self.recipe.least_count)
-        self.views: Views = open_views(self.recipe.source)
+        texts = (TvtWords.split(caption) for _, caption in self.pairs)
+        self.words = TvtWords(frequent_words(texts, self.recipe.least_count, SPECIAL))
+        self.views = open_views(self.recipe.source)
         self.views.check(self.examples)
         self.rows = {example.id: self.views.read(example) for example in self.examples}
         self.tokens = [[BOS, *self.words.encode(caption), EOS] for _, caption in self.pairs]

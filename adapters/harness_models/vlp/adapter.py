@@ -14,18 +14,12 @@ from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.tokenisers.wordpiece import WordPiece
-from harness_models.shared.weights.checkpoint_config import (
-    config_beside,
-    read_config,
-    torch_dtype,
-    weight_files,
-)
+from harness_models.shared.tokenisers import WordPiece
+from harness_models.shared.weights.checkpoint_config import config_beside, read_config, torch_dtype, weight_files
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_models.vlp.authors import STRATEGIES
 from harness_models.vlp.model import Vlp, VlpStep
-from harness_models.vlp.region_sources import open_regions
-from harness_models.vlp.regions import RegionFiles, Regions
+from harness_models.vlp.regions import RegionFiles, Regions, open_regions
 
 MAX_LENGTH, REGIONS = 20, 100
 """Maximum number of pieces of a caption, and number of regions of an image, as published."""
@@ -61,8 +55,6 @@ class VlpAdapter(LeftToRight):
     """
 
     strategies = STRATEGIES
-
-    prepare_only_checks = True
 
     def __init__(
         self,
@@ -100,15 +92,12 @@ class VlpAdapter(LeftToRight):
         self.max_length = int(beside.get("max_length", MAX_LENGTH))
         self.batch_size = check_batch_size(batch_size)
         self._settings = {"config": settings, "dtype": dtype}
-        self._fingerprint: str | None = None
 
-    def fingerprint(self) -> str:
+    def identify(self) -> str:
         """Return a name that depends on the weights, the vocabulary, the region files and the settings."""
-        if self._fingerprint is None:
-            files = file_fingerprint(*weight_files(self.checkpoint), self.words.path, *self.regions.files())
-            scenes = "" if isinstance(self.regions, RegionFiles) else self.regions.name
-            self._fingerprint = f"vlp-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._fingerprint
+        files = file_fingerprint(*weight_files(self.checkpoint), self.words.path, *self.regions.files())
+        scenes = "" if isinstance(self.regions, RegionFiles) else self.regions.name
+        return f"vlp-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
         """Check the examples and the decoding settings of a task.
@@ -150,17 +139,9 @@ class VlpAdapter(LeftToRight):
         pad = self.words.ids["[PAD]"]
         return self.words.decode(ids[: ids.index(pad)] if pad in ids else ids)
 
-    def reference_tokens(self, text: str) -> list[int]:
-        """Return the piece ids of a reference and [SEP]."""
-        return [*self.words.encode(text), self.stop[0]]
-
     def longest_reference(self) -> int:
         """Return the number of positions that follow the regions."""
         return self.model.sizes.bert.positions - self.context
-
-    def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """Return the text of every single piece."""
-        return self.words.pieces(ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits (N, T, V) that predict tokens (N, T) of the images ``owner`` (N,), in one pass by paired mask slots."""

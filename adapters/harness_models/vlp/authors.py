@@ -18,13 +18,20 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step, greedy
-from harness_models.shared.decoding.trace import Path, Trace, TraceStep
-from harness_models.shared.decoding.types import check_logits, reorder
+from harness_models.shared.decoding.decode import greedy
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Path,
+    Step,
+    Trace,
+    TraceStep,
+    check_logits,
+    reorder,
+)
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
-from harness_models.vlp.bert import BertSizes
-from harness_models.vlp.sizes import SPECIAL_IDS, VlpSizes
+from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes
 
 UNUSED = (r"^bert\.pooler\.", r"^ans_classifier\.", r"^cls\.seq_relationship\.", r"\.position_ids$")
 """Keys of published checkpoints that captioning does not use."""

@@ -19,14 +19,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness_models.shared.layers.dense import Linear
-from harness_models.shared.layers.key_values import KeyValues
+from harness_models.shared.layers import KeyValues, Linear
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
 from harness_models.vlp.authors import UNUSED, renamed_tensors, resized_positions, sizes_of
-from harness_models.vlp.bert import Bert, Head
-from harness_models.vlp.context import Context
-from harness_models.vlp.sizes import VlpSizes
+from harness_models.vlp.bert import Bert, Context, Head, VlpSizes
 
 __all__ = ["Vlp", "VlpSizes", "VlpState", "VlpStep"]
 _ROOM = 24
@@ -187,7 +184,7 @@ class VlpState:
 class VlpStep:
     """Decoder step of VLP: the last word takes its slot, and a [MASK] after it predicts the next word.
 
-    The first state is a :class:`~harness_models.vlp.context.Context`.
+    The first state is a :class:`~harness_models.vlp.bert.Context`.
     """
 
     def __init__(self, model: Vlp) -> None:

@@ -22,17 +22,6 @@ from harness_tasks.a3ds.render import VERSION, render
 from harness_tasks.a3ds.scene import N_SCENES, check_ids, indices, labels
 
 
-class Images(Protocol):
-    """Source of pictures of scenes."""
-
-    name: str
-    """Name of the source, with the size of its file if it has one."""
-
-    def images(self, ids: Iterable[Any]) -> np.ndarray:
-        """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``."""
-        ...
-
-
 class ImageFeatures(Protocol):
     """Source of feature vectors of scenes."""
 
@@ -111,7 +100,7 @@ class NetworkFeatures:
 
     Parameters
     ----------
-    images : Images
+    images : Rendered or ShapesFile
         Source of the pictures.
     network : callable
         Pictures ``(B, 64, 64, 3)`` uint8 -> features ``(B, width)`` float32.
@@ -121,7 +110,9 @@ class NetworkFeatures:
         Number of features per scene.
     """
 
-    def __init__(self, images: Images, network: Callable[[np.ndarray], np.ndarray], name: str, width: int) -> None:
+    def __init__(
+        self, images: Rendered | ShapesFile, network: Callable[[np.ndarray], np.ndarray], name: str, width: int
+    ) -> None:
         self._images, self._network = images, network
         self.name, self.width = f"{name} of {images.name}", width
         self._rows: dict[int, int] = {}
@@ -219,7 +210,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
 """Source of image features -> its options."""
 
 
-def images(source: str | Path | None = None) -> Images:
+def images(source: str | Path | None = None) -> Rendered | ShapesFile:
     """Return the renderer (None or ``render``), or the pictures of a file ``3dshapes.h5``."""
     return Rendered() if source in (None, "render") else ShapesFile(source)
 
@@ -262,14 +253,14 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
         return FeatureTensor(**options)
     weights = existing(options["weights"], "file of weights", parameter="features") if "weights" in options else None
     if name == "efficientnet-lite0":
-        from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
+        from harness_tasks.a3ds.networks import WIDTHS, EfficientNetLite0
 
         network = EfficientNetLite0(weights, options.get("view", "middle"))
         label = f"efficientnet-lite0:{network.view}:{_digest(network.path)}"
         return NetworkFeatures(images(pictures), network, label, WIDTHS[network.view])
     if weights is None:
         raise _options_error("image features 'resnet50' need local weights: {resnet50: {weights: FILE}}")
-    from harness_tasks.a3ds.resnet import ResNet50
+    from harness_tasks.a3ds.networks import ResNet50
 
     return NetworkFeatures(images(pictures), ResNet50(weights), f"resnet50:{_digest(weights)}", 2048)
 

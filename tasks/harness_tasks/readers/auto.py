@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,172 @@ from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
-from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping
+from harness.files.captions import quote_list
+from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping, find_columns
+from harness.files.examples import RowReader
 from harness.files.forms import read_form, single_object
-from harness_tasks.readers.coco import CocoCaptions
-from harness_tasks.readers.joined import join_readers
-from harness_tasks.readers.jsonl import TableReader
-from harness_tasks.readers.karpathy import KarpathySplits
-from harness_tasks.readers.msrvtt import MsrVtt
-from harness_tasks.readers.vdtk import VdtkList
+from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names
+
+# --------------------------------------------------------------------------- jsonl
+# The ``jsonl`` reader: JSON Lines, a JSON list, Parquet, csv, tsv and the other forms of records, with any column names.
+
+
+class TableReader(CaptionFile):
+    """Examples of a table or of another form of records (docs/data-formats.md), gzipped or not.
+
+    A record holds an example with all its references (in a list or in several columns) or one caption; then the records of
+    one id make one example. Fields that are not used go to ``Example.meta``, except ``candidates``.
+
+    Parameters
+    ----------
+    path : path
+        File of records.
+    columns : mapping, optional
+        Names of columns that do not have their usual name: ``id`` (null numbers the records), ``references`` (a name, a
+        pattern such as ``caption_*``, or a list of names), ``media``, ``source``, ``split``.
+    split : str or list of str, optional
+        Splits to read; all by default.
+    media_root : str, optional
+        Folder put before the media names.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
+    skip_without_references : bool, default False
+        Skip records without references, which are errors by default.
+    """
+
+    name = "jsonl"
+    what = "file of examples"
+
+    def __init__(
+        self,
+        *,
+        path: PathParam,
+        columns: Mapping[str, Any] | None = None,
+        split: str | Sequence[str] | None = None,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        skip_without_references: bool = False,
+    ) -> None:
+        super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
+        self.columns = check_mapping(columns)
+        self.splits = split_names(split)
+        self.skip_without_references = skip_without_references
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that change the examples, for the fingerprint."""
+        return {
+            **super().parameters(),
+            "columns": self.columns,
+            "split": self.splits,
+            "skip_without_references": self.skip_without_references,
+        }
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield the examples.
+
+        Raises :class:`InputError` for an unknown column or split, duplicate ids, and examples without references.
+        """
+        form = read_form(self.path, "references", self._names())
+        rows = iter(form.rows)
+        if self.skip_without_references:
+            filled = self._references() or REFERENCE_COLUMNS
+            rows = (row for row in rows if any(row.fields.get(name) for name in filled))
+        first = next(rows, None)
+        if first is None:
+            raise InputError("the file holds no records", str(self.path))
+        names = {"id": None, **self.columns} if form.numbered else self.columns
+        ids = [name for name in FILE_ID_COLUMNS if isinstance(first.fields.get(name), (str, int, float))]
+        columns = find_columns(names, first.fields, first.where, split=bool(self.splits), ids=ids)
+        reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root)
+        yield from reader.examples(self._of_splits(chain([first], rows), columns.split))
+
+    def _references(self) -> list[str]:
+        """Return the names in ``columns: {references: ...}``."""
+        value = self.columns.get("references")
+        return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+    def _names(self) -> list[str]:
+        """Return all names in ``columns``."""
+        others = [value for name, value in self.columns.items() if name != "references" and isinstance(value, str)]
+        return self._references() + others
+
+    def _of_splits(self, rows: Iterator[files.Record], column: str | None) -> Iterator[files.Record]:
+        """Yield the rows of the selected splits; raise :class:`InputError` at the end for a split without rows."""
+        if not self.splits:
+            yield from rows
+            return
+        if column is None:
+            raise InputError(
+                f"the records have no column 'split' to select {', '.join(self.splits)} from",
+                str(self.path),
+                parameter="split",
+                value=self.splits,
+            )
+        present: dict[str, None] = {}
+        for row in rows:
+            present[str(row.fields.get(column))] = None
+            if row.fields.get(column) in self.splits:
+                yield row
+        check_splits(self.splits, present, str(self.path))
+
+
+# --------------------------------------------------------------------------- joined
+# References of several files, joined by their ids.
+
+
+def join_readers(readers: Mapping[str, Reader], limit_references: int | None) -> Iterator[Example]:
+    """Yield the examples of the first reader with the references of all of them, in the order of the readers.
+
+    Media, source and meta are those of the first reader that has them.
+
+    Parameters
+    ----------
+    readers : mapping
+        Name of a file -> its reader; at least one.
+    limit_references : int or None
+        Number of references per example, the first ones of each; None: all.
+
+    Raises
+    ------
+    InputError
+        A file lacks ids of the first one, or has further ones.
+    """
+    (first, reader), *others = readers.items()
+    groups = [[example] for example in reader]
+    ids = [group[0].id for group in groups]
+    for name, other_reader in others:
+        examples = {example.id: example for example in other_reader}
+        _check_ids(ids, list(examples), first, name)
+        for group in groups:
+            group.append(examples[group[0].id])
+    for group in groups:
+        yield _join(group, limit_references)
+
+
+def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: str) -> None:
+    """Raise :class:`InputError` unless a file has the ids of the first one."""
+    missing, further = set(expected) - set(ids), set(ids) - set(expected)
+    if missing:
+        names = quote_list([key for key in expected if key in missing])
+        raise InputError(
+            f"has no references for {len(missing)} of {len(expected)} examples of {Path(first).name}: {names}", name
+        )
+    if further:
+        names = quote_list([key for key in ids if key in further])
+        raise InputError(
+            f"has references for {len(further)} examples that are not in {Path(first).name}: {names}", name
+        )
+
+
+def _join(group: Sequence[Example], limit_references: int | None) -> Example:
+    references = tuple(text for item in group for text in item.references)[:limit_references]
+    media, source = (next(filter(None, (getattr(item, name) for item in group)), None) for name in ("media", "source"))
+    meta = {key: value for item in reversed(group) for key, value in item.meta.items()}
+    return replace(group[0], references=references, media=media, source=source, meta=meta)
+
 
 Format = tuple[str, Callable[..., Reader]]
 """Name of a format and its reader."""

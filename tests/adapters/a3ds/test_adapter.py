@@ -11,7 +11,7 @@ from harness.contracts import Listener as ListenerContract
 from harness.errors import HarnessError, InputError
 from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 
 @pytest.fixture

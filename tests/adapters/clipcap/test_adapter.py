@@ -10,8 +10,8 @@ from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, Task
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.adapter import ClipCapAdapter
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
-from harness_models.shared.layers.gpt2 import Gpt2Sizes
-from harness_models.shared.tokenisers.bpe import Gpt2Bpe
+from harness_models.shared.layers import Gpt2Sizes
+from harness_models.shared.tokenisers import Gpt2Bpe
 
 TEXTS = ["a red ball on the floor.", "the dog runs.", "a small green pill in the corner.", "two people ride horses."]
 

@@ -13,7 +13,8 @@ from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
 from harness_models.clipcap.authors import STRATEGIES, tied_tensors
 from harness_models.clipcap.model import ClipCap, ClipCapStep
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 
 KINDS = ("mlp", "transformer")
 

@@ -13,7 +13,8 @@ from harness.errors import InputError
 from harness_models.nacf.authors import STRATEGIES, method_of, settings_of
 from harness_models.nacf.layers import BOS, EOS
 from harness_models.nacf.model import ArbStep, Nacf
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
 

@@ -14,7 +14,7 @@ import pytest
 import harness
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import resolve
-from harness_models.baselines.shuffled import Shuffled
+from harness_models.baselines.mixed import Shuffled
 from harness_models.shared.training.recipe import load_trainer, read_recipe
 from harness_tasks.a3ds import pixels
 from harness_tasks.a3ds.scene import captions

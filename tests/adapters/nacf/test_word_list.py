@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.nacf.word_list import SPECIAL, WordList, split_words, vocabulary
+from harness_models.nacf.word_list import (
+    DETERMINERS,
+    FUNCTION_WORDS,
+    SPECIAL,
+    NacfWords,
+    is_visual,
+    split_words,
+)
+from harness_models.shared.tokenisers import frequent_words
 
-WORDS = WordList([*SPECIAL, "a", "dog", "runs"])
+WORDS = NacfWords([*SPECIAL, "a", "dog", "runs"])
 
 
 def test_special_words_have_their_ids():
@@ -22,17 +30,17 @@ def test_special_words_have_their_ids():
 
 
 def test_rare_words_and_special_words_are_left_out():
-    assert vocabulary([["dog", "<eos>", "a"], ["dog"]], minimum=2) == [*SPECIAL, "dog"]
+    assert frequent_words([["dog", "<eos>", "a"], ["dog"]], 2, SPECIAL) == [*SPECIAL, "dog"]
 
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))
 def test_known_words_come_back(words):
-    assert WORDS.text(WORDS.encode(" ".join(words))) == " ".join(words)
+    assert WORDS.decode(WORDS.encode(" ".join(words))) == " ".join(words)
 
 
 def test_text_ends_at_the_end_and_leaves_special_words_out():
-    assert WORDS.text([BOS, 6, MASK, 7, VIS, EOS, 8]) == "a dog"
-    assert WORDS.text([6, PAD, 7]) == "a"
+    assert WORDS.decode([BOS, 6, MASK, 7, VIS, EOS, 8]) == "a dog"
+    assert WORDS.decode([6, PAD, 7]) == "a"
     assert WORDS.encode("A cat!") == [6, UNK]
 
 
@@ -43,9 +51,9 @@ def test_punctuation_is_removed():
 def test_files_with_lists_and_mappings(tmp_path):
     path = tmp_path / "words.json"
     path.write_text(json.dumps({str(i): word for i, word in enumerate(WORDS.words)}))
-    assert WordList(path).words == WORDS.words
+    assert NacfWords(path).words == WORDS.words
     path.write_text(json.dumps(["a", "b"]))
-    assert len(WordList(path)) == 2
+    assert len(NacfWords(path)) == 2
 
 
 @pytest.mark.parametrize(
@@ -60,6 +68,19 @@ def test_malformed_files_are_refused(tmp_path, data, message):
     path = tmp_path / "words.json"
     path.write_text(json.dumps(data))
     with pytest.raises(InputError, match=message):
-        WordList(path)
+        NacfWords(path)
     with pytest.raises(InputError, match="no such word list"):
-        WordList(tmp_path / "none.json")
+        NacfWords(tmp_path / "none.json")
+
+
+def test_function_words_and_numbers_are_not_visual():
+    assert [word for word in ["there", "are", "3", "dogs", "on", "the", "well-kept", "lawn"] if is_visual(word)] == [
+        "dogs",
+        "well-kept",
+        "lawn",
+    ]
+
+
+def test_function_words_are_lower_case_and_include_the_determiners():
+    assert DETERMINERS < FUNCTION_WORDS
+    assert all(word == word.lower() and not is_visual(word) for word in FUNCTION_WORDS)

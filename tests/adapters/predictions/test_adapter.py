@@ -12,8 +12,7 @@ import pytest
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
-from harness_models.predictions.adapter import Predictions
-from harness_models.predictions.tables import detect
+from harness_models.predictions.adapter import Predictions, detect
 
 
 def example(key: str) -> Example:
@@ -275,7 +274,7 @@ WHERE_IMAGE = [f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for r
 
 
 def test_files_of_real_captioners(golden):
-    from harness_tasks.readers.jsonl import TableReader
+    from harness_tasks.readers.auto import TableReader
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
@@ -291,7 +290,7 @@ def test_files_of_real_captioners(golden):
 
 # --------------------------------------------------------------------------- records without ids
 def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
-    from harness_tasks.readers.jsonl import TableReader
+    from harness_tasks.readers.auto import TableReader
 
     path = save([{"id": "x", "references": ["a", "b"], "said": "one"}, {"id": "y", "references": ["c"], "said": "two"}])
     examples = list(TableReader(path=path, columns={"id": None}))

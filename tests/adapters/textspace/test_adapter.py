@@ -9,7 +9,7 @@ from harness.contracts import Decoding, Example, Scorer
 from harness.errors import HarnessError, InputError
 from harness_metrics.discrepancy.frontier import PAIRS, pareto
 from harness_models.textspace.adapter import LstmOracle, ParetoOptimum, optimum
-from harness_tasks.readers.synthetic_texts import SyntheticTexts
+from harness_tasks.readers.generated import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 

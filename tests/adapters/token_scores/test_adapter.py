@@ -13,8 +13,7 @@ import pytest
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 from harness_metrics.pregen.metric import Pregen
-from harness_models.token_scores import TokenScoresFile
-from harness_models.token_scores.adapter import read_token_scores
+from harness_models.token_scores.adapter import TokenScoresFile, read_token_scores
 
 GOOD = [
     {"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3], "tokens": ["cat", "END"]},

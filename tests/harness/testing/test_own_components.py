@@ -11,7 +11,7 @@ from harness.contracts import CaptionSet
 from harness.registry import current
 from harness.testing import check_adapter, check_distance, check_embedding, check_metric, check_reader, check_task
 from harness.testing.sample_captions import examples as sample_examples
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 pytestmark = pytest.mark.equal_bits  # batches, shards and the order of examples change no digit
 BOW = {"embedding": "bow"}

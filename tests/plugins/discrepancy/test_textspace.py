@@ -11,7 +11,7 @@ from harness.errors import HarnessError, InputError
 from harness_metrics.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
 from harness_metrics.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
 from harness_models.textspace.adapter import LstmOracle
-from harness_tasks.readers.synthetic_texts import SyntheticTexts
+from harness_tasks.readers.generated import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 

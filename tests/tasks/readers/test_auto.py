@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import harness
+from harness.contracts import Example
 from harness.errors import InputError
-from harness_tasks.readers.auto import AutoReader, MappingReader
-from harness_tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.annotations import CocoCaptions
+from harness_tasks.readers.auto import AutoReader, MappingReader, TableReader, join_readers
 
 COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
 KARPATHY = {
@@ -87,3 +92,115 @@ def test_errors_name_the_parameter(tmp_path):
     with pytest.raises(InputError) as caught:
         AutoReader(path=str(path))
     assert (caught.value.parameter, caught.value.value) == ("path", str(path))
+
+
+ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
+OTHER = [Example("b", ("w",), source="s"), Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3})]
+
+
+def test_references_are_joined_by_id_in_the_order_of_the_files():
+    expected = [
+        Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}),
+        Example("b", ("z", "w"), source="s"),
+    ]
+    assert list(join_readers({"1": ONE, "2": OTHER}, None)) == expected
+    assert [example.references for example in join_readers({"1": ONE, "2": OTHER}, 2)] == [("x", "y"), ("z", "w")]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (OTHER[:1], "2: has no references for 1 of 2 examples of 1: 'a'"),
+        ([*OTHER, Example("c", ("u",))], "2: has references for 1 examples that are not in 1: 'c'"),
+    ],
+)
+def test_other_ids_are_one_line(other, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        list(join_readers({"1": ONE, "2": other}, None))
+
+
+def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in (
+        ("1.json", {"a": "x", "b": "z"}),
+        ("2.json", {"a": ["y", "v"], "b": ["w"]}),
+        ("p.json", {"a": "x", "b": "z"}),
+    ):
+        (tmp_path / name).write_text(json.dumps(content))
+    reader = AutoReader(path=["1.json", "2.json"], limit_references=2)
+    assert [example.references for example in reader] == [("x", "y"), ("z", "w")]
+    assert reader.describe() == "1.json (mapping), 2.json (mapping)"
+    variants = [(["1.json", "2.json"], 2), (["1.json", "2.json"], None), (["2.json", "1.json"], 2), ("1.json", 2)]
+    assert len({AutoReader(path=paths, limit_references=limit).fingerprint() for paths, limit in variants}) == 4
+    with pytest.raises(InputError, match="expected at least one"):
+        AutoReader(path=[])
+    scores = harness.score("p.json", ["1.json", "2.json"], "bleu1")
+    assert next(iter(scores.values())).value == pytest.approx(1.0)
+
+
+def test_a_list_of_paths_in_a_spec_lies_beside_the_spec(tmp_path, monkeypatch):
+    (tmp_path / "specs").mkdir()
+    for name, content in (("1.json", {"a": "x"}), ("2.json", {"a": ["y"]}), ("p.json", {"a": "x"})):
+        (tmp_path / "specs" / name).write_text(json.dumps(content))
+    (tmp_path / "specs" / "s.yaml").write_text(
+        "task: t\ndataset: {reader: auto, path: [1.json, 2.json]}\nmodels: [{predictions: {path: p.json}}]\nmetrics: [bleu1]\n"
+        "bootstrap: {samples: 0}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert harness.evaluate("specs/s.yaml").results[0]["sizes"]["references"] == [2]
+
+
+RECORDS = [
+    {"video_id": "v1", "references": ["a", "b"], "split": "train"},
+    {"video_id": "v2", "references": ["c"], "split": "test"},
+]
+
+
+def test_tables_of_all_kinds(save, tmp_path):
+    parquet = tmp_path / "t.parquet"
+    pq.write_table(pa.Table.from_pylist(RECORDS), parquet)
+    for path in (save(RECORDS), save(RECORDS, "a.json.gz"), save(RECORDS, "a.jsonl"), str(parquet)):
+        examples = list(TableReader(path=path))
+        assert [(x.id, x.references) for x in examples] == [("v1", ("a", "b")), ("v2", ("c",))]
+        assert examples[0].meta == {"split": "train"}
+        assert [x.id for x in TableReader(path=path, split="test")] == ["v2"]
+
+
+def test_table_bad_input(save, error_message):
+    path = save(RECORDS, "a.jsonl")
+    assert error_message(TableReader(path=path, split="val")) == f"{path}: no split 'val'; found train, test"
+    path = save([{"id": 1, "references": ["a"]}], "b.jsonl")
+    assert error_message(TableReader(path=path, split="test")) == (
+        f"{path}: the records have no column 'split' to select test from"
+    )
+    path = save([], "c.jsonl")
+    assert error_message(TableReader(path=path)) == f"{path}: the file is empty"
+    path = save([{"id": 1, "references": ["a", ""]}], "d.jsonl")
+    assert error_message(TableReader(path=path)) == f"{path}:1: empty reference '' (allow_empty: true keeps it)"
+
+
+def test_table_with_other_column_names(save):
+    path = save([{"key": "x", "r0": "a", "r1": "b", "img": "x.png"}])
+    item = next(iter(TableReader(path=path, columns={"id": "key", "references": ["r0", "r1"], "media": "img"})))
+    assert (item.id, item.references, item.media) == ("x", ("a", "b"), "x.png")
+
+
+def test_records_without_references_are_skipped_on_request(tmp_path):
+    file = tmp_path / "x.jsonl"
+    rows = [
+        {"image_id": 1},
+        {"image_id": 2, "references": ["c"]},
+        {"image_id": 3},
+        {"image_id": 4, "references": ["d"]},
+    ]
+    file.write_text("".join(json.dumps({"candidates": ["a"]} | row) + "\n" for row in rows))
+    assert [example.id for example in TableReader(path=str(file), skip_without_references=True)] == ["2", "4"]
+
+
+def test_errors_of_columns_and_splits_name_the_parameter(save):
+    path = save(RECORDS)
+    options: dict[str, Any] = {"columns": {"id": "key"}, "split": "val"}
+    for parameter, value in options.items():
+        with pytest.raises(InputError) as caught:
+            list(TableReader(path=path, **{parameter: value}))
+        assert caught.value.parameter == parameter

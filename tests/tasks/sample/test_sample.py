@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness_tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.annotations import CocoCaptions
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from harness.analysis.correlate import choose, study
 from harness.analysis.strata import stratified_runs
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_tasks.a3ds.scene import N_SCENES
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 
 SPEC = "tasks/harness_tasks/studies/pregen-captioner.yaml"
 

@@ -11,9 +11,9 @@ import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import HarnessError, InputError
-from harness_models.shared.decoding.batches import BatchSize, in_batches
-from harness_models.shared.decoding.decode import Decoded, DecodingBatch, Step, Strategy, decode, forced_scores
-from harness_models.shared.decoding.throughput import Throughput
+from harness_models.shared.decoding.batches import BatchSize, Throughput, in_batches
+from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Strategy
 
 ROWS = 64
 """Number of references that are scored in one forward pass."""
@@ -30,14 +30,16 @@ class Prefix:
 
 
 class LeftToRight:
-    """Base of adapters whose model is a :class:`~harness_models.shared.decoding.decode.Step`.
+    """Base of adapters whose model is a :class:`~harness_models.shared.decoding.types.Step`.
 
-    A subclass sets ``step``, ``stop``, ``max_length`` and ``batch_size`` and defines ``inputs``, ``prefix`` and ``to_text``. To score
-    references it also defines ``reference_tokens`` and ``forced_logits``.
+    A subclass sets ``step``, ``stop``, ``max_length`` and ``batch_size`` and defines ``inputs``, ``prefix`` and ``words`` or
+    ``to_text``. To score references it also defines ``forced_logits``, and ``reference_tokens`` where it has no ``words``.
     """
 
     strategies: ClassVar[Mapping[str, Strategy]] = {}
     """Strategies of the adapter by name, in addition to the shared ones."""
+    prepare_only_checks: ClassVar[bool] = True
+    """Captions depend on their example alone."""
     keep_stop: ClassVar[bool] = False
     """True if the end token is part of the text (a full stop)."""
     step: Step
@@ -48,7 +50,10 @@ class LeftToRight:
     """Maximum number of tokens of a caption if the decoding gives none."""
     batch_size: int | str
     """Examples per batch, or ``auto``; halved whenever memory runs out."""
+    words: Any = None
+    """Tokeniser of the captions with ``encode``, ``decode`` and ``pieces``, for subclasses that do not define the methods of text."""
     _batches: BatchSize | None = None
+    _identity: str | None = None
     _throughput: Throughput | None = None
 
     @property
@@ -64,6 +69,16 @@ class LeftToRight:
         if self._throughput is None:
             self._throughput = Throughput()
         return self._throughput
+
+    def fingerprint(self) -> str:
+        """Return :meth:`identify`, which is computed once."""
+        if self._identity is None:
+            self._identity = self.identify()
+        return self._identity
+
+    def identify(self) -> str:
+        """Return a name that depends on all that changes captions: weights, vocabulary, inputs and settings."""
+        raise NotImplementedError
 
     def timings(self) -> dict[str, float]:
         """Return captions, tokens, seconds and tokens per second of :meth:`generate` so far, and the size of the batches."""
@@ -83,7 +98,7 @@ class LeftToRight:
 
     def to_text(self, ids: list[int]) -> str:
         """Return the text of token ids."""
-        raise NotImplementedError
+        return self.words.decode(ids)
 
     def check_room(self, decoding: Decoding, name: str, context: str) -> None:
         """Raise :class:`HarnessError` for a ``max_length`` that exceeds the positions after the ``context`` of the captions."""
@@ -93,7 +108,7 @@ class LeftToRight:
 
     def reference_tokens(self, text: str) -> list[int]:
         """Return the token ids of a reference as the model predicts them, the end token included if there is one."""
-        raise NotImplementedError
+        return [*self.words.encode(text), *self.stop[:1]]
 
     def longest_reference(self) -> int:
         """Return the maximum number of tokens of a reference."""
@@ -115,7 +130,7 @@ class LeftToRight:
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
         """Return the text of every single token; an empty tuple if the model has none."""
-        return ()
+        return () if self.words is None else self.words.pieces(ids)
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]

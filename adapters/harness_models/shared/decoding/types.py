@@ -228,3 +228,105 @@ def forbid_stop(logits: torch.Tensor, stop: torch.Tensor, decoding: Decoding, po
     if position >= int(decoding.options.get("min_length", 0)):
         return logits
     return logits.index_fill(-1, stop, float("-inf"))
+
+
+# --------------------------------------------------------------------------- record
+# Record of the tokens of captions that grow row by row.
+
+
+class Record:
+    """Tokens, log-probabilities and ranks of R growing rows, arrays of shape (R, limit)."""
+
+    def __init__(self, rows: int, limit: int) -> None:
+        self.tokens = np.zeros((rows, limit), dtype=np.int64)
+        self.log_probs = np.zeros((rows, limit))
+        self.ranks = np.zeros((rows, limit), dtype=np.int64)
+        self.lengths = np.zeros(rows, dtype=np.int64)
+
+    def add(
+        self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor
+    ) -> None:
+        """Add the tokens of the rows that are ``alive`` (R',), a subset of the rows of ``logits`` (R', V) and ``tokens`` (R',).
+
+        ``rows`` are their numbers in the record.
+        """
+        logits, tokens = logits[alive.to(logits.device)], tokens[alive.to(tokens.device)]
+        index = rows.numpy()
+        self.tokens[index, position] = tokens.cpu().numpy()
+        self.log_probs[index, position] = log_prob_of(logits, tokens).cpu().numpy()
+        self.ranks[index, position] = rank_of(logits, tokens).cpu().numpy()
+        self.lengths[index] = position + 1
+
+    def hypotheses(self, stop: set[int]) -> list[Hypothesis]:
+        """Return the rows as hypotheses; ``stop`` are the end tokens."""
+        result = []
+        for row, length in enumerate(self.lengths.tolist()):
+            tokens, log_probs = self.tokens[row, :length].copy(), self.log_probs[row, :length].copy()
+            reason = "stop" if length and int(tokens[-1]) in stop else "length"
+            result.append(
+                Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum()))
+            )
+        return result
+
+
+# --------------------------------------------------------------------------- trace
+# Steps of a beam search, from which its hypotheses are read backwards.
+#
+# A search that copies the tokens of every beam at every step moves T x T numbers per caption. The parents of the beams are enough: each
+# hypothesis is followed from its last beam to the first step, once, at the end.
+#
+# Axes: ``E`` examples, ``K`` beams, ``V`` vocabulary entries.
+Path = list[tuple[int, int]]
+"""Hypothesis as [(step, beam), ...]."""
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One step of a search; all tensors are (E, K)."""
+
+    scores: torch.Tensor
+    """Score of each beam in the search."""
+    tokens: torch.Tensor
+    """Token of each beam."""
+    parents: torch.Tensor
+    """Beam of the step before that each beam continues."""
+    log_probs: torch.Tensor
+    """Log-probability of each token under the unmodified model."""
+    ranks: torch.Tensor
+    """Rank of each token under the unmodified model, from 0."""
+
+    @classmethod
+    def of(
+        cls, scores: torch.Tensor, tokens: torch.Tensor, parents: torch.Tensor, parent_logits: torch.Tensor
+    ) -> TraceStep:
+        """Return a step; ``parent_logits`` (E K, V) are the model's logits of the beams that were continued."""
+        flat = tokens.reshape(-1)
+        log_probs, ranks = (f(parent_logits, flat).reshape(tokens.shape) for f in (log_prob_of, rank_of))
+        return cls(scores, tokens, parents, log_probs, ranks)
+
+
+class Trace:
+    """All steps of a search; each array is (E, steps, K)."""
+
+    def __init__(self, steps: list[TraceStep]) -> None:
+        def stack(name: str) -> np.ndarray:
+            return torch.stack([getattr(step, name) for step in steps], dim=1).cpu().numpy()
+
+        self.scores, self.tokens, self.parents = stack("scores"), stack("tokens"), stack("parents")
+        self.log_probs, self.ranks = stack("log_probs"), stack("ranks")
+
+    def path(self, example: int, step: int, beam: int) -> Path:
+        """Return the path that ends at ``step`` in ``beam``."""
+        path = []
+        for position in range(step, -1, -1):
+            path.append((position, beam))
+            beam = int(self.parents[example, position, beam])
+        return path[::-1]
+
+    def hypothesis(self, example: int, path: Path, score: float, stop: int) -> Hypothesis:
+        """Return the hypothesis of a path; it ended by itself if its last token is ``stop``."""
+        steps, beams = np.array(path).T
+        tokens = self.tokens[example, steps, beams]
+        reason = "stop" if tokens[-1] == stop else "length"
+        log_probs, ranks = self.log_probs[example, steps, beams], self.ranks[example, steps, beams]
+        return Hypothesis(tokens, log_probs, ranks, reason, score)

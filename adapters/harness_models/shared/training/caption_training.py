@@ -2,17 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, TypeVar
 
 import torch
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from harness.contracts import Example
+from harness.contracts.parameters import Count, Index, check_fields
+from harness.errors import HarnessError, did_you_mean
 from harness.stats.seeds import derive
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.loop import Loop, Report
+from harness_models.shared.inputs.features import read_captions, scene_pairs
+from harness_models.shared.training.loop import Loop, Loss, Report, Schedule, has_run
 from harness_models.shared.weights.checkpoints import save_checkpoint
+
+# --------------------------------------------------------------------------- tokens
+# Tokens of captions in training: padded batches, their loss, and the vocabulary of a run.
+V = TypeVar("V")
+IGNORED = -100
+"""Target value of slots that do not count in the loss."""
+
+
+def pad_rows(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+    """Return token ids of B captions as one tensor (B, T), int64; T is the longest caption, and ``fill`` follows shorter ones.
+
+    >>> pad_rows([[4, 5, 6], [7]], 0).tolist()
+    [[4, 5, 6], [7, 0, 0]]
+    """
+    return pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True, padding_value=fill)
+
+
+def token_loss(logits: torch.Tensor, goal: torch.Tensor, ignored: int = IGNORED) -> tuple[torch.Tensor, int]:
+    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ``ignored``, and their number."""
+    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=ignored)
+    return loss, int((goal != ignored).sum())
+
+
+def open_vocabulary(
+    folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]
+) -> tuple[V, Callable[[], object]]:
+    """Return the vocabulary of the run in ``folder``, else a new one, and the function that writes the new one into the folder.
+
+    The second is called after all checks, so that a training that is refused leaves no files.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    write
+        Makes a vocabulary from the captions and writes its files into a folder.
+    read
+        Reads the files of a folder.
+    """
+    # Vocabulary files without a run are those of a training that failed: they are replaced.
+    if has_run(folder):
+        return read(folder), lambda: None
+    with TemporaryDirectory() as temporary:
+        write(Path(temporary))
+        return read(Path(temporary)), lambda: write(folder)
+
+
+# --------------------------------------------------------------------------- caption recipe
+# Base class of the recipes of captioning models: inputs, captions, sizes and optimisation.
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionRecipe:
+    """Recipe that trains on the captions of a file or of rendered scenes.
+
+    Raises :class:`HarnessError` for a value that does not fit.
+    """
+
+    system: ClassVar[str]
+    """Name of the system under ``harness train``."""
+    sizes: ClassVar[Mapping[str, Any]] = {}
+    """Names and defaults of the sizes of the model; empty if the subclass checks them itself."""
+
+    features: Any = None
+    """Inputs by example id, as the adapter of the system takes them; for scenes ``{scenes: {...}}``, the default if ``scenes`` is set."""
+    captions: str | None = None
+    """JSON file of example id -> captions; None for scenes."""
+    scenes: Index = 0
+    """Number of rendered scenes to train on, in place of ``captions``."""
+    captions_each: Count = 5
+    """Number of captions of each scene."""
+    kind: str = "short"
+    """Kind of the captions of scenes: short or exhaustive."""
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Sizes of the model."""
+    epochs: Count = 10
+    batch: Count = 64
+    """Captions per update."""
+    learning_rate: float = 3e-4
+    """Learning rate of Adam."""
+    weight_decay: float = 0.0
+    decay: float = 1.0
+    """Factor of the learning rate after each epoch."""
+    clip: float = 1.0
+    """Maximum norm of the gradient."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self.system, self)
+        if (self.captions is None) == (self.scenes == 0):
+            raise HarnessError(f"{self.system}: give either captions (a JSON file) or scenes (a number)")
+        if self.captions is not None and self.features is None:
+            raise HarnessError(f"{self.system}: features are missing (the inputs by example id)")
+        for name in self.model:
+            if self.sizes and name not in self.sizes:
+                raise HarnessError(f"{self.system}: unknown sizes {name}{did_you_mean(name, self.sizes)}")
+
+    @property
+    def source(self) -> Any:
+        """``features``, or ``{scenes: {}}`` if the captions are those of scenes."""
+        return {"scenes": {}} if self.features is None else self.features
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the (example id, caption) pairs of the training set."""
+        if self.captions is not None:
+            return read_captions(self.captions)
+        return scene_pairs(self.scenes, self.captions_each, kind=self.kind, seed=self.seed)
+
+    def loop(self, model: torch.nn.Module, loss: Loss, count: int, folder: Path, *, resume: bool) -> Loop:
+        """Return a training loop.
+
+        Parameters
+        ----------
+        model
+            Model to train.
+        loss
+            Loss of a batch of items.
+        count
+            Number of items.
+        folder
+            Folder of the run.
+        resume
+            If true, continue the run in the folder. Its recipe must be the same, except for the number of epochs.
+        """
+        schedule = Schedule(**{item.name: getattr(self, item.name) for item in fields(Schedule)})
+        identity = {name: value for name, value in asdict(self).items() if name != "epochs"}
+        return Loop(model, loss, count, schedule, folder, json.dumps(identity, sort_keys=True), resume=resume)
+
+    def checkpoint_config(self, epochs: int) -> dict[str, Any]:
+        """Return the entries about the training in the configuration of a checkpoint after ``epochs`` epochs."""
+        return {"features": self.source, "recipe": asdict(self), "epochs": epochs}
 
 
 class CaptionTraining:
@@ -35,6 +173,8 @@ class CaptionTraining:
     """Word from which, with the seed of the recipe, the seed of the initial weights is derived."""
     recipe: CaptionRecipe
     model: torch.nn.Module
+    write_vocabulary: Callable[[], object] = staticmethod(lambda: None)
+    """Function that writes the files of a vocabulary into the folder, for systems that keep it beside the weights."""
 
     def __init__(self, recipe: CaptionRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
@@ -95,9 +235,6 @@ class CaptionTraining:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights to save, for features that are not standardised."""
         return self.model.state_dict()
-
-    def write_vocabulary(self) -> None:
-        """Write the files of a vocabulary into the folder, for systems that keep it beside the weights."""
 
     def finish(self) -> Path:
         """Save the model with its configuration and return the path of the weights."""

@@ -7,6 +7,7 @@ epochs). Each epoch has its own random seed, so a resumed run gives the same wei
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,12 +133,9 @@ class Loop:
         total, tokens = 0.0, 0
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
-            if not bool(torch.isfinite(loss)):
-                raise HarnessError(f"the loss is {float(loss)} in epoch {self.epoch + 1}; lower learning_rate")
-            self.optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), schedule.clip)
-            self.optimiser.step()
+            take_step(
+                self.optimiser, loss, schedule.clip, f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate"
+            )
             # Batches differ in their number of tokens: the curve is the mean over tokens, not over batches.
             total, tokens = total + float(loss.detach()) * count, tokens + count
         self.epoch += 1
@@ -150,6 +148,31 @@ class Loop:
     def _save(self) -> None:
         state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict(), "epoch": self.epoch}
         save_state(self.folder / STATE, {**state, "recipe": self.recipe})
+
+
+def take_step(optimiser: torch.optim.Optimizer, loss: torch.Tensor, clip: float, message: str) -> None:
+    """Take one step of an optimiser, with the norm of the gradient of all its weights at most ``clip``.
+
+    Raises :class:`HarnessError` with ``message``, whose ``%s`` is the loss, if the loss is not finite.
+    """
+    if not bool(torch.isfinite(loss)):
+        raise HarnessError(message % loss.item())
+    optimiser.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_([weight for group in optimiser.param_groups for weight in group["params"]], clip)
+    optimiser.step()
+
+
+def mean_perplexity(loss: Callable[[Any], tuple[torch.Tensor, int]], items: Sequence[Any]) -> float | None:
+    """Return exp of the mean ``loss`` of a token over items, 256 at a time; None without items."""
+    if not items:
+        return None
+    total = tokens = 0.0
+    with torch.inference_mode():
+        for start in range(0, len(items), 256):
+            mean, count = loss(items[start : start + 256])
+            total, tokens = total + mean.item() * count, tokens + count
+    return math.exp(total / tokens)
 
 
 def has_run(folder: Path) -> bool:

@@ -217,11 +217,7 @@ def _strip_prefix(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 # --------------------------------------------------------------------------- strict comparison
 def check_keys(
-    checkpoint: Checkpoint,
-    expected: Mapping[str, tuple[int, ...]],
-    architecture: str,
-    *,
-    ignored: Iterable[str] = (),
+    checkpoint: Checkpoint, expected: Mapping[str, tuple[int, ...]], architecture: str, *, ignored: Iterable[str] = ()
 ) -> None:
     """Raise :class:`InputError` that lists missing and unexpected tensors and those of another shape.
 
@@ -271,10 +267,9 @@ def load_strictly(
 
     Raises :class:`InputError` as :func:`check_keys` does, and for a tensor with NaN or infinity.
     """
-    patterns = [re.compile(pattern) for pattern in ignored]
     expected = {key: tuple(value.shape) for key, value in module.state_dict().items()}
     check_keys(checkpoint, expected, architecture, ignored=ignored)
-    tensors = {k: v for k, v in checkpoint.tensors.items() if not any(p.search(k) for p in patterns)}
+    tensors = {key: value for key, value in checkpoint.tensors.items() if key in expected}
     for key, value in tensors.items():
         if value.is_floating_point() and not bool(torch.isfinite(value).all()):
             raise InputError(f"the tensor '{key}' holds NaN or infinity", str(checkpoint.path))

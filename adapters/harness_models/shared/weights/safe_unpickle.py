@@ -77,26 +77,12 @@ class _Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module in ("builtins", "__builtin__") and name in _PLAIN:
             return getattr(__import__("builtins"), name)
-        if (module, name) in (("collections", "OrderedDict"), ("collections", "defaultdict")):
-            return getattr(collections, name)
-        if (module, name) == ("_codecs", "encode"):
-            return _latin1
-        if module.split(".")[0] == "numpy":
-            return self._numpy(module, name)
         if module.split(".")[0] == "torch":
             return self._torch(module, name)
-        raise _Refused(f"{module}.{name}")
-
-    def _numpy(self, module: str, name: str) -> Any:
-        if module == "numpy" and name in ("ndarray", "dtype"):
-            return getattr(np, name)
-        if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name in ("_reconstruct", "scalar"):
-            core = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
-            return getattr(core, name)
-        if module in ("numpy.core.numeric", "numpy._core.numeric") and name == "_frombuffer":
-            core = np._core.numeric if hasattr(np, "_core") else np.core.numeric  # type: ignore[attr-defined]
-            return core._frombuffer
-        raise _Refused(f"{module}.{name}")
+        plain_module = module.replace("numpy.core", "numpy._core", 1)  # the name since numpy 2
+        if (plain_module, name) not in _ALLOWED:
+            raise _Refused(f"{module}.{name}")
+        return _ALLOWED[plain_module, name]
 
     def _torch(self, module: str, name: str) -> Any:
         import torch
@@ -118,3 +104,17 @@ def _latin1(text: str, encoding: str = "latin1") -> bytes:
     if encoding != "latin1":
         raise _Refused(f"_codecs.encode with {encoding}")
     return text.encode("latin1")
+
+
+_CORE: Any = np._core if hasattr(np, "_core") else np.core  # type: ignore[attr-defined]
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("collections", "defaultdict"): collections.defaultdict,
+    ("_codecs", "encode"): _latin1,
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("numpy._core.multiarray", "_reconstruct"): _CORE.multiarray._reconstruct,
+    ("numpy._core.multiarray", "scalar"): _CORE.multiarray.scalar,
+    ("numpy._core.numeric", "_frombuffer"): _CORE.numeric._frombuffer,
+}
+"""Objects of the standard library and of numpy that a pickle may name, by module and name."""

@@ -8,7 +8,8 @@ import torch
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1

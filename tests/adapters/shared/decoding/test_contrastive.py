@@ -5,7 +5,8 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent
 
 START, STOP, LIMIT = 5, 0, 12

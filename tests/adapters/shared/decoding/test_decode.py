@@ -8,7 +8,8 @@ import torch
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, UnknownName
-from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.decoding.decode import decode
+from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
@@ -205,7 +206,8 @@ def test_an_unknown_strategy_names_the_nearest():
 
 
 def test_an_adapter_adds_a_strategy():
-    from harness_models.shared.decoding.decode import Decoded, rollout
+    from harness_models.shared.decoding.decode import rollout
+    from harness_models.shared.decoding.types import Decoded
 
     def last(step, decoding, batch):
         return Decoded(rollout(step, decoding, batch, 1, lambda logits, rows, position: logits.argmin(-1)))

@@ -17,6 +17,9 @@ from harness_models.shared.decoding.types import (
     Decoded,
     DecodingBatch,
     Hypothesis,
+    Record,
+    Trace,
+    TraceStep,
     check_logits,
     forbid_stop,
     log_norm,
@@ -138,3 +141,39 @@ def test_generations_of_hypotheses():
     assert generation.stop_reasons == ("stop", "length")
     assert generation.log_probs == pytest.approx([np.log(0.125)] * 2)
     assert decoded.generations(str, keep_stop=True)[0].candidates == ("[4, 0]", "[4, 5]")
+
+
+def test_rows_end_at_their_own_position():
+    record = Record(2, 3)
+    logits = torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]], dtype=torch.float64)
+    both = torch.ones(2, dtype=torch.bool)
+    record.add(0, torch.tensor([0, 1]), logits, torch.tensor([2, 1]), both)
+    record.add(1, torch.tensor([1]), logits[1:], torch.tensor([0]), both[:1])
+    first, second = record.hypotheses({0})
+    assert (first.tokens.tolist(), first.stop_reason, first.ranks.tolist()) == ([2], "length", [0])
+    assert (second.tokens.tolist(), second.stop_reason, second.ranks.tolist()) == ([1, 0], "stop", [1, 0])
+    expected = logits.log_softmax(-1)
+    np.testing.assert_allclose(second.log_probs, [expected[1, 1], expected[1, 0]])
+    assert second.score == second.log_probs.sum()
+
+
+def test_a_hypothesis_follows_the_parents_of_its_beams():
+    logits = torch.tensor([[0.0, 1.0, 2.0], [3.0, 1.0, 2.0]])
+    tokens = [torch.tensor([[2, 1]]), torch.tensor([[0, 2]]), torch.tensor([[1, 0]])]
+    parents = [torch.tensor([[0, 0]]), torch.tensor([[1, 0]]), torch.tensor([[0, 0]])]
+    rows = [logits[[0, 0]], logits[[1, 0]], logits[[0, 0]]]
+    scores = torch.tensor([[-1.0, -2.0]])
+    trace = Trace([TraceStep.of(scores, t, p, r) for t, p, r in zip(tokens, parents, rows)])
+    path = trace.path(0, 2, 1)
+    assert path == [(0, 1), (1, 0), (2, 1)]
+    hypothesis = trace.hypothesis(0, path, -2.0, stop=0)
+    assert hypothesis.tokens.tolist() == [1, 0, 0]
+    assert (hypothesis.stop_reason, hypothesis.score) == ("stop", -2.0)
+    expected = [
+        log_prob_of(rows[0], tokens[0][0])[1],
+        log_prob_of(rows[1], tokens[1][0])[0],
+        log_prob_of(rows[2], tokens[2][0])[1],
+    ]
+    assert hypothesis.log_probs.tolist() == [float(value) for value in expected]
+    assert hypothesis.ranks.tolist() == [1, 0, 2]
+    assert trace.hypothesis(0, path[:1], 0.0, stop=0).stop_reason == "length"

@@ -10,9 +10,103 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.training.caption_recipe import CaptionRecipe
-from harness_models.shared.training.caption_training import CaptionTraining
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+    token_loss,
+)
+from harness_models.shared.training.loop import STATE
 from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_tasks.a3ds.scene import captions
+
+
+def test_rows_are_padded_to_the_longest():
+    assert pad_rows([(1, 2), [3]], IGNORED).tolist() == [[1, 2], [3, IGNORED]]
+    assert pad_rows([[]], 0).shape == (1, 0)
+
+
+def test_the_loss_is_the_mean_over_the_slots_that_count():
+    torch.manual_seed(0)
+    logits, goal = torch.randn(2, 3, 4), pad_rows([[1, 2, 3], [0]], IGNORED)
+    loss, count = token_loss(logits, goal)
+    log_probs = logits.log_softmax(-1)
+    expected = -(log_probs[0, 0, 1] + log_probs[0, 1, 2] + log_probs[0, 2, 3] + log_probs[1, 0, 0]) / 4
+    assert count == 4
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_a_run_keeps_its_vocabulary_and_a_refused_one_leaves_no_files(tmp_path):
+    def write(words):
+        return lambda folder: (folder / "words.txt").write_text(words)
+
+    def read(folder):
+        return (folder / "words.txt").read_text()
+
+    words, save = open_vocabulary(tmp_path, write("new"), read)
+    assert words == "new"
+    assert not list(tmp_path.iterdir())
+    save()
+    (tmp_path / STATE).touch()
+    words, save = open_vocabulary(tmp_path, write("other"), read)
+    save()
+    assert words == read(tmp_path) == "new"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(CaptionRecipe):
+    system: ClassVar[str] = "plain"
+    sizes: ClassVar[dict[str, int]] = {"width": 8}
+
+
+def test_scenes_are_the_default_features():
+    recipe = Plain(scenes=7, captions_each=3, kind="short")
+    assert recipe.source == {"scenes": {}}
+    pairs = recipe.pairs()
+    assert len(pairs) == 21
+    assert len({scene for scene, _ in pairs}) == 7
+    assert all(text in captions(int(scene), "short") for scene, text in pairs)
+    assert recipe.pairs() == pairs
+    assert Plain(scenes=7, captions_each=3, seed=2).pairs() != pairs
+
+
+def test_captions_of_a_file(tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
+    recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
+    assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
+    assert recipe.checkpoint_config(3) == {
+        "features": "f.npz",
+        "recipe": recipe.checkpoint_config(3)["recipe"],
+        "epochs": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "plain: give either captions"),
+        ({"captions": "c.json", "scenes": 3}, "plain: give either captions"),
+        ({"captions": "c.json"}, "plain: features are missing"),
+        ({"scenes": -1}, "plain: scenes is -1; expected a whole number of at least 0"),
+        ({"scenes": 3, "epochs": 0}, "epochs is 0; expected a whole number of at least 1"),
+        ({"scenes": 3, "batch": 2.5}, "batch is 2.5; expected a whole number of at least 1"),
+        (
+            {"scenes": 3, "learning_rate": "1e-3"},
+            "learning_rate is '1e-3'; expected a number .in YAML write 1.0e-3, not 1e-3",
+        ),
+        ({"scenes": 3, "model": {"widht": 4}}, "unknown sizes widht; did you mean 'width'"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(values, message):
+    with pytest.raises(HarnessError, match=message):
+        Plain(**values)
+
+
+def test_a_number_of_scenes_out_of_range_is_refused():
+    with pytest.raises(HarnessError, match="from 1 to 480000; found 480001"):
+        Plain(scenes=480_001).pairs()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import sys
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import loads
 from harness.registry import current
-from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_from
+from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_command, recipe_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,3 +139,40 @@ def test_the_trainer_of_a_plugin(value: str, message: str | None, tmp_path: Path
             load_trainer("acme")
         assert str(caught.value).startswith(message)
     monkeypatch.delitem(sys.modules, "acme_cli")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    epochs: int = 1
+
+
+def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsys):
+    def train(recipe, folder, *, resume, report):
+        assert resume
+        for epoch in range(recipe.epochs):
+            report({"epoch": epoch + 1, "loss": 0.5})
+        return Path(folder) / "model.safetensors"
+
+    trainer, add_arguments, run = recipe_command(Recipe, train, 1)
+    assert trainer().recipe is Recipe
+    assert trainer().train is train
+    (tmp_path / "r.yaml").write_text("epochs: 2\n")
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out", "--resume"])) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3
+    assert printed[2] == "out/model.safetensors"
+    (tmp_path / "r.yaml").write_text("epoch: 2\n")
+    with pytest.raises(InputError, match="no parameter 'epoch'; did you mean 'epochs'"):
+        run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out"]))
+
+
+@pytest.mark.parametrize("entry", current().entries("trainers"), ids=lambda entry: entry.name)
+def test_every_registered_module_has_the_entry_points(entry):
+    module = importlib.import_module(entry.target.partition(":")[0])
+    assert module.__doc__
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    assert "--output" in parser.format_help()
+    assert callable(module.run)

@@ -1,1 +1,0 @@
-"""Any adapter under some decoding settings of its own."""

@@ -1,0 +1,79 @@
+"""Byte-level BPE: encoding, decoding and missing files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness_models.shared.tokenisers import SPECIAL, Gpt2Bpe, WordPiece, vocabulary_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pytest.importorskip("tokenizers")
+    words = ["a", "b", "c", "\u0120", "ab", "\u0120ab"]  # U+0120 stands for a space
+    (tmp_path / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n\u0120 ab\n")
+    return tmp_path
+
+
+def test_texts_are_encoded_without_a_leading_space_and_special_tokens(folder: Path):
+    tokeniser = Gpt2Bpe(folder)
+    assert len(tokeniser) == 6
+    assert tokeniser.encode("abc ab") == [4, 2, 5]
+    assert tokeniser.decode([4, 2, 5]) == "abc ab"
+    assert tokeniser.pieces([4, 2, 5]) == ("ab", "c", " ab")
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
+def test_a_missing_file_is_named(folder: Path, name: str):
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=f"{name}: no such tokenizer file"):
+        Gpt2Bpe(folder)
+
+
+def test_files_that_are_no_vocabulary_are_refused(folder: Path):
+    (folder / "vocab.json").write_text("[]")
+    with pytest.raises(InputError, match="not a GPT-2 vocabulary with merges"):
+        Gpt2Bpe(folder)
+
+
+TEXTS = ["a medium-sized ball", "a red ball", "the ball is red."]
+
+
+def test_frequent_words_are_one_piece_and_other_words_are_spelt(tmp_path):
+    words = vocabulary_of(TEXTS, 100)
+    assert tuple(words[:5]) == SPECIAL
+    assert words[-5:] == ["red", "is", "medium", "sized", "the"]
+    assert words == vocabulary_of(reversed(TEXTS), 100)
+    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
+    tokeniser = WordPiece(tmp_path)
+    assert tokeniser.pieces(tokeniser.encode("the red bell.")) == ("the", "red", "b", "##e", "##l", "##l", ".")
+    assert tokeniser.decode(tokeniser.encode("a medium-sized bell")) == "a medium - sized bell"
+
+
+def test_a_small_vocabulary_keeps_the_most_frequent_words():
+    room = len(vocabulary_of(TEXTS, 100)) - 4
+    assert vocabulary_of(TEXTS, room)[-2:] == ["ball", "red"]
+    with pytest.raises(InputError, match="a vocabulary of 10 pieces has no room for the"):
+        vocabulary_of(TEXTS, 10)
+
+
+def test_special_tokens_have_the_ids_of_their_lines(tmp_path):
+    (tmp_path / "vocab.txt").write_text("a\n" + "\n".join(SPECIAL) + "\n")
+    tokeniser = WordPiece(tmp_path / "vocab.txt")
+    assert tokeniser.special() == {name: i for i, name in enumerate(SPECIAL, 1)}
+    assert len(tokeniser) == 6
+    assert tokeniser.pieces(tokeniser.encode("A")) == ("[UNK]",)
+    assert WordPiece(tmp_path, lower=True).encode("A") == [0]
+
+
+def test_a_vocabulary_that_is_missing_or_lacks_special_tokens_is_refused(tmp_path):
+    with pytest.raises(InputError, match="vocab.txt: no such WordPiece vocabulary .expected BERT's vocab.txt"):
+        WordPiece(tmp_path)
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n")
+    with pytest.raises(InputError, match=r"no \[SEP\], \[MASK\] in this vocabulary"):
+        WordPiece(tmp_path)
