@@ -12,12 +12,11 @@ from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
 from harness.contracts.parameters import Values
 from harness.errors import UnknownName, did_you_mean
-from harness.reporting.charts.build import color_scale, dash_scale, finish_chart, pad_ends, panels, shape_scale
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.drawing import fitted_svg, png
 from harness.reporting.charts.layout import DOUBLE, Layout
 from harness.reporting.charts.svg_font import with_font
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source
 from harness.rundir.format import write_atomically
 
 
@@ -77,48 +76,37 @@ def _build_scatter(panels_data: Sequence[Values], groups: Sequence[str], layout:
     columns = layout.columns(len(panels_data), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
     legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
-    color, shape = (nominal("group", scale=scale(groups), legend=legend) for scale in (color_scale, shape_scale))
+    color, shape, _ = vega.series_channels("group", groups, legend)
     charts: list[Spec] = []
     data: dict[str, list[Values]] = {}
     for k, panel in enumerate(panels_data):
         data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
         x, y = (
-            quantitative(
-                name,
-                axis={"title": panel[name] or None, "tickCount": 4, "format": ".6~g"},
-                scale={"domain": pad_ends(row[name] for row in panel["points"]), "nice": False, "zero": False},
+            vega.quantitative(
+                name, axis={"title": panel[name] or None, "tickCount": 4, "format": vega.NUMBERS}, scale=scale
             )
             for name in "xy"
+            for scale in [{"domain": vega.pad_ends(row[name] for row in panel["points"]), "nice": False, "zero": False}]
         )
         gray = {"color": "#808080", "strokeWidth": 0.12 * layout.font}
-        line = mark("line", gray, data=f"line{k}", x=x, y=y)
+        line = vega.mark("line", gray, data=f"line{k}", x=x, y=y)
         look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
-        points = mark("point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape)
-        charts.append(layer(line, points, width=width, height=0.8 * width, title=panel["title"]))
-    return finish_chart(panels(charts, columns), **data)
+        points = vega.mark("point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape)
+        charts.append(vega.layer(line, points, width=width, height=0.8 * width, title=panel["title"]))
+    return vega.finish_chart(vega.panels(charts, columns), **data)
 
 
 def ranking(study: Study) -> Chart:
     """Return R² of every x column against each y column, columns best first, a line per group."""
-    rows = [
-        {
-            "target": y,
-            "place": rank,
-            "r2": float(study.tables[group].r2[study.x.index(name), study.y.index(y)]),
-            "group": group,
-        }
-        for y in study.y
-        for group in study.groups
-        for rank, name in enumerate(study.best(y), 1)
-    ]
+    rows: list[Values] = []
+    for y in study.y:
+        for group in study.groups:
+            r2 = study.tables[group].r2[:, study.y.index(y)]
+            for rank, name in enumerate(study.best(y), 1):
+                rows.append({"target": y, "place": rank, "r2": float(r2[study.x.index(name)]), "group": group})
     caption = "R² of every x column, the best over all rows first."
-    return Chart(
-        "ranking",
-        "Ranking of the columns",
-        caption,
-        "metrics",
-        partial(_build_ranking, rows, list(study.y), list(study.groups)),
-    )
+    build = partial(_build_ranking, rows, list(study.y), list(study.groups))
+    return Chart("ranking", "Ranking of the columns", caption, "metrics", build)
 
 
 def _build_ranking(rows: Sequence[Values], targets: Sequence[str], groups: Sequence[str], layout: Layout) -> Spec:
@@ -126,19 +114,14 @@ def _build_ranking(rows: Sequence[Values], targets: Sequence[str], groups: Seque
     width = layout.panel_width(columns) - 4.5 * layout.font
     legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
     x_axis = {"title": "columns, best first", "tickMinStep": 1, "format": "d", "grid": False}
-    y_axis = {"title": "R²", "format": ".6~g", "tickCount": 5}
-    channels: Spec = {
-        "x": quantitative("place", axis=x_axis, scale={"zero": False}),
-        "y": quantitative("r2", axis=y_axis, scale={"domain": [0, 1]}),
-        "color": nominal("group", scale=color_scale(groups), legend=legend),
-        "strokeDash": nominal("group", scale=dash_scale(groups), legend=legend),
-    }
+    y_axis = {"title": "R²", "format": vega.NUMBERS, "tickCount": 5}
+    color, _, dash = vega.series_channels("group", groups, legend)
+    x = vega.quantitative("place", axis=x_axis, scale={"zero": False})
+    y = vega.quantitative("r2", axis=y_axis, scale={"domain": [0, 1]})
     look = {"strokeWidth": 0.14 * layout.font}
     charts = [
-        {
-            **mark("line", look, where=equal("target", target), **channels),
-            "width": width, "height": 0.8 * width, "title": target,
-        }
+        vega.mark("line", look, where=vega.equal("target", target), x=x, y=y, color=color, strokeDash=dash)
+        | {"width": width, "height": 0.8 * width, "title": target}
         for target in targets
-    ]  # fmt: skip
-    return finish_chart({**source("rows"), **panels(charts, columns)}, rows=rows)
+    ]
+    return vega.finish_chart({**vega.source("rows"), **vega.panels(charts, columns)}, rows=rows)

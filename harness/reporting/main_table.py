@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from harness.analysis.clusters import rankings
 from harness.analysis.comparisons import LEVEL
-from harness.reporting.charts.build import system_names
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.numbers import heading, number, size_text
-from harness.reporting.result_groups import divided_metrics, group_records
+from harness.reporting.result_groups import divided_metrics, group_records, system_names
 from harness.reporting.table import Table
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord

@@ -84,8 +84,7 @@ def _run_chart(run: Run, name: str) -> Any:
 
 def run_table(run: Run) -> Table:
     """Return the results of a run, metric by metric, best first."""
-    from harness.reporting.charts.build import system_names
-    from harness.reporting.result_groups import group_records
+    from harness.reporting.result_groups import group_records, system_names
 
     names = system_names(run.records)
     tested = any(record.p_value is not None for record in run.records)

@@ -16,7 +16,6 @@ from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
-from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
@@ -29,7 +28,7 @@ from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
-from harness.reporting.result_groups import SIZE_NOTE
+from harness.reporting.result_groups import SIZE_NOTE, interval_notes
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
