@@ -15,7 +15,7 @@ import io
 import sys
 from typing import Any
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
 
@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print their outcomes; return 1 when a check fails."""
-    use_registry(args)
     if args.all_builtins:
         return _check_builtins(args.json)
     if args.target is None:

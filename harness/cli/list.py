@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, print_json
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry
@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the names by which components are used, with their summaries, and the plugins that cannot be read."""
-    use_registry(args)
     from harness.registry import current
     from harness.registry.catalogue import INSTALL
     from harness.registry.component_kinds import KINDS

@@ -14,10 +14,10 @@ import importlib.util
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 
 from harness import __version__
-from harness.cli.options import entry_module, json_alone
+from harness.cli.options import entry_module, json_alone, use_registry
 from harness.cli.parser import Parser
 from harness.cli.process import (
     Terminated,
@@ -203,7 +203,10 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(options)
-    with json_alone(args) if verb in VERBS else nullcontext():
+    if verb not in VERBS:
+        return int(module.run(args) or 0)
+    use_registry(args)
+    with json_alone(args):
         return int(module.run(args) or 0)
 
 

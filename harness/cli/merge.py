@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.merge import merge
     from harness.rundir.rundir import log_bugs
 
-    use_registry(args)
     output = Path(args.output)
     with log_bugs(output):
         merged = merge(

@@ -44,8 +44,8 @@ def add_registry(parser: argparse.ArgumentParser) -> None:
 
 
 def use_registry(args: argparse.Namespace) -> None:
-    """Add the registry files of ``--registry`` to the registry of this process."""
-    if args.registry:
+    """Add the registry files of ``--registry``, for a verb that has it, to the registry of this process."""
+    if getattr(args, "registry", None):
         from harness.registry import use_files
 
         use_files(args.registry)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, print_json
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
     from harness import api
 
-    use_registry(args)
     study = api.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),

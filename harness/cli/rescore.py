@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
+from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,6 @@ def run(args: argparse.Namespace) -> int:
     from harness import verbs
     from harness.reporting.console import print_runs
 
-    use_registry(args)
     extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})

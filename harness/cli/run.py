@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
+from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,6 @@ def run(args: argparse.Namespace) -> int:
     """Run the spec; return 1 when examples failed."""
     from harness import api
 
-    use_registry(args)
     runs = api.evaluate_all(
         args.spec,
         output=Path(args.output) if args.output else None,

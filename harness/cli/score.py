@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_registry, print_json, use_registry
+from harness.cli.options import add_registry, print_json
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
@@ -96,7 +96,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.default_metrics import default_metrics
     from harness.run.file_labels import system_labels
 
-    use_registry(args)
     form = args.format
     files = _files(args)
     labels = system_labels(files, args.system, args.label)

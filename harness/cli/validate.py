@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def run(args: argparse.Namespace) -> int:
     """Print task, models, decodings and metrics of a valid spec."""
     from harness import api
 
-    use_registry(args)
     rows = [_row(plan) for plan in api.plans(args.spec, args.set)]
     if args.json:
         print_json({"valid": True, "runs": rows})

@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 
-from harness.cli.options import add_registry, use_registry
+from harness.cli.options import add_registry
 
 NOTED_SECONDS = 0.5
 
@@ -31,7 +31,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.plan import planned_metrics
     from harness.spec.loading import load_specs
 
-    use_registry(args)
     started = time.perf_counter()
     loaded = load_specs(args.spec) if args.spec else []
     plans = caption_plans([plan for item in loaded for plan in planned_metrics(item)]) if loaded else built_in_metrics()
