@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     baseline = choose(table, args.baseline)[0] if args.baseline and table is not None else None
     files: list[Path] = []
     if args.plot and table is not None:
-        from harness.reporting.correlation_plots import write_plots
+        from harness.reporting.correlation_files import write_plots
 
         files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline)
     if args.output:

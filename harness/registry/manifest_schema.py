@@ -19,22 +19,9 @@ API = 1
 """Version of the manifest schema."""
 ALL_KINDS = (*KINDS, *HIDDEN)
 ENTRY_KEYS = {
-    "name",
-    "import",
-    "target",
-    "path",
-    "summary",
-    "question",
-    "extra",
-    "extras",
-    "level",
-    "needs",
-    "higher_is_better",
-    "aliases",
-    "version",
-    "role",
-    "captions_of",
-}
+    "name", "import", "target", "path", "summary", "question", "extra", "extras", "level", "needs", "higher_is_better", "aliases",
+    "version", "role", "captions_of",
+}  # fmt: skip
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
 FORMER_PACKAGES = {
@@ -226,15 +213,11 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         source=str(path),
         folder=path.parent,
         target=target,
-        path=str(raw.get("path", "")),
-        summary=str(raw.get("summary", "")),
-        question=str(raw.get("question", "")),
+        **{key: str(raw.get(key, "")) for key in ("path", "summary", "question", "level", "version")},
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
-        level=str(raw.get("level", "")),
         needs=_texts(raw.get("needs")),
-        higher_is_better=raw.get("higher_is_better"),
+        higher_is_better=better,
         aliases=_texts(raw.get("aliases")),
-        version=str(raw.get("version", "")),
         roles=_texts(raw.get("role")),
         captions_of=_mapping(
             raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"

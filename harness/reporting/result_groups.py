@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from harness.reporting.numbers import size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
@@ -107,3 +108,26 @@ def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
 def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
     """Return metric -> direction, in the order of the records."""
     return {record.metric: record.higher_is_better for record in records}
+
+
+def full_row(record: ResultRecord) -> dict[str, object]:
+    """Return column of a CSV -> content of a record, numbers in full; interval, sizes and decoding are columns of texts and numbers."""
+    sizes = record.sizes or {}
+    names = (
+        "task",
+        "model",
+        "metric",
+        "higher_is_better",
+        "value",
+        "p_value",
+        "p_method",
+        "harmonic_p",
+        "n",
+        "skipped",
+    )
+    low, high = record.ci95 or (None, None)
+    return {
+        **{name: getattr(record, name) for name in (*names, "seconds", "signature")},
+        **{name: size_text({name: sizes.get(name, ())}) for name in ("candidates", "references")},
+        "decoding": decoding_text(record.decoding), "ci_low": low, "ci_high": high, "sizes": size_text(sizes),
+    }  # fmt: skip

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.compare import (
-    DRAWS,
-    ComparedRun,
-    adjusted,
-    compare_pairs,
-    pairs_against,
-)
+from harness.analysis.compare import DRAWS, ComparedRun, adjusted, compare_pairs, pairs_against
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.errors import HarnessError
 from harness.reporting.captions import system_heads

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from harness.contracts import CaptionSet
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES
 from harness.rundir.parquet import damaged_file_error, require_values
@@ -15,21 +15,11 @@ from harness.rundir.samples import System
 COLUMNS = ("example", "candidates", "references")
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleCaptions:
-    """Captions of one example."""
-
-    example: str
-    candidates: tuple[str, ...]
-    references: tuple[str, ...]
-
-
-def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
+def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
     path = None if run.path is None else run.path / SAMPLES
     if path is None or not path.is_file():
-        for item in system.caption_sets():
-            yield ExampleCaptions(item.id, item.candidates, item.references)
+        yield from system.caption_sets()
         return
     parquet: Any = importlib.import_module("pyarrow.parquet")
     # The rows of a system lie together, in the order of the run: row groups before the first and behind the last one are not decoded.
@@ -46,7 +36,7 @@ def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
                     columns = table.to_pydict()
                     for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
                         if start + k in rows:
-                            yield ExampleCaptions(example, tuple(candidates), tuple(references))
+                            yield CaptionSet(example, tuple(candidates), tuple(references))
                 start += length
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from harness.analysis.comparison_budget import BUDGET
@@ -19,6 +20,7 @@ from harness.reporting.formats.delimited import delimit
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
+from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.examples import example_blocks
 from harness.reporting.page.explanations import explanations
@@ -174,15 +176,9 @@ def _run(name: str, run: Run) -> dict[str, object]:
 
 def _static_examples(group: Group) -> list[dict[str, object]]:
     """Return the first examples with the captions of every system, for a page without script."""
-    from itertools import islice
-
-    from harness.reporting.page.captions_stream import stream
-
     examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
-            entry = examples.setdefault(
-                item.example, {"id": item.example, "references": item.references, "systems": []}
-            )
+            entry = examples.setdefault(item.id, {"id": item.id, "references": item.references, "systems": []})
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]

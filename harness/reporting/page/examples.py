@@ -113,7 +113,7 @@ def _texts(group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]) 
         own_references: dict[int, tuple[str, ...]] = {}
         count = 0
         for item in stream(side.run, system):
-            target = row_of.get(item.example)
+            target = row_of.get(item.id)
             if target is None or target in rows:
                 continue
             rows[target] = count

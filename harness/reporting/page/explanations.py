@@ -96,8 +96,8 @@ def _explain(
         sets: dict[str, CaptionSet] = {}
         references: list[tuple[str, ...]] = []
         for item in stream(side.run, system):
-            if item.example in members:
-                sets[item.example] = CaptionSet(item.example, item.candidates, item.references)
+            if item.id in members:
+                sets[item.id] = item
             if features is None:
                 references.append(item.references)
         features = features or FeatureCache(references)

@@ -11,6 +11,7 @@ from harness.registry.manifest_schema import Entry
 from harness.reporting.numbers import interval_text, number, p_text, size_text
 from harness.reporting.page.groups import Group
 from harness.reporting.page.significance import Clusters, size_key, system_key
+from harness.reporting.result_groups import full_row
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -303,13 +304,6 @@ def table_rows(group: Group) -> list[Sequence[object]]:
     )  # fmt: skip
     rows: list[Sequence[object]] = [head]
     for number_of_run, record in group.records:
-        low, high = record.ci95 or (None, None)
-        value = None if math.isnan(record.value) else record.value
-        rows.append(
-            (
-                group.sides[number_of_run].name, record.task, record.model, decoding_text(record.decoding), record.metric,
-                record.higher_is_better, value, low, high, record.p_value, record.p_method, record.harmonic_p, record.n,
-                record.skipped, size_text(record.sizes), record.seconds, record.signature,
-            )
-        )  # fmt: skip
+        row = full_row(record) | {"run": group.sides[number_of_run].name}
+        rows.append([None if row[name] != row[name] else row[name] for name in head])
     return rows
