@@ -15,7 +15,7 @@ import io
 import sys
 from typing import Any
 
-from harness.cli.options import add_json, add_registry, print_json
+from harness.cli.options import add_common, add_flag, add_list, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
 
@@ -25,18 +25,11 @@ SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness check``."""
     parser.add_argument("target", nargs="?", help="package.module:Class, a task file, or a name of 'harness list'")
-    parser.add_argument(
-        "--all-builtins",
-        action="store_true",
-        help="check every built-in metric, distance and embedding that can be created here",
-    )
+    add_flag(parser, "--all-builtins", "check every built-in metric, distance and embedding that can be created here")
     parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
-    )
-    parser.add_argument("--skip", action="append", default=[], metavar="CHECK", help="leave a check out")
-    add_registry(parser)
-    add_json(parser)
+    add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
+    add_list(parser, "--skip", "CHECK", "leave a check out")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

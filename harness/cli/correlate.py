@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json
+from harness.cli.options import add_common, print_json
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judgments", metavar="METRICS",
         help="read the source as human judgments; the comma-separated metrics become columns",
     )  # fmt: skip
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

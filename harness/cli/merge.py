@@ -10,16 +10,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, print_json
+from harness.cli.options import add_common, add_flag, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness merge``."""
     parser.add_argument("parts", nargs="+", metavar="PART", help="run directories of all parts, in any order")
     parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
-    parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
-    add_registry(parser)
-    add_json(parser)
+    add_flag(parser, "--fresh", "replace the run in the output directory")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

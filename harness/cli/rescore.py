@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options
+from harness.cli.options import add_common, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="NAME, NAME:PARAMETER=VALUE,..., or a comma-separated list of these (may be repeated)",
     )  # fmt: skip
     add_scale(parser, with_shard=False)
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json
+from harness.cli.options import add_common, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness show``."""
     parser.add_argument("name", help="a name of 'harness list', or KIND/NAME for a name that several kinds have")
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json
+from harness.cli.options import add_common, add_list, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness validate``."""
     parser.add_argument("spec", help="a YAML file, or the name of a shipped task")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key")
-    add_registry(parser)
-    add_json(parser)
+    add_list(parser, "--set", "KEY=VALUE", "override a key")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 
-from harness.cli.options import add_registry
+from harness.cli.options import add_flag, add_registry
 
 NOTED_SECONDS = 0.5
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)"
     )
-    parser.add_argument("--quiet", action="store_true", help="print nothing")
+    add_flag(parser, "--quiet", "print nothing")
     add_registry(parser)
 
 

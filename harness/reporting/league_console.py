@@ -135,18 +135,8 @@ def league_table(league: League) -> Table:
 def headline_table(league: League) -> Table:
     """Return one row per metric and set: value, interval, cluster, n, captions per second, published value."""
     headers = [
-        "set",
-        "statistic",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "cluster",
-        "n",
-        "captions_per_second",
-        "published x 100",
-        "reference",
-    ]
+        "set", "statistic", "metric", "value", "low", "high", "cluster", "n", "captions_per_second", "published x 100", "reference"
+    ]  # fmt: skip
     rows: list[list[str]] = []
     data: list[list[object]] = [[*headers]]
     for judged in league.sets:

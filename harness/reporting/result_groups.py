@@ -114,20 +114,11 @@ def full_row(record: ResultRecord) -> dict[str, object]:
     """Return column of a CSV -> content of a record, numbers in full; interval, sizes and decoding are columns of texts and numbers."""
     sizes = record.sizes or {}
     names = (
-        "task",
-        "model",
-        "metric",
-        "higher_is_better",
-        "value",
-        "p_value",
-        "p_method",
-        "harmonic_p",
-        "n",
-        "skipped",
-    )
+        "task", "model", "metric", "higher_is_better", "value", "p_value", "p_method", "harmonic_p", "n", "skipped", "seconds", "signature",
+    )  # fmt: skip
     low, high = record.ci95 or (None, None)
     return {
-        **{name: getattr(record, name) for name in (*names, "seconds", "signature")},
+        **{name: getattr(record, name) for name in names},
         **{name: size_text({name: sizes.get(name, ())}) for name in ("candidates", "references")},
         "decoding": decoding_text(record.decoding), "ci_low": low, "ci_high": high, "sizes": size_text(sizes),
     }  # fmt: skip
