@@ -151,7 +151,7 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
-    from harness.reporting.numbers import number
+    from harness.reporting.table import number
 
     if not examples:
         return

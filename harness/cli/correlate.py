@@ -107,8 +107,7 @@ def run(args: argparse.Namespace) -> int:
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
     """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
     from harness.reporting.formats.terminal import print_table
-    from harness.reporting.numbers import p_text
-    from harness.reporting.table import Table
+    from harness.reporting.table import Table, p_text
 
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)

@@ -116,8 +116,7 @@ def _print(study: PowerStudy) -> None:
 
 def sizes_table(study: PowerStudy) -> Table:
     """Return a row per size: the p-values and the power that are measured or predicted there."""
-    from harness.reporting.numbers import p_text
-    from harness.reporting.table import Table
+    from harness.reporting.table import Table, p_text
 
     headers = ["model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source"]
     rows: list[list[str]] = []

@@ -12,9 +12,8 @@ from pathlib import Path
 from harness.reporting.formats.web import to_html
 from harness.reporting.league import League, LeagueSet, open_league, percent_text
 from harness.reporting.league_console import league_table, set_table
-from harness.reporting.numbers import p_text
 from harness.reporting.page import plugin_sections, template_environment, write_page
-from harness.reporting.table import Table
+from harness.reporting.table import Table, p_text
 from harness.rundir.format import MANIFEST, read_json_object
 
 

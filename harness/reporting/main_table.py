@@ -9,9 +9,8 @@ from harness.analysis.clusters import rankings
 from harness.analysis.comparisons import LEVEL
 from harness.reporting.captions import system_heads
 from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.numbers import heading, number, size_text
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 

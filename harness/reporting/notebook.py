@@ -9,8 +9,7 @@ from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.formats.web import to_html
-from harness.reporting.numbers import heading, interval_text, number, p_text
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.comparisons import LEVEL, Comparison
-from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text, size_text
 from harness.reporting.result_groups import full_row
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, interval_text, number, p_text, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
 Comparisons = Mapping[tuple[str, str], Comparison]

@@ -9,8 +9,7 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
+from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
 from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, interval_text, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"

@@ -12,9 +12,8 @@ from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
-from harness.reporting.numbers import heading, number, p_text
+from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
+from harness.reporting.table import heading, number, p_text
 from harness.run.finished import Run
 
 ALL_PAIRS = 4

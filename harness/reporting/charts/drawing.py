@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.errors import require
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import Name, config
+from harness.reporting.charts.style import Layout, Name, config
 
 VEGA_LITE = "6.4"
 """Version of Vega-Lite that draws the files, as vl-convert names it."""

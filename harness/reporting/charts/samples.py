@@ -13,10 +13,9 @@ from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R
-from harness.reporting.numbers import heading, number
+from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R, Layout
 from harness.reporting.result_groups import directions
+from harness.reporting.table import heading, number
 from harness.run.finished import Run
 from harness.rundir.samples import System
 from harness.stats.correlation import average_ranks

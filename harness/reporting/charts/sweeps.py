@@ -9,9 +9,9 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.numbers import heading, interval_text, number
+from harness.reporting.charts.style import Layout
 from harness.reporting.result_groups import directions
+from harness.reporting.table import heading, interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text, lookup
 

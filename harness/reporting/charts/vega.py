@@ -12,8 +12,7 @@ from typing import Any
 
 from harness.contracts.parameters import Parameters, Values
 from harness.reporting.charts.chart import Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES
+from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES, Layout
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 """Version of Vega-Lite for which the specifications are written."""

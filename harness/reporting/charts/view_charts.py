@@ -11,11 +11,10 @@ from typing import Any
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.planes import plane_chart
-from harness.reporting.charts.style import WHITE_TEXT
-from harness.reporting.numbers import number
+from harness.reporting.charts.style import WHITE_TEXT, Layout
 from harness.reporting.result_groups import directions
+from harness.reporting.table import number
 from harness.reporting.views import Series, series, split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord

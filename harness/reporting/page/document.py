@@ -18,11 +18,8 @@ from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.captions_stream import stream
-from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.examples import example_blocks
 from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import Group, groups_of, open_run
@@ -31,7 +28,9 @@ from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
+from harness.reporting.page.sources import examples_of, stream
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes
+from harness.reporting.table import ARROWS, interval_text, number, p_text, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.groups import Group
+from harness.reporting.page.sources import stream
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import P_PREFIX, System
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
-from harness.reporting.numbers import interval_text, number, p_text, size_text
 from harness.reporting.page.groups import Group
 from harness.reporting.page.significance import Clusters, size_key, system_key
 from harness.reporting.result_groups import full_row
+from harness.reporting.table import interval_text, number, p_text, size_text
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
 

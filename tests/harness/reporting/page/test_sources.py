@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from harness.errors import InputError
-from harness.reporting.page.captions_stream import stream
+from harness.reporting.page.sources import stream
 from harness.run.finished import Run
 
 
