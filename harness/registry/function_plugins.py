@@ -295,9 +295,11 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
             "candidates": list(item.candidates), "references": list(item.references), "source": item.source, "media": item.media,
             "meta": dict(item.meta),
         }  # fmt: skip
-        named = [name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")]
-        positional = [values[role] for name, role in self.texts.items() if name not in named]
-        extra = {name: values[name] for name in named}
+        keywords = [
+            name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")
+        ]
+        positional = [values[role] for name, role in self.texts.items() if name not in keywords]
+        extra = {name: values[name] for name in keywords}
         score = self.number(self.call(scored_item, *positional, **extra), scored_item)
         if np.isinf(score):
             raise HarnessError(
