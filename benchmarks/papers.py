@@ -23,8 +23,8 @@ from pathlib import Path
 import yaml
 
 from harness import api
-from harness.reporting.numbers import number
 from harness.reporting.published import largest_difference
+from harness.reporting.table import number
 from harness.reporting.views import view_table
 from harness.run.finished import Run
 from harness.spec.loading import load_specs

@@ -25,23 +25,9 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.spec.models import SignificanceSpec
 
 __all__ = [
-    "BoundMetric",
-    "MetricResult",
-    "caption_sets",
-    "compare",
-    "correlate",
-    "evaluate",
-    "evaluate_all",
-    "export",
-    "metric",
-    "plans",
-    "power",
-    "push",
-    "report",
-    "rescore",
-    "score",
-    "score_files",
-]
+    "BoundMetric", "MetricResult", "caption_sets", "compare", "correlate", "evaluate", "evaluate_all", "export", "metric", "plans",
+    "power", "push", "report", "rescore", "score", "score_files",
+]  # fmt: skip
 
 
 def evaluate(

@@ -16,7 +16,7 @@ import io
 import sys
 from typing import Any
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, add_flag, add_list, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
 
@@ -26,28 +26,20 @@ SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness check``."""
     parser.add_argument("target", nargs="?", help="package.module:Class, a task file, or a name of 'harness list'")
-    parser.add_argument(
-        "--all-builtins",
-        action="store_true",
-        help="check every built-in metric, distance and embedding that can be created here",
-    )
+    add_flag(parser, "--all-builtins", "check every built-in metric, distance and embedding that can be created here")
     parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
-    )
-    parser.add_argument(
+    add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
+    add_flag(
+        parser,
         "--calibrate",
-        action="store_true",
-        help="simulate the coverage of a metric's interval and the size of its paired test instead (--json: calibration.json)",
+        "simulate the coverage of a metric's interval and the size of its paired test instead (--json: calibration.json)",
     )
-    parser.add_argument("--skip", action="append", default=[], metavar="CHECK", help="leave a check out")
-    add_registry(parser)
-    add_json(parser)
+    add_list(parser, "--skip", "CHECK", "leave a check out")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print their outcomes; return 1 when a check fails."""
-    use_registry(args)
     if args.all_builtins:
         return _check_builtins(args.json)
     if args.target is None:

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_json, print_json
+from harness.cli.options import add_count, add_flag, add_json, print_json
 from harness.contracts import Values
 from harness.reporting.formats import format_names
 
@@ -39,30 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME", help="compare this metric alone; may be repeated"
     )
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="compare runs that differ in data, metrics or references; the output says so",
-    )
-    parser.add_argument(
+    add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
+    add_flag(
+        parser,
         "--equalise",
-        action="store_true",
-        help="compare systems whose set sizes differ on random subsets of equal size within each example",
+        "compare systems whose set sizes differ on random subsets of equal size within each example",
     )
-    parser.add_argument(
-        "--draws", type=int, default=10_000, metavar="N", help="random draws of each test (%(default)s)"
+    add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
+    add_count(parser, "--seed", "seed of the random draws", 0)
+    add_flag(parser, "--pairs", f"print all pairs, also where there are more than {MAX_PAIRS}")
+    add_count(parser, "--examples", "print the N examples on which two systems differ most (one pair: 3)")
+    add_flag(
+        parser,
+        "--identical",
+        "check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
-    parser.add_argument(
-        "--pairs", action="store_true", help=f"print all pairs, also where there are more than {MAX_PAIRS}"
-    )
-    parser.add_argument(
-        "--examples", type=int, metavar="N", help="print the N examples on which two systems differ most (one pair: 3)"
-    )
-    parser.add_argument(
-        "--identical", action="store_true",
-        help="check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
-    )  # fmt: skip
     parser.add_argument(
         "--format", choices=format_names(), default="table", help="csv and json have the numbers in full"
     )
@@ -165,7 +156,7 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
-    from harness.reporting.numbers import number
+    from harness.reporting.table import number
 
     if not examples:
         return

@@ -8,12 +8,11 @@ harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 --x '*' --y huma
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
-from harness.spec.metric_text import split_outside_brackets
+from harness.cli.options import add_common, print_json
+from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
     from harness.analysis.correlate import Study
@@ -65,8 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judgments", metavar="METRICS",
         help="read the source as human judgments; the comma-separated metrics become columns",
     )  # fmt: skip
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,19 +73,18 @@ def run(args: argparse.Namespace) -> int:
     from harness.analysis.correlate import choose
     from harness.errors import HarnessError
 
-    use_registry(args)
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
     study = api.correlate(
         *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
         groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
-        judgments=None if args.judgments is None else _metric_names(args.judgments), sort=args.sort,
+        judgments=None if args.judgments is None else split_metrics(args.judgments), sort=args.sort,
     )  # fmt: skip
     table = study.table
     baseline = choose(table, args.baseline)[0] if args.baseline and table is not None else None
     files: list[Path] = []
     if args.plot and table is not None:
-        from harness.reporting.correlation_plots import write_plots
+        from harness.reporting.correlation_files import write_plots
 
         files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline)
     if args.output:
@@ -107,26 +104,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _metric_names(text: str) -> list[str]:
-    """Return the metrics of ``cider,bleu:n=4,tokenizer=none``; a part that begins with ``NAME=`` belongs to the part before.
-
-    >>> _metric_names("cider,bleu:n=4,tokenizer=none,trm:distance=[meteor,bert]")
-    ['cider', 'bleu:n=4,tokenizer=none', 'trm:distance=[meteor,bert]']
-    """
-    names: list[str] = []
-    for metric in filter(None, map(str.strip, split_outside_brackets(text))):
-        if names and re.match(r"[\w-]+\s*=", metric):
-            names[-1] += f",{metric}"
-        else:
-            names.append(metric)
-    return names
-
-
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
     """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
     from harness.reporting.formats.terminal import print_table
-    from harness.reporting.numbers import p_text
-    from harness.reporting.table import Table
+    from harness.reporting.table import Table, p_text
 
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)

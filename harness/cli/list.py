@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, print_json
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry
@@ -23,13 +23,11 @@ OTHER = "Other"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness list``."""
     parser.add_argument("kind", nargs="?", help="adapters, tasks, readers, metrics, distances or embeddings")
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the names by which components are used, with their summaries, and the plugins that cannot be read."""
-    use_registry(args)
     from harness.registry import current
     from harness.registry.catalogue import INSTALL
     from harness.registry.component_kinds import KINDS

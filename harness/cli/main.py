@@ -14,21 +14,12 @@ import importlib.util
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 
 from harness import __version__
-from harness.cli.options import entry_module, json_alone
+from harness.cli import process
+from harness.cli.options import entry_module, json_alone, use_registry
 from harness.cli.parser import Parser
-from harness.cli.process import (
-    Terminated,
-    discard_output,
-    first_use_lines,
-    open_streams,
-    reader_left,
-    record_bug,
-    rest_idle_threads,
-    terminable,
-)
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
 NO_THREAD = "can't start new thread"
@@ -88,13 +79,13 @@ def _exists(module: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
-    open_streams()
-    rest_idle_threads()
+    process.open_streams()
+    process.rest_idle_threads()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     local = "--no-local-plugins" not in arguments
     arguments = [item for item in arguments if item not in ("--debug", "--no-local-plugins")]
-    with terminable(), first_use_lines(), _local_plugins(local):
+    with process.terminable(), process.first_use_lines(), _local_plugins(local):
         return _run_safely(arguments, debug)
 
 
@@ -126,7 +117,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
         if debug:
             raise
         return _failure(str(error))
-    except Terminated:
+    except process.Terminated:
         return _failure("terminated; run the same command again to continue", 143)
     except KeyboardInterrupt:
         return _failure("interrupted; run the same command again to continue", 130)
@@ -135,8 +126,8 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
             return 0
         raise
     except OSError as error:  # a full disk or a folder without write permission, for example
-        if reader_left():
-            discard_output()
+        if process.reader_left():
+            process.discard_output()
             return 0
         if debug:
             raise
@@ -157,7 +148,8 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
             return _failure(failure)
         text = f"{type(error).__name__}: {error}"[:300]
         return _failure(
-            f"this is a bug of the harness: {text} (please report it with the traceback in {record_bug(error)})", 3
+            f"this is a bug of the harness: {text} (please report it with the traceback in {process.record_bug(error)})",
+            3,
         )
 
 
@@ -203,7 +195,10 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(options)
-    with json_alone(args) if verb in VERBS else nullcontext():
+    if verb not in VERBS:
+        return int(module.run(args) or 0)
+    use_registry(args)
+    with json_alone(args):
         return int(module.run(args) or 0)
 
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, add_flag, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness merge``."""
     parser.add_argument("parts", nargs="+", metavar="PART", help="run directories of all parts, in any order")
     parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
-    parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
-    add_registry(parser)
-    add_json(parser)
+    add_flag(parser, "--fresh", "replace the run in the output directory")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,7 +27,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.merge import merge
     from harness.rundir.rundir import log_bugs
 
-    use_registry(args)
     output = Path(args.output)
     with log_bugs(output):
         merged = merge(

@@ -36,16 +36,39 @@ def entry_module(kind: str, name: str) -> ModuleType:
     return module
 
 
+Arguments = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
+"""A parser or a group of its arguments."""
+
+
+def add_flag(parser: Arguments, name: str, help: str) -> None:
+    """Add an option without a value."""
+    parser.add_argument(name, action="store_true", help=help)
+
+
+def add_count(parser: Arguments, name: str, help: str, default: int | None = None) -> None:
+    """Add an option that is a whole number."""
+    parser.add_argument(name, type=int, default=default, metavar="N", help=help)
+
+
+def add_list(parser: Arguments, name: str, metavar: str, help: str) -> None:
+    """Add an option that may be repeated."""
+    parser.add_argument(name, action="append", default=[], metavar=metavar, help=help)
+
+
 def add_registry(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--registry``."""
-    parser.add_argument(
-        "--registry", action="append", default=[], metavar="FILE", help="an additional registry.yaml (may be repeated)"
-    )
+    add_list(parser, "--registry", "FILE", "an additional registry.yaml (may be repeated)")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options ``--registry`` and ``--json``."""
+    add_registry(parser)
+    add_json(parser)
 
 
 def use_registry(args: argparse.Namespace) -> None:
-    """Add the registry files of ``--registry`` to the registry of this process."""
-    if args.registry:
+    """Add the registry files of ``--registry``, for a verb that has it, to the registry of this process."""
+    if getattr(args, "registry", None):
         from harness.registry import use_files
 
         use_files(args.registry)
@@ -60,13 +83,9 @@ def add_scale(parser: argparse.ArgumentParser, *, with_shard: bool = True) -> No
         default="local",
         help="where shards are scored (default: local)",
     )
-    group.add_argument(
-        "--workers", type=int, metavar="N", help="workers of process and ray (default: the number of cores)"
-    )
+    add_count(group, "--workers", "workers of process and ray (default: the number of cores)")
     group.add_argument("--address", metavar="HOST:PORT", help="an existing Ray cluster (default: one on this machine)")
-    group.add_argument(
-        "--shard-size", type=int, metavar="N", help="examples per shard (default: found from the memory)"
-    )
+    add_count(group, "--shard-size", "examples per shard (default: found from the memory)")
     if with_shard:
         group.add_argument(
             "--shard",
@@ -96,7 +115,7 @@ def scale_options(args: argparse.Namespace) -> Options:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_flag(parser, "--json", "print JSON")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, add_count, add_list, print_json
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--combine", default="fisher-discrete", metavar="NAME",
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
-    parser.add_argument(
-        "--metric", action="append", default=[], metavar="LABEL", help="only this metric (may be repeated)"
-    )
+    add_list(parser, "--metric", "LABEL", "only this metric (may be repeated)")
     parser.add_argument("--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's)")
     parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
     parser.add_argument(
@@ -61,20 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="50..1000",
         help=f"numbers of examples (default: the pilot's); a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
     )
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="number of random orders of the captions")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples of the pilot")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the random orders and of the resamples"
-    )
-    add_registry(parser)
-    add_json(parser)
+    add_count(parser, "--repeats", "number of random orders of the captions", 3)
+    add_count(parser, "--limit", "only the first N examples of the pilot")
+    add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
     from harness import api
 
-    use_registry(args)
     study = api.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
@@ -122,8 +116,7 @@ def _print(study: PowerStudy) -> None:
 
 def sizes_table(study: PowerStudy) -> Table:
     """Return a row per size: the p-values and the power that are measured or predicted there."""
-    from harness.reporting.numbers import p_text
-    from harness.reporting.table import Table
+    from harness.reporting.table import Table, p_text
 
     headers = ["model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source"]
     rows: list[list[str]] = []

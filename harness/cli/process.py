@@ -13,7 +13,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Generator
-from types import FrameType, TracebackType
+from types import FrameType
 
 from harness.errors import BUG_LOG
 
@@ -48,44 +48,35 @@ def terminable() -> Generator[None]:
 
     before = {number: signal.signal(number, handle) for number in errors}
     try:
-        with _Later():
+        with _resent_signals():
             yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-class _Later:
+@contextlib.contextmanager
+def _resent_signals() -> Generator[None]:
     """Context that sends a signal again after a moment where Python discards its exception."""
+    hook = sys.unraisablehook
+    timers: list[threading.Timer] = []
 
-    def __init__(self) -> None:
-        self._timers: list[threading.Timer] = []
-
-    def send(self, number: int) -> None:
-        """Send a signal in :data:`AGAIN` seconds, unless the context ends before."""
-        timer = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
-        timer.daemon = True
-        self._timers.append(timer)
-        timer.start()
-
-    def __enter__(self) -> None:
-        self._hook = sys.unraisablehook
-        sys.unraisablehook = self._resend
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        sys.unraisablehook = self._hook
-        for timer in self._timers:
-            timer.cancel()
-
-    def _resend(self, unraisable: sys.UnraisableHookArgs) -> None:
+    def resend(unraisable: sys.UnraisableHookArgs) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            self._hook(unraisable)
-        elif issubclass(unraisable.exc_type, Terminated):
-            self.send(signal.SIGTERM)
-        else:
-            self.send(signal.SIGINT)
+            hook(unraisable)
+            return
+        number = signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT
+        timers.append(threading.Timer(AGAIN, os.kill, (os.getpid(), number)))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    sys.unraisablehook = resend
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for timer in timers:
+            timer.cancel()
 
 
 class _Lines(logging.Handler):

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import argparse
 
+from harness.cli.options import add_flag
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness push``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories, or folders of run directories")
     parser.add_argument("--to", metavar="DIR", help="folder to write; needs no network")
     parser.add_argument("--repo", metavar="OWNER/NAME", help="data set of the hub; created when missing")
-    parser.add_argument("--private", action="store_true", help="create a private data set")
-    parser.add_argument("--overwrite", action="store_true", help="replace an earlier push in the folder")
-    parser.add_argument("--without-references", action="store_true", help="leave out the references")
+    add_flag(parser, "--private", "create a private data set")
+    add_flag(parser, "--overwrite", "replace an earlier push in the folder")
+    add_flag(parser, "--without-references", "leave out the references")
     parser.add_argument("--title", default="", help="title of the card")
     parser.add_argument("--license", metavar="ID", help="licence of the captions for the card (cc-by-4.0)")
     parser.add_argument("--language", metavar="CODE", help="language of the captions for the card (en)")

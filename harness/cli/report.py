@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 
+from harness.cli.options import add_count, add_flag
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness report``."""
@@ -26,21 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write every chart as SVG and PDF for papers, and the tables; no page without --output",
     )
     parser.add_argument("--title", default="", help="title of the page")
-    parser.add_argument(
-        "--examples",
-        type=int,
-        metavar="N",
-        help="put N examples on the page, evenly spread over the data (default: all)",
+    add_count(parser, "--examples", "put N examples on the page, evenly spread over the data (default: all)")
+    add_count(
+        parser, "--explain", "explain the N largest scores of each metric that can by its texts, also with embeddings"
     )
-    parser.add_argument(
-        "--explain", type=int, metavar="N", help="explain the N largest scores of each metric that can by its texts, also with embeddings",
-    )  # fmt: skip
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help="compute all paired tests of systems, however long they take, and keep them",
-    )
-    parser.add_argument("--no-images", action="store_true", help="embed no thumbnails of the examples' images")
+    add_flag(parser, "--compare", "compute all paired tests of systems, however long they take, and keep them")
+    add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
+from harness.cli.options import add_common, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="NAME, NAME:PARAMETER=VALUE,..., or a comma-separated list of these (may be repeated)",
     )  # fmt: skip
     add_scale(parser, with_shard=False)
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,7 +28,6 @@ def run(args: argparse.Namespace) -> int:
     from harness import verbs
     from harness.reporting.console import print_runs
 
-    use_registry(args)
     extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})

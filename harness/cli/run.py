@@ -10,37 +10,28 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
+from harness.cli.options import add_common, add_count, add_flag, add_list, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness run``."""
     parser.add_argument("spec", help="a YAML file, or the name of a shipped task ('harness list tasks')")
     parser.add_argument("--output", metavar="DIR", help="run directory (default: runs/TASK)")
-    parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the run")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key: decoding.temperature=0.7"
-    )
+    add_count(parser, "--limit", "use only the first N examples")
+    add_count(parser, "--seed", "seed of the run")
+    add_list(parser, "--set", "KEY=VALUE", "override a key: decoding.temperature=0.7")
     group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--resume", action="store_true", help="continue the run in the output directory; an error if there is none"
-    )
-    group.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
-    group.add_argument(
-        "--extend", action="store_true",
-        help="change the run in the output directory into this one and compute only what it lacks",
-    )  # fmt: skip
+    add_flag(group, "--resume", "continue the run in the output directory; an error if there is none")
+    add_flag(group, "--fresh", "replace the run in the output directory")
+    add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
     add_scale(parser)
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the spec; return 1 when examples failed."""
     from harness import api
 
-    use_registry(args)
     runs = api.evaluate_all(
         args.spec,
         output=Path(args.output) if args.output else None,

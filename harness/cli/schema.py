@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from harness.cli.options import add_registry, use_registry
+from harness.cli.options import add_registry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema."""
-    use_registry(args)
     from harness.spec.schema import json_schema
 
     json.dump(json_schema(), sys.stdout, indent=1)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_registry, print_json, use_registry
+from harness.cli.options import add_count, add_flag, add_list, add_registry, print_json
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
@@ -50,24 +50,17 @@ def add_arguments(parser: Parser) -> None:
         "--id", default="", metavar="COLUMN", help="column of the ids of candidates; null: match records and examples by position"
     )  # fmt: skip
     parser.add_argument("--column", default="", metavar="COLUMN", help="column of the candidates")
-    parser.add_argument(
-        "--system", action="append", default=[], metavar="NAME",
-        help="score this system of files whose records hold several; may be repeated",
-    )  # fmt: skip
+    add_list(parser, "--system", "NAME", "score this system of files whose records hold several; may be repeated")
     parser.add_argument(
         "--reference-id", default="", metavar="COLUMN", help="column of the ids of references; null: number the records"
     )
-    parser.add_argument(
-        "--reference-column", action="append", default=[], metavar="COLUMN", help="column of the references; may be repeated"
-    )  # fmt: skip
+    add_list(parser, "--reference-column", "COLUMN", "column of the references; may be repeated")
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
         help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert "
         f"(default: {defaults}; {optional} where installed)",
     )  # fmt: skip
-    parser.add_argument(
-        "--label", action="append", default=[], metavar="NAME", help="name of a system; one per file, in their order"
-    )
+    add_list(parser, "--label", "NAME", "name of a system; one per file, in their order")
     parser.add_argument(
         "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
     )
@@ -80,18 +73,14 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
     )
-    parser.add_argument(
-        "--allow-missing", action="store_true", help="count examples without predictions instead of refusing them"
-    )
-    parser.add_argument("--allow-unknown", action="store_true", help="leave out predictions for unknown examples")
-    parser.add_argument("--allow-empty", action="store_true", help="accept empty captions instead of refusing them")
+    add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
+    add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
+    add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
-    parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
-    parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
-    parser.add_argument(
-        "--draws", type=int, default=10_000, metavar="N", help="random draws of each comparison (default: 10000)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
+    add_flag(parser, "--fresh", "replace the run in the output directory")
+    add_count(parser, "--limit", "use only the first N examples")
+    add_count(parser, "--draws", "random draws of each comparison (default: 10000)", 10_000)
+    add_count(parser, "--seed", "seed of the random draws", 0)
     add_registry(parser)
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
@@ -101,7 +90,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.default_metrics import default_metrics
     from harness.run.file_labels import system_labels
 
-    use_registry(args)
     form = args.format
     files = _files(args)
     labels = system_labels(files, args.system, args.label)
@@ -120,11 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _score_files(
-    args: argparse.Namespace,
-    files: Sequence[str],
-    labels: Sequence[str],
-    metrics: Sequence[str],
-    show: bool,
+    args: argparse.Namespace, files: Sequence[str], labels: Sequence[str], metrics: Sequence[str], show: bool
 ) -> Run:
     """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
     from harness import api

@@ -11,7 +11,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness show``."""
     parser.add_argument("name", help="a name of 'harness list', or KIND/NAME for a name that several kinds have")
-    add_registry(parser)
-    add_json(parser)
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the cards of all components with the name, one per kind."""
-    use_registry(args)
     from harness.registry import current
 
     cards = [card(entry) for entry in find_entries(current(), args.name)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_common, add_list, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -15,16 +15,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness validate``."""
     parser.add_argument("spec", help="a YAML file, or the name of a shipped task")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key")
-    add_registry(parser)
-    add_json(parser)
+    add_list(parser, "--set", "KEY=VALUE", "override a key")
+    add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print task, models, decodings and metrics of a valid spec."""
     from harness import api
 
-    use_registry(args)
     rows = [_row(plan) for plan in api.plans(args.spec, args.set)]
     if args.json:
         print_json({"valid": True, "runs": rows})

@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 
-from harness.cli.options import add_registry, use_registry
+from harness.cli.options import add_flag, add_registry
 
 NOTED_SECONDS = 0.5
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)"
     )
-    parser.add_argument("--quiet", action="store_true", help="print nothing")
+    add_flag(parser, "--quiet", "print nothing")
     add_registry(parser)
 
 
@@ -31,7 +31,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.plan import planned_metrics
     from harness.spec.loading import load_specs
 
-    use_registry(args)
     started = time.perf_counter()
     loaded = load_specs(args.spec) if args.spec else []
     plans = caption_plans([plan for item in loaded for plan in planned_metrics(item)]) if loaded else built_in_metrics()

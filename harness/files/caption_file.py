@@ -50,11 +50,7 @@ class CaptionFile:
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""
-        return {
-            "limit_references": self.limit_references,
-            "allow_empty": self.allow_empty,
-            "media": self.media_root,
-        }
+        return {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
 
     def fingerprint(self) -> str:
         """Return the reader's name and a hash of the file's bytes and of :meth:`parameters`."""

@@ -50,12 +50,7 @@ class DatasetSource:
 
     def __post_init__(self) -> None:
         if self.local is None and not HUB_NAME.fullmatch(self.path):
-            raise InputError(
-                f"no such file or folder{self._nearest()}, and not the name of a dataset (owner/name)",
-                self.path,
-                parameter="path",
-                value=self.path,
-            )
+            raise self.error(f"no such file or folder{self._nearest()}, and not the name of a dataset (owner/name)")
 
     @property
     def local(self) -> Path | None:
@@ -98,15 +93,10 @@ class DatasetSource:
 
     def rows(self, dataset: Iterable[Dataset]) -> Iterator[Dataset]:
         """Yield the rows of a loaded data set; raise :class:`InputError` for a file of it that cannot be read."""
-        iterator = iter(dataset)
-        while True:
-            try:
-                row = next(iterator)
-            except StopIteration:
-                return
-            except Exception as error:  # a stream reads its files here
-                raise self._load_error(error) from error
-            yield row
+        try:
+            yield from dataset
+        except Exception as error:  # a stream reads its files here
+            raise self._load_error(error) from error
 
     def _load(self, datasets: ModuleType) -> Dataset:
         """Return a data set, or a dict of data sets by split."""
@@ -117,7 +107,7 @@ class DatasetSource:
                 loaded = {str(loaded.split or "train"): loaded}
             return {name: split.to_iterable_dataset() if self.streaming else split for name, split in loaded.items()}
         if local is not None and local.is_file():
-            return datasets.load_dataset(_builder(local, self.path), data_files=str(local), streaming=self.streaming)
+            return datasets.load_dataset(_builder(local, self), data_files=str(local), streaming=self.streaming)
         # The library fetches only the split that it is called with. A stream takes no slices there.
         split = self.split if not self.streaming or "[" not in (self.split or "") else None
         return datasets.load_dataset(
@@ -132,12 +122,8 @@ class DatasetSource:
         if self.split is None and len(names) == 1:
             return next(iter(loaded.values()))
         if self.split is None:
-            raise InputError(
-                f"has several splits; expected the parameter 'split' with one of {', '.join(names)}",
-                self.path,
-                parameter="split",
-                expected=names,
-            )
+            message = f"has several splits; expected the parameter 'split' with one of {', '.join(names)}"
+            raise self.error(message, "split", names)
         slices = [_slice_split(loaded, datasets, name, text, self) for name, text in self._parts(names)]
         return slices[0] if len(slices) == 1 else datasets.concatenate_datasets(slices)
 
@@ -147,18 +133,17 @@ class DatasetSource:
         for text in (self.split or "").split("+"):
             match = _PART.fullmatch(text)
             if match is None:
-                raise self.split_error(
-                    f"split '{self.split}' cannot be read; expected NAME, NAME[from:to] or NAME+NAME"
-                )
+                message = f"split '{self.split}' cannot be read; expected NAME, NAME[from:to] or NAME+NAME"
+                raise self.error(message, "split")
             name = match[1]
             if name not in names:
                 raise InputError.of_name("no split", name, names, "found", self.path, parameter="split")
             slices.append((name, text.strip()))
         return slices
 
-    def split_error(self, message: str) -> InputError:
-        """Return the error of a split that cannot be read."""
-        return InputError(message, self.path, parameter="split", value=self.split)
+    def error(self, message: str, parameter: str = "path", expected: Iterable[str] = ()) -> InputError:
+        """Return the error of a parameter of the source: ``path``, ``split`` or ``revision``."""
+        return InputError(message, self.path, parameter=parameter, value=getattr(self, parameter), expected=expected)
 
     # ------------------------------------------------------------------ errors
     def _load_error(self, error: Exception) -> InputError:
@@ -190,12 +175,12 @@ class DatasetSource:
             message = f"is a gated data set of the hub: accept its terms on {page}, then log in with 'hf auth login' or set HF_TOKEN"
         elif "RevisionNotFoundError" in names:
             message = f"has no revision '{self.revision}' on the hub; expected a branch, a tag or a commit of {page}"
-            return InputError(message, self.path, parameter="revision", value=self.revision)
+            return self.error(message, "revision")
         elif names & {"RepositoryNotFoundError", "DatasetNotFoundError"}:
             message = "the hub has no such data set, or it is private: check the name, or log in with 'hf auth login' (or HF_TOKEN)"
         else:
             message = f"the datasets library cannot load it: {text}"
-        return InputError(message, self.path, parameter="path", value=self.path)
+        return self.error(message)
 
     def _nearest(self) -> str:
         """Return the hint at a file or folder of a similar name beside the path."""
@@ -248,18 +233,12 @@ def has_saved_state(folder: Path) -> bool:
     return (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file()
 
 
-def _builder(file: Path, path: str) -> str:
+def _builder(file: Path, source: DatasetSource) -> str:
     plain = file.with_suffix("") if file.suffix == ".gz" else file
-    builder = BUILDERS.get(plain.suffix)
-    if builder is None:
-        raise InputError(
-            f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}",
-            path,
-            parameter="path",
-            value=path,
-            expected=BUILDERS,
-        )
-    return builder
+    if plain.suffix not in BUILDERS:
+        text = f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}"
+        raise source.error(text, expected=BUILDERS)
+    return BUILDERS[plain.suffix]
 
 
 def _slice_split(
@@ -273,7 +252,7 @@ def _slice_split(
         count = _rows(dataset, name, text)
         (piece,) = datasets.ReadInstruction.from_spec(text).to_absolute({name: count})
     except (ValueError, AssertionError) as error:
-        raise source.split_error(f"split '{text}': {_reason(error)}") from error
+        raise source.error(f"split '{text}': {_reason(error)}", "split") from error
     if source.streaming:
         dataset = dataset.skip(piece.from_) if piece.from_ else dataset
         return dataset if piece.to == sys.maxsize else dataset.take(piece.to - piece.from_)

@@ -9,26 +9,19 @@ from dataclasses import dataclass
 from harness.contracts import Values
 from harness.errors import InputError
 
-OPTION_SPELLING = {
-    r"\bcolumns: \{references: \.\.\.\}": "--reference-column NAME",
-    r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows": "--reference-id NAME; --reference-id null numbers the rows",
-    r"\bid: null\b": "--id null",
-    r"\bid: \.\.\.": "--id NAME",
-    r"\bcandidates: \.\.\.": "--column NAME",
-    r"\bsystem: (NAME|\.\.\.)": "--system NAME",
-    r"\ballow_(missing|unknown|empty): true": r"--allow-\1",
-}
-"""Advice in the spelling of a spec -> the same as an option of ``harness score``."""
-KEYWORD_SPELLING = {
-    r"\bcolumns: \{references: \.\.\.\}": "reference_column=...",
-    r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows": "reference_id=..., None numbers the rows",
-    r"\bid: null\b": "id=None",
-    r"\bid: \.\.\.": "id=...",
-    r"\bcandidates: \.\.\.": "column=...",
-    r"\bsystem: (NAME|\.\.\.)": "system=...",
-    r"\ballow_(missing|unknown|empty): true": r"allow_\1=True",
-}
-"""Advice in the spelling of a spec -> the same as a keyword of :func:`harness.score`."""
+_ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
+_SPELLINGS = (
+    (r"\bcolumns: \{references: \.\.\.\}", "--reference-column NAME", "reference_column=..."),
+    (_ID_NAME, "--reference-id NAME; --reference-id null numbers the rows", "reference_id=..., None numbers the rows"),
+    (r"\bid: null\b", "--id null", "id=None"),
+    (r"\bid: \.\.\.", "--id NAME", "id=..."),
+    (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
+    (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
+    (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
+)
+"""Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword of :func:`harness.score`."""
+OPTION_SPELLING = {pattern: option for pattern, option, _ in _SPELLINGS}
+KEYWORD_SPELLING = {pattern: keyword for pattern, _, keyword in _SPELLINGS}
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from harness.contracts import Parameters
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
+from harness.files import neighbours
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
-from harness.files.neighbours import (
-    LM_EVAL_RESPONSES,
-    inspect_archive,
-    inspect_rows,
-    is_archive,
-    is_inspect_log,
-    lm_eval_rows,
-)
 from harness.files.records import Record, first_byte, is_parquet, json_lines, kind, list_items, load_json, parquet_rows
 from harness.files.text_forms import flickr_rows, line_rows, table_rows, text_form, two_column_rows
 from harness.files.yaml_source import YamlValue
@@ -77,14 +70,14 @@ def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str | Non
     """
     if form is not None:
         if form not in FORMS:
-            raise InputError(f"unknown format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}")
+            raise InputError.of_name("unknown format", form, FORMS, "formats are")
         return FORMS[form](path)
     # From the surest sign to the weakest: magic bytes, then the first byte of the text, then header and columns. The name decides
     # only where content cannot: a caption may begin with a bracket (.txt), and broken JSON is no text file (.json).
     if is_parquet(path):
         return Form("parquet", parquet_rows(path))
-    if is_archive(path):
-        return Form("inspect", inspect_archive(path))
+    if neighbours.is_archive(path):
+        return Form("inspect", neighbours.inspect_archive(path))
     first = first_byte(path)
     if first == b"":
         raise InputError("the file is empty", str(path))
@@ -125,13 +118,13 @@ def _of_list(value: YamlValue, location: str, key: str = "") -> Form:
         return Form("list", rows, numbered=True, key=key)
     rows = list_items(value, location)
     if isinstance(value, list) and value and isinstance(value[0], dict) and _is_lm_eval(value[0].keys()):
-        return Form("lm-eval", lm_eval_rows(rows), key=key)
+        return Form("lm-eval", neighbours.lm_eval_rows(rows), key=key)
     return Form("json", rows, key=key)
 
 
 def _is_lm_eval(names: Set[str]) -> bool:
     """Return True for the fields of a line of samples of lm-eval."""
-    return "doc_id" in names and bool(names & LM_EVAL_RESPONSES)
+    return "doc_id" in names and bool(names & neighbours.LM_EVAL_RESPONSES)
 
 
 def _is_texts(item: YamlValue) -> bool:
@@ -142,11 +135,13 @@ def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
     value = single_object(path)
     if value is None:
         first, form = Form("jsonl", json_lines(path)).head()
-        return Form("lm-eval", lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
-    if is_inspect_log(value):
-        return Form("inspect", inspect_rows(value, str(path)))
+        return (
+            Form("lm-eval", neighbours.lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
+        )
+    if neighbours.is_inspect_log(value):
+        return Form("inspect", neighbours.inspect_rows(value, str(path)))
     if _is_lm_eval(value.keys()):
-        return Form("lm-eval", lm_eval_rows([Record(f"{path}:1", value)]))
+        return Form("lm-eval", neighbours.lm_eval_rows([Record(f"{path}:1", value)]))
     if not _is_record(value, names):
         for key in WRAPPERS[role]:
             inner = value.get(key)
@@ -193,17 +188,17 @@ def _json_mapping(path: Path) -> Form:
 
 
 def _inspect(path: Path) -> Form:
-    if is_archive(path):
-        return Form("inspect", inspect_archive(path))
+    if neighbours.is_archive(path):
+        return Form("inspect", neighbours.inspect_archive(path))
     value = load_json(path)
-    if not is_inspect_log(value):
+    if not neighbours.is_inspect_log(value):
         raise InputError("is no log of inspect: it lacks 'eval' and 'samples'", str(path))
-    return Form("inspect", inspect_rows(value, str(path)))
+    return Form("inspect", neighbours.inspect_rows(value, str(path)))
 
 
 def _lm_eval(path: Path) -> Form:
     rows = list_items(load_json(path), str(path)) if first_byte(path) == b"[" else json_lines(path)
-    return Form("lm-eval", lm_eval_rows(rows))
+    return Form("lm-eval", neighbours.lm_eval_rows(rows))
 
 
 FORMS: Mapping[str, Callable[[Path], Form]] = {

@@ -93,11 +93,7 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
 
 
 def matched_ids(
-    candidates: Mapping[str, object],
-    references: Mapping[str, object],
-    *,
-    allow_missing: bool,
-    allow_unknown: bool,
+    candidates: Mapping[str, object], references: Mapping[str, object], *, allow_missing: bool, allow_unknown: bool
 ) -> list[str]:
     """Return the ids of two mappings to score, in the order of the references.
 

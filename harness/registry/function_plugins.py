@@ -123,16 +123,7 @@ def distance_function(function: Any = None, /, *, name: str = "", symmetric: boo
     ...     return abs(len(a) - len(b))
     """
 
-    def decorate(function: Function) -> Function:
-        texts = _list_required_arguments(function)
-        if len(texts) != 2:
-            raise HarnessError(
-                f"distance_function: {function.__name__} has {len(texts)} arguments without default; expected 2"
-            )
-        label = name or _name(function)
-        return _with_component(function, FunctionDistance, label, texts, {"name": label, "symmetric": symmetric})
-
-    return decorate if function is None else decorate(function)
+    return _decorate(function, "distance_function", FunctionDistance, 2, name, {"symmetric": symmetric})
 
 
 @overload
@@ -150,14 +141,20 @@ def embedding_function(function: Any = None, /, *, name: str = "") -> Any:
         Name of the embedding; default: the function's name with ``-`` for ``_``.
     """
 
+    return _decorate(function, "embedding_function", FunctionEmbedding, 1, name, {})
+
+
+def _decorate(function: Any, decorator: str, base: type[FunctionPlugin], count: int, name: str, members: Values) -> Any:
+    """Return the function with the class of its component, or the decorator without one; it takes ``count`` texts."""
+
     def decorate(function: Function) -> Function:
         texts = _list_required_arguments(function)
-        if len(texts) != 1:
+        if len(texts) != count:
             raise HarnessError(
-                f"embedding_function: {function.__name__} has {len(texts)} arguments without default; expected 1"
+                f"{decorator}: {function.__name__} has {len(texts)} arguments without default; expected {count}"
             )
         label = name or _name(function)
-        return _with_component(function, FunctionEmbedding, label, texts, {"name": label})
+        return _with_component(function, base, label, texts, {"name": label, **members})
 
     return decorate if function is None else decorate(function)
 
@@ -298,14 +295,11 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
             "candidates": list(item.candidates), "references": list(item.references), "source": item.source, "media": item.media,
             "meta": dict(item.meta),
         }  # fmt: skip
-        positional = [
-            values[role] for name, role in self.texts.items() if name != role or role in ("candidates", "references")
+        keywords = [
+            name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")
         ]
-        extra = {
-            name: values[role]
-            for name, role in self.texts.items()
-            if name == role and role not in ("candidates", "references")
-        }
+        positional = [values[role] for name, role in self.texts.items() if name not in keywords]
+        extra = {name: values[name] for name in keywords}
         score = self.number(self.call(scored_item, *positional, **extra), scored_item)
         if np.isinf(score):
             raise HarnessError(

@@ -11,24 +11,16 @@ import importlib
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from importlib.machinery import (
-    BYTECODE_SUFFIXES,
-    EXTENSION_SUFFIXES,
-    SOURCE_SUFFIXES,
-    ExtensionFileLoader,
-    FileFinder,
-    SourceFileLoader,
-    SourcelessFileLoader,
-)
+from importlib import machinery
 from pathlib import Path
 from types import ModuleType
 
 from harness.errors import HarnessError
 
 _LOADERS = (
-    (ExtensionFileLoader, EXTENSION_SUFFIXES),
-    (SourceFileLoader, SOURCE_SUFFIXES),
-    (SourcelessFileLoader, BYTECODE_SUFFIXES),
+    (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
+    (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
+    (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES),
 )
 """Kinds of modules, in Python's order."""
 Signature = dict[str, str]
@@ -44,7 +36,7 @@ def module_file(folder: Path, module: str) -> Path | None:
     for name in module.split("."):
         if not name.isidentifier():
             return None
-        spec = FileFinder(search_path, *_LOADERS).find_spec(name)
+        spec = machinery.FileFinder(search_path, *_LOADERS).find_spec(name)
         if spec is None:
             return None
         search_path = str(Path(search_path, name))

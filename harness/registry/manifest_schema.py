@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import operator
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,28 +15,44 @@ from harness.contracts import Parameters
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry.component_kinds import HIDDEN, KINDS
-from harness.registry.versions import satisfies
+
+_OPERATORS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
+    return numbers + (0,) * (3 - len(numbers))
+
+
+def satisfies(version: str, specifier: str) -> bool:
+    """Return True when ``version`` satisfies a comma-separated specifier; raise :class:`HarnessError` for an invalid one.
+
+    >>> satisfies("0.1.0", ">=0.1,<1"), satisfies("1.2", "<1")
+    (True, False)
+    """
+    for clause in specifier.split(","):
+        match = re.fullmatch(r"\s*(>=|<=|==|!=|>|<)\s*([0-9][0-9.]*)\s*", clause)
+        if match is None:
+            raise HarnessError(f"version specifier '{specifier}' is not understood; expected something like '>=0.1,<1'")
+        if not _OPERATORS[match[1]](_numbers(version), _numbers(match[2])):
+            return False
+    return True
+
 
 API = 1
 """Version of the manifest schema."""
 ALL_KINDS = (*KINDS, *HIDDEN)
 ENTRY_KEYS = {
-    "name",
-    "import",
-    "target",
-    "path",
-    "summary",
-    "question",
-    "extra",
-    "extras",
-    "level",
-    "needs",
-    "higher_is_better",
-    "aliases",
-    "version",
-    "role",
-    "captions_of",
-}
+    "name", "import", "target", "path", "summary", "question", "extra", "extras", "level", "needs", "higher_is_better", "aliases",
+    "version", "role", "captions_of",
+}  # fmt: skip
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
 FORMER_PACKAGES = {
@@ -226,15 +244,11 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         source=str(path),
         folder=path.parent,
         target=target,
-        path=str(raw.get("path", "")),
-        summary=str(raw.get("summary", "")),
-        question=str(raw.get("question", "")),
+        **{key: str(raw.get(key, "")) for key in ("path", "summary", "question", "level", "version")},
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
-        level=str(raw.get("level", "")),
         needs=_texts(raw.get("needs")),
-        higher_is_better=raw.get("higher_is_better"),
+        higher_is_better=better,
         aliases=_texts(raw.get("aliases")),
-        version=str(raw.get("version", "")),
         roles=_texts(raw.get("role")),
         captions_of=_mapping(
             raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.reporting.numbers import number
-from harness.reporting.table import Table
+from harness.reporting.table import Table, number
 from harness.rundir.samples import SampleTable, System
 from harness.spec.models import ViewSpec
 

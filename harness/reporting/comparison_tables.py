@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from harness.analysis.clusters import RankedSystem
 from harness.analysis.comparisons import Comparison
-from harness.reporting.numbers import heading, interval_text, number, p_text
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, interval_text, number, p_text
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
 _FULL = (

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, print_table
-from harness.reporting.interval_notes import interval_notes
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
-from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, p_notes
-from harness.reporting.table import Table
+from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes
+from harness.reporting.table import ARROWS, Table, interval_text, number, p_text, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 if TYPE_CHECKING:

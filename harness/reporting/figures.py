@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
-from harness.reporting.charts.drawing import converter, fitted_svg, pdf
-from harness.reporting.charts.svg_font import with_font
+from harness.reporting.charts.drawing import converter, fitted_svg, pdf, with_font
 from harness.reporting.formats.markdown import escape_markdown
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically

@@ -94,34 +94,20 @@ def lm_eval_results(run: Run, system: System, records: Sequence[ResultRecord], t
     better = {_metric(record): record.higher_is_better for record in records}
     count = len(system.rows)
     metrics = [
-        {
-            "metric": _metric(record),
-            "aggregation": "corpus" if record.level == "corpus" else "mean",
-            "higher_is_better": record.higher_is_better,
-        }
-        for record in records
-    ]
+        {"metric": _metric(r), "aggregation": "corpus" if r.level == "corpus" else "mean", "higher_is_better": r.higher_is_better}
+        for r in records
+    ]  # fmt: skip
     configuration = {
         "task": task, "description": run.provenance.signature, "output_type": "generate_until", "num_fewshot": 0, "repeats": 1,
         "metric_list": metrics, "metadata": {"version": 1, "digest": run.provenance.digest},
     }  # fmt: skip
-    return {
-        "results": {task: numbers},
-        "group_subtasks": {task: []},
-        "configs": {task: configuration},
-        "versions": {task: 1},
-        "n-shot": {task: 0},
-        "higher_is_better": {task: better},
-        "n-samples": {task: {"original": count, "effective": count}},
-        "config": {
-            "model": system.model,
-            "model_args": dict(system.decoding),
-            "batch_size": None,
-            "bootstrap_iters": 0,
-        },
-        "git_hash": None,
-        "model_source": f"caption-harness {__version__}",
-    }
+    of_task = {
+        "results": numbers, "group_subtasks": [], "configs": configuration, "versions": 1, "n-shot": 0, "higher_is_better": better,
+        "n-samples": {"original": count, "effective": count},
+    }  # fmt: skip
+    model = {"model": system.model, "model_args": dict(system.decoding), "batch_size": None, "bootstrap_iters": 0}
+    source = {"git_hash": None, "model_source": f"caption-harness {__version__}"}
+    return {**{name: {task: value} for name, value in of_task.items()}, "config": model, **source}
 
 
 def _metric(record: ResultRecord) -> str:

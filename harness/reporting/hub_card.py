@@ -12,8 +12,7 @@ from harness import __version__
 from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
-from harness.reporting.numbers import heading, interval_text, number, p_text
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text
 

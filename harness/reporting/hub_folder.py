@@ -99,32 +99,19 @@ def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *,
 def _write_samples(path: Path, run: Run, *, references: bool) -> int:
     """Write the samples of a run as Parquet and return the number of rows."""
     arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    texts, lists = arrow.string(), arrow.list_(arrow.string())
-    types = {
-        "model": texts,
-        "decoding": texts,
-        "example": texts,
-        "meta": texts,
-        "candidates": lists,
-        "references": lists,
-    }
     names = [name for name in run.samples.names if references or name != "references"]
-    if run.path is not None and (run.path / SAMPLES).is_file():
-        with (
-            parquet.ParquetFile(run.path / SAMPLES) as source,
-            parquet.ParquetWriter(
-                path, arrow.schema([source.schema_arrow.field(name) for name in names]), compression="zstd"
-            ) as writer,
-        ):
+    if run.path is None or not (run.path / SAMPLES).is_file():
+        table = run.samples.to_arrow().select(names)
+        require_memory(2 * table.nbytes)
+        parquet.write_table(table, path, compression="zstd")
+        return len(run.samples)
+    with parquet.ParquetFile(run.path / SAMPLES) as source:
+        schema = arrow.schema([source.schema_arrow.field(name) for name in names])
+        with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             for group in range(source.num_row_groups):
                 rows = source.read_row_group(group, columns=names).select(names)
                 require_memory(2 * rows.nbytes)
                 writer.write_table(rows)
-        return len(run.samples)
-    columns = [arrow.array(list(run.samples[name]), type=types.get(name, arrow.float64())) for name in names]
-    table = arrow.table(columns, names=names)
-    require_memory(2 * table.nbytes)
-    parquet.write_table(table, path, compression="zstd")
     return len(run.samples)
 
 
@@ -139,12 +126,11 @@ def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
 
 def _result_row(record: ResultRecord) -> Values:
     """Return a record as a flat row; mappings are JSON texts."""
-    row = {
-        name: getattr(record, name) for name in (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")
-    }
+    names = (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")
     low, high = record.ci95 or (None, None)
     params = json.dumps(record.to_dict()["params"], sort_keys=True, default=str)
-    return {**row, "decoding": record.decoding_key, "params": params, "ci95_low": low, "ci95_high": high}
+    texts = {"decoding": record.decoding_key, "params": params}
+    return {name: getattr(record, name) for name in names} | texts | {"ci95_low": low, "ci95_high": high}
 
 
 def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:

@@ -141,13 +141,10 @@ class League:
 
     def rate(self, metric: str) -> float:
         """Return the captions per second of a metric, the median over sets; NaN where it was not measured."""
-        rates = [
-            rate
-            for judged in self.sets
-            if (r := judged.headlines.get(metric))
-            and not math.isnan(rate := number((r.details or {}).get("captions_per_second")))
-        ]
-        return median(rates) if rates else math.nan
+        records = [record for judged in self.sets if (record := judged.headlines.get(metric))]
+        rates = [number((record.details or {}).get("captions_per_second")) for record in records]
+        measured = [rate for rate in rates if not math.isnan(rate)]
+        return median(measured) if measured else math.nan
 
     def advice(self) -> list[Advice]:
         """Return the best metrics for each kind of judgments, and the fastest of them."""

@@ -39,9 +39,8 @@ def set_table(judged: LeagueSet) -> Table:
     }  # fmt: skip
     by_statistic: dict[str, list[ResultRecord]] = {}
     for record in judged.run.records:
-        by_statistic.setdefault(
-            f"{record.statistic}" + ("" if record.group == "all" else f" {record.group}"), []
-        ).append(record)
+        group = "" if record.group == "all" else f" {record.group}"
+        by_statistic.setdefault(f"{record.statistic}{group}", []).append(record)
     rows: list[list[str]] = []
     starts: list[int] = []
     bold: list[int] = []
@@ -52,28 +51,21 @@ def set_table(judged: LeagueSet) -> Table:
         for record in sorted(records, key=lambda r: math.inf if math.isnan(r.value) else -r.value):
             details, rank = record.details or {}, cluster(record)
             headline = bool(details.get("headline"))
+            published_texts = filter(None, (row.text(record.metric) for row in published if headline))
             cells = {
-                "statistic": "" if len(rows) > starts[-1] else statistic,
-                "metric": record.metric,
-                "value x 100": percent_text(record.value),
-                "95 % interval": interval_text(record),
-                "cluster": "" if rank is None else str(rank),
-                "published": ", ".join(filter(None, (row.text(record.metric) for row in published)))
-                if headline
-                else "",
-                "n": str(record.n),
-                "ties": percent_text(details["ties"]) + " %" if "ties" in details else "",
-                "skipped": str(record.skipped or ""),
+                "statistic": "" if len(rows) > starts[-1] else statistic, "metric": record.metric,
+                "value x 100": percent_text(record.value), "95 % interval": interval_text(record),
+                "cluster": "" if rank is None else str(rank), "published": ", ".join(published_texts), "n": str(record.n),
+                "ties": percent_text(details["ties"]) + " %" if "ties" in details else "", "skipped": str(record.skipped or ""),
                 "captions/s": rate_text(details.get("captions_per_second") or math.nan) if headline else "",
-            }
+            }  # fmt: skip
             bold += [len(rows)] if rank == 1 else []
             if record.ci95 is not None and not math.isnan(record.value):
                 bars[len(rows), list(alignment).index("95 % interval")] = Bar(*map(scale, (*record.ci95, record.value)))
             rows.append([cells[header] for header in alignment])
     data = judged.run.provenance.data
-    counts = f"{data.get('examples')} items, {data.get('captions')} captions" + (
-        f", {data['pairs']} pairs" if data.get("pairs") else ""
-    )
+    pairs = f", {data['pairs']} pairs" if data.get("pairs") else ""
+    counts = f"{data.get('examples')} items, {data.get('captions')} captions{pairs}"
     return Table(
         headers=list(alignment),
         rows=rows,
@@ -103,50 +95,29 @@ def _published_notes(judged: LeagueSet) -> Iterator[str]:
 def league_table(league: League) -> Table:
     """Return metrics by sets: agreement and cluster, with the mean cluster, the speed, and advice below."""
     ranks = {name: [cluster(judged.headlines.get(name)) for judged in league.sets] for name in league.metrics}
-    rows = [
-        [
-            name,
-            *(_value_text(judged.headlines.get(name)) for judged in league.sets),
-            "–" if math.isnan(league.mean_rank(name)) else f"{league.mean_rank(name):.1f}",
-            rate_text(league.rate(name)),
-        ]
-        for name in league.metrics
+    rows: list[list[str]] = []
+    for name in league.metrics:
+        rank = "–" if math.isnan(league.mean_rank(name)) else f"{league.mean_rank(name):.1f}"
+        values = (_value_text(judged.headlines.get(name)) for judged in league.sets)
+        rows.append([name, *values, rank, rate_text(league.rate(name))])
+    heads = (f"{judged.name}\n{judged.statistic}" for judged in league.sets)
+    notes = [
+        f"{item.question} ({', '.join(item.sets)}): {', '.join(item.best)}; fastest of them: {item.fastest}"
+        for item in league.advice()
     ]
-    return Table(
-        headers=[
-            "metric",
-            *(f"{judged.name}\n{judged.statistic}" for judged in league.sets),
-            "mean\ncluster",
-            "captions/s",
-        ],
-        rows=rows,
-        alignment="l" + "r" * (len(league.sets) + 2),
-        title="League table: agreement with people x 100, significance cluster in brackets",
-        notes=[
-            f"{item.question} ({', '.join(item.sets)}): {', '.join(item.best)}; fastest of them: {item.fastest}"
-            for item in league.advice()
-        ],
-        bold=frozenset(
-            (row, k) for row, name in enumerate(league.metrics) for k, rank in enumerate(ranks[name], 1) if rank == 1
-        ),
+    title = "League table: agreement with people x 100, significance cluster in brackets"
+    best = frozenset(
+        (i, k) for i, name in enumerate(league.metrics) for k, rank in enumerate(ranks[name], 1) if rank == 1
     )
+    headers = ["metric", *heads, "mean\ncluster", "captions/s"]
+    return Table(headers, rows, "l" + "r" * (len(league.sets) + 2), title, notes, best)
 
 
 def headline_table(league: League) -> Table:
     """Return one row per metric and set: value, interval, cluster, n, captions per second, published value."""
     headers = [
-        "set",
-        "statistic",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "cluster",
-        "n",
-        "captions_per_second",
-        "published x 100",
-        "reference",
-    ]
+        "set", "statistic", "metric", "value", "low", "high", "cluster", "n", "captions_per_second", "published x 100", "reference"
+    ]  # fmt: skip
     rows: list[list[str]] = []
     data: list[list[object]] = [[*headers]]
     for judged in league.sets:

@@ -9,15 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import require
-from harness.registry import current
-from harness.registry.hooks import Plugins
 from harness.reporting.formats.web import to_html
 from harness.reporting.league import League, LeagueSet, open_league, percent_text
 from harness.reporting.league_console import league_table, set_table
-from harness.reporting.numbers import p_text
-from harness.reporting.page import write_page
-from harness.reporting.table import Table
+from harness.reporting.page import plugin_sections, template_environment, write_page
+from harness.reporting.table import Table, p_text
 from harness.rundir.format import MANIFEST, read_json_object
 
 
@@ -30,31 +26,16 @@ def shows(paths: Sequence[Path]) -> bool:
 def write(paths: Sequence[Path], absent: Sequence[str], target: Path | None, title: str = "") -> Path:
     """Write the page (default: ``report.html`` in the first run) and return its path."""
     league = open_league(paths, absent)
-    plugins = Plugins().load(current())
-    sections = [
-        section
-        for judged in league.sets
-        for items in plugins.call(
-            "harness_report_sections",
-            manifest=judged.run.provenance.content,
-            results=[record.to_dict() for record in judged.run.records],
-        )
-        for section in items
-    ]
+    sections = [section for judged in league.sets for section in plugin_sections(judged.run)]
     return write_page(build(league, title, sections), target or paths[0] / "report.html")
 
 
 def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
     """Return the HTML of the page; ``sections`` are those of plugins, with ``title`` and ``html``."""
-    require("jinja2", needed_by="harness report")
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["table"] = to_html
     folder = Path(__file__).parent
-    return environment.from_string((folder / "league.html").read_text(encoding="utf-8")).render(
+    environment = template_environment(folder)
+    environment.filters["table"] = to_html
+    return environment.get_template("league.html").render(
         title=title or league.title, style=(folder / "league.css").read_text(encoding="utf-8"), absent=league.absent, sections=sections,
         league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
         sets=[

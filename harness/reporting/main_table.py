@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from harness.analysis.clusters import rankings
 from harness.analysis.comparisons import LEVEL
-from harness.reporting.charts.build import system_names
+from harness.reporting.captions import system_heads
 from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.numbers import heading, number, size_text
-from harness.reporting.result_groups import divided_metrics, group_records
-from harness.reporting.table import Table
+from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
+from harness.reporting.table import Table, heading, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
-from harness.rundir.samples import System
 
 DATA = (
     "metric", "higher_is_better", "system", "model", "decoding", "value", "ci_low", "ci_high", "p_value", "harmonic_p", "cluster", "n",
@@ -82,9 +80,8 @@ def _head(record: ResultRecord, divided: bool) -> str:
 
 def system_labels(run: Run) -> dict[tuple[str, str], str]:
     """Return (model, decoding key) -> label of the system in comparisons."""
-    systems: Sequence[System] = run.samples.systems
-    several = len({system.decoding_key for system in systems}) > 1
-    return {(system.model, system.decoding_key): system.label if several else system.model for system in systems}
+    systems = run.samples.systems
+    return {(s.model, s.decoding_key): head for s, head in zip(systems, system_heads(systems))}
 
 
 def cluster_letters_of(run: Run) -> tuple[Letters, list[str]]:
@@ -115,13 +112,9 @@ def _data(
 ) -> list[object]:
     """Return the row of a record in the CSV."""
     key = record.model, record.decoding_key
-    sizes = record.sizes or {}
-    low, high = record.ci95 or (None, None)
-    values: dict[str, object] = {
-        "metric": record.metric, "higher_is_better": record.higher_is_better, "system": names[key], "model": record.model,
-        "decoding": json.dumps(dict(record.decoding), sort_keys=True) if record.decoding else "", "value": record.value, "ci_low": low,
-        "ci_high": high, "p_value": record.p_value, "harmonic_p": record.harmonic_p,
-        "cluster": letters.get((record.metric, labels.get(key, "")), ""), "n": record.n, "skipped": record.skipped,
-        "candidates": "-".join(map(str, sizes.get("candidates", ()))), "references": "-".join(map(str, sizes.get("references", ()))),
+    row = full_row(record) | {
+        "system": names[key], "cluster": letters.get((record.metric, labels.get(key, "")), ""),
+        "decoding": json.dumps(dict(record.decoding), sort_keys=True) if record.decoding else "",
+        **{name: "-".join(map(str, (record.sizes or {}).get(name, ()))) for name in ("candidates", "references")},
     }  # fmt: skip
-    return ["" if value is None or value != value else value for value in values.values()]
+    return ["" if row[name] is None or row[name] != row[name] else row[name] for name in DATA]

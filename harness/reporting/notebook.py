@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName
+from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.formats.web import to_html
-from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text
-from harness.reporting.table import Table
+from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 
@@ -28,7 +29,7 @@ def as_html(result: object) -> str:
     if isinstance(result, Scores):
         return to_html(scores_table(result), MAX_ROWS)
     if isinstance(result, Comparisons):
-        return to_html(comparisons_table(result), MAX_ROWS)
+        return to_html(comparison_table(result), MAX_ROWS)
     raise HarnessError(f"expected a run, scores or comparisons; found {type(result).__name__}")
 
 
@@ -84,35 +85,23 @@ def _run_chart(run: Run, name: str) -> Any:
 
 def run_table(run: Run) -> Table:
     """Return the results of a run, metric by metric, best first."""
-    from harness.reporting.charts.build import system_names
-    from harness.reporting.result_groups import group_records
+    from harness.reporting.result_groups import group_records, system_names
 
     names = system_names(run.records)
-    tested = any(record.p_value is not None for record in run.records)
     rows = [
-        [
-            heading(record.metric, record.higher_is_better) if index == 0 else "",
-            names[record.model, record.decoding_key], number(record.value), interval_text(record.ci95),
-            *([p_text(record.p_value)] if tested else []), _count_text(record.n, record.skipped),
-        ]
+        ("" if index else heading(record.metric, record.higher_is_better), names[record.model, record.decoding_key], record, record.n)
         for group in group_records(run.records)
         for index, record in enumerate(group)
     ]  # fmt: skip
     failed = [f"{len(run.failed)} examples failed"] if run.failed else []
     notes = [run.provenance.signature, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
-    headers = ["metric", "system", "value", "95 % interval", *(["p"] if tested else []), "examples"]
-    return Table(headers, rows, "ll" + "r" * (len(headers) - 2), notes=notes)
+    return _number_table(["metric", "system"], rows, notes)
 
 
 def scores_table(scores: Scores) -> Table:
     """Return the scores of :func:`harness.score`, a row per metric."""
-    tested = any(item.p_value is not None for item in scores.values())
     rows = [
-        [
-            heading(label, item.higher_is_better), number(item.value), interval_text(item.ci95),
-            *([p_text(item.p_value)] if tested else []), _count_text(len(item.per_example) - item.skipped, item.skipped),
-        ]
-        for label, item in scores.items()
+        (heading(label, item.higher_is_better), item, len(item.per_example) - item.skipped) for label, item in scores.items()
     ]  # fmt: skip
     notes = [
         f"{label}: no interval, {item.interval_note}"
@@ -120,24 +109,18 @@ def scores_table(scores: Scores) -> Table:
         if item.interval_note and not item.ci95
     ]
     notes += [f"{label}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
-    headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
-    return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)
+    return _number_table(["metric"], rows, notes)
 
 
-def comparisons_table(comparisons: Comparisons) -> Table:
-    """Return paired tests, a row per pair and metric."""
-    rows = [
+def _number_table(heads: list[str], rows: Sequence[tuple[Any, ...]], notes: list[str]) -> Table:
+    """Return labels, then value, interval, p-value where there is one, and numbers of examples of each row's result."""
+    tested = any(item.p_value is not None for *_, item, _ in rows)
+    cells = [
         [
-            heading(row.metric, row.higher_is_better), row.system_a, row.system_b, signed_text(row.difference),
-            interval_text(row.ci95), p_text(row.p_holm),
-            {"A": row.system_a, "B": row.system_b}.get(row.better, row.better),
+            *labels, number(item.value), interval_text(item.ci95), *([p_text(item.p_value)] if tested else []),
+            f"{count}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
         ]
-        for row in comparisons
+        for *labels, item, count in rows
     ]  # fmt: skip
-    headers = ["metric", "A", "B", "A − B", "95 % interval", "p (Holm)", "better"]
-    notes = ["paired tests on common examples; p adjusted over the pairs of a metric"]
-    return Table(headers, rows, "lllrrrr", notes=notes)
-
-
-def _count_text(defined: int, skipped: int) -> str:
-    return f"{defined}" + (f" ({skipped} skipped)" if skipped else "")
+    headers = [*heads, "value", "95 % interval", *(["p"] if tested else []), "examples"]
+    return Table(headers, cells, "l" * len(heads) + "r" * (len(headers) - len(heads)), notes=notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from harness.reporting.numbers import signed_text
+from harness.reporting.table import signed_text
 from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
 NOT_PUBLISHED = "not published"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from harness.rundir.records import ResultRecord
+from harness.reporting.table import size_text
+from harness.rundir.records import ResultRecord, decoding_text
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
 """Remark on a metric whose rows differ in a set size on which it depends."""
@@ -50,3 +51,67 @@ def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
         if record.p_note is not None and record.metric not in notes.setdefault(record.p_note, []):
             notes[record.p_note].append(record.metric)
     return notes
+
+
+def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
+    """Return one line per note, in the order of first appearance, with the metrics that it applies to.
+
+    A metric of which some records lack the note is followed by the models that have it.
+
+    Parameters
+    ----------
+    records : sequence of ResultRecord
+        Results of a run.
+
+    Examples
+    --------
+    >>> interval_notes([ResultRecord(model="a", metric="distinct2", interval_note="repeats n-grams")])
+    ['no 95 % interval: distinct2 (repeats n-grams)']
+    """
+    notes: dict[tuple[bool, str], dict[str, list[str]]] = {}
+    totals: dict[str, int] = {}
+    for record in records:
+        totals[record.metric] = totals.get(record.metric, 0) + 1
+        if record.interval_note is not None:
+            metrics = notes.setdefault((record.ci95 is None, record.interval_note), {})
+            metrics.setdefault(record.metric, []).append(record.model)
+    lines: list[str] = []
+    for (missing, note), metrics in notes.items():
+        labels = [
+            name if len(models) == totals[name] else f"{name} of {', '.join(dict.fromkeys(models))}"
+            for name, models in metrics.items()
+        ]
+        lines.append(f"{'no ' if missing else ''}95 % interval: {', '.join(labels)} ({note})")
+    return lines
+
+
+def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
+    """Return (model, decoding key) -> model, with the fields of the decoding in which the systems differ."""
+    systems = {(record.model, record.decoding_key): record for record in records}
+    decodings = [record.decoding for record in systems.values()]
+    fields = list(dict.fromkeys(name for decoding in decodings for name in decoding))
+    varying = [name for name in fields if len({repr(decoding.get(name)) for decoding in decodings}) > 1]
+    names = {}
+    for key, record in systems.items():
+        varying_fields = {name: record.decoding[name] for name in varying if name in record.decoding}
+        names[key] = f"{record.model} {decoding_text(varying_fields)}".strip()
+    return names
+
+
+def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
+    """Return metric -> direction, in the order of the records."""
+    return {record.metric: record.higher_is_better for record in records}
+
+
+def full_row(record: ResultRecord) -> dict[str, object]:
+    """Return column of a CSV -> content of a record, numbers in full; interval, sizes and decoding are columns of texts and numbers."""
+    sizes = record.sizes or {}
+    names = (
+        "task", "model", "metric", "higher_is_better", "value", "p_value", "p_method", "harmonic_p", "n", "skipped", "seconds", "signature",
+    )  # fmt: skip
+    low, high = record.ci95 or (None, None)
+    return {
+        **{name: getattr(record, name) for name in names},
+        **{name: size_text({name: sizes.get(name, ())}) for name in ("candidates", "references")},
+        "decoding": decoding_text(record.decoding), "ci_low": low, "ci_high": high, "sizes": size_text(sizes),
+    }  # fmt: skip

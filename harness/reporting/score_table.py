@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.comparisons import LEVEL, Comparison
-from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text, size_text
-from harness.reporting.table import Table
+from harness.reporting.result_groups import full_row
+from harness.reporting.table import Table, heading, interval_text, number, p_text, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
 Comparisons = Mapping[tuple[str, str], Comparison]
@@ -195,16 +195,11 @@ def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
 
 def _data(result: Result, baseline: str) -> list[object]:
     """Return the values of a result in the order of :data:`DATA`; None becomes an empty cell."""
-    record, row = result.record, result.row
-    low, high = record.ci95 or (None, None)
-    values: list[object] = [record.metric, record.higher_is_better, record.model, record.value, low, high, record.n]
-    values += [record.skipped, *(_range(record.sizes, name) for name in ("candidates", "references"))]
-    values += [record.p_value, record.harmonic_p, baseline]
-    ci = None if row is None else row.ci95
-    tests = [None if row is None else row[name] for name in ("p_value", "p_holm", "n")]
-    values += [result.difference, *(ci or (None, None)), *tests]
-    return [*values, "; ".join(_remarks(result))]
-
-
-def _range(sizes: Mapping[str, Sequence[int]] | None, name: str) -> str:
-    return size_text({name: (sizes or {}).get(name, ())})
+    row, (low, high) = result.row, (result.row and result.row.ci95) or (None, None)
+    tests = {name: None if row is None else row[name] for name in ("p_value", "p_holm", "n")}
+    values = full_row(result.record) | {
+        "system": result.record.model, "permutation_p": result.record.p_value, "baseline": baseline, "difference": result.difference,
+        "difference_ci_low": low, "difference_ci_high": high, "p_value": tests["p_value"], "p_holm": tests["p_holm"],
+        "n_compared": tests["n"], "note": "; ".join(_remarks(result)),
+    }  # fmt: skip
+    return [values[name] for name in DATA]

@@ -1,10 +1,77 @@
-"""The table that all formats show: texts of cells, with what is bold, marked and set apart, and the numbers in full."""
+"""The table that all formats show: numbers as texts, cells, what is bold, marked and set apart, and the numbers in full."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+ARROWS = {True: "↑", False: "↓", None: " "}
+"""Direction of a metric: higher is better, lower is better, no direction."""
+
+
+def heading(metric: str, higher_is_better: bool | None) -> str:
+    """Return a metric with the arrow of its direction."""
+    return f"{metric} {ARROWS[higher_is_better]}".strip()
+
+
+def number(value: object) -> str:
+    """Return four significant digits, at least three decimals below 10; a dash for None and NaN.
+
+    >>> number(0.12345), number(1234567.0), number(float("nan"))
+    ('0.1235', '1.23e+06', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def p_text(value: float | None) -> str:
+    """Return a p-value as :func:`number` does, and a bound below 1e-300, where floats end.
+
+    >>> p_text(0.012), p_text(1e-305)
+    ('0.0120', '< 1e-300')
+    """
+    return "< 1e-300" if value is not None and value < 1e-300 else number(value)
+
+
+def signed_text(value: object) -> str:
+    """Return a number as :func:`number` does, with its sign.
+
+    >>> signed_text(0.5), signed_text(-0.5), signed_text(0.0)
+    ('+0.5000', '-0.5000', '0.0000')
+    """
+    return f"+{number(value)}" if isinstance(value, (int, float)) and value > 0 else number(value)
+
+
+def interval_text(interval: Sequence[float] | None) -> str:
+    """Return an interval as text; a dash for None.
+
+    >>> interval_text((0.5, 0.75)), interval_text(None)
+    ('0.5000 … 0.7500', '–')
+    """
+    return f"{number(interval[0])} … {number(interval[1])}" if interval else "–"
+
+
+def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
+    """Return the set sizes of a record: ``12 + 4``, ``1-3 + 5`` where they differ.
+
+    >>> size_text({"candidates": [1, 3], "references": [5]})
+    '1-3 + 5'
+    """
+    texts: list[str] = []
+    for name in ("candidates", "references"):
+        values = (sizes or {}).get(name)
+        if values:
+            texts.append(str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}")
+    return " + ".join(texts)
 
 
 class Bar(NamedTuple):

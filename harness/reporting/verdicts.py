@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.compare import (
-    DRAWS,
-    ComparedRun,
-    adjusted,
-    compare_pairs,
-    pairs_against,
-)
+from harness.analysis.compare import DRAWS, ComparedRun, adjusted, compare_pairs, pairs_against
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.errors import HarnessError
 from harness.reporting.captions import system_heads
-from harness.reporting.numbers import number, p_text
-from harness.reporting.table import Table
+from harness.reporting.table import Table, number, p_text
 from harness.reporting.views import number_table
 from harness.run.finished import Run
 from harness.spec.models import ViewSpec

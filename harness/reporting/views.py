@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from harness.errors import HarnessError
-from harness.reporting.numbers import number as number_text
 from harness.reporting.published import add_published_rows
 from harness.reporting.table import Table
+from harness.reporting.table import number as number_text
 from harness.rundir.records import ResultRecord, lookup, number
 from harness.spec.models import ViewSpec
 from harness.spec.published import PublishedTable

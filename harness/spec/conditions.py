@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness.contracts import Values
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
 from harness.files.yaml_source import Located, YamlValue
 
 VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
@@ -137,8 +137,7 @@ def _unmet(when: YamlValue, folder: Path, location: str) -> list[str]:
     conditions = cast("Values", when)
     for name in conditions:
         if name not in KEYS:
-            hint = did_you_mean(str(name), KEYS)
-            raise InputError(f"when has no key '{name}'{hint}; keys are {', '.join(KEYS)}", location)
+            raise InputError.of_name("when has no key", name, KEYS, "keys are", location)
     out = [f"{value} does not exist" for value in _texts(conditions, "exists", location) if not _exists(value, folder)]
     packages = [name for name in _texts(conditions, "installed", location) if not _is_installed(name)]
     return out + ([f"not installed: pip install {' '.join(packages)}"] if packages else [])

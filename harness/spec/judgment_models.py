@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -13,25 +13,17 @@ from harness.spec.models import BootstrapSpec, Component, Count, Strict
 
 Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst"]
 Own = Literal["caption", "pair", "item", "keep"]
-SYSTEM_STATISTICS = (
-    "pearson_system",
-    "spearman_system",
-    "kendall_system",
-    "accuracy_system",
-    "soft_pairwise_accuracy",
+CaptionStatistic = Literal["kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"]
+PairStatistic = Literal["accuracy"]
+LabelStatistic = Literal["average_precision", "auc"]
+SystemStatistic = Literal[
+    "pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy"
+]
+Statistic = Literal[CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic]
+CAPTION_STATISTICS, PAIR_STATISTICS, LABEL_STATISTICS, SYSTEM_STATISTICS = map(
+    get_args, (CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic)
 )
-"""Statistics over systems."""
-CAPTION_STATISTICS = ("kendall_b", "kendall_c", "spearman", "pearson", "kendall_within")
-"""Statistics over rated captions."""
-LABEL_STATISTICS = ("average_precision", "auc")
-"""Statistics over captions with a label."""
-PAIR_STATISTICS = ("accuracy",)
-"""Statistics over pairs of captions."""
-STATISTICS = (*CAPTION_STATISTICS, *PAIR_STATISTICS, *LABEL_STATISTICS, *SYSTEM_STATISTICS)
-Statistic = Literal[
-    "kendall_b", "kendall_c", "spearman", "pearson", "kendall_within", "accuracy", "average_precision", "auc",
-    "pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy",
-]  # fmt: skip
+"""Statistics over rated captions, over pairs of captions, over captions with a label, and over systems."""
 
 
 def _texts(value: YamlValue) -> YamlValue:

@@ -114,8 +114,5 @@ def _component(kind: str) -> Values:
         properties.update({alias: properties[registry.bare_name(entry)] for alias in entry.aliases})
     properties["when"] = {"$ref": "#/$defs/Condition"}
     return {
-        "anyOf": [
-            {"enum": names},
-            {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 2},
-        ]
+        "anyOf": [{"enum": names}, {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 2}]
     }

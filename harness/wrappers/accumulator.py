@@ -125,7 +125,7 @@ class WrappedMetric:
         if not rows:
             raise InputError(f"metric '{self.label}' has no examples: call update before compute")
         if not self.takes_captions:
-            scores = [[_token_scores(entry) for entry in json.loads(row)] for row in rows]
+            scores = [[token_scores(entry) for entry in json.loads(row)] for row in rows]
             return cast(TokenScoreMetric, self.plan.metric).evaluate_scores(scores)
         sets = [_caption_set(k, json.loads(row)) for k, row in enumerate(rows)]
         return score_captions({self.label: cast(Metric, self.plan.metric)}, sets)[self.label]
@@ -169,6 +169,7 @@ def _token_values(entry: TokenScores) -> Values:
     }
 
 
-def _token_scores(row: Values) -> TokenScores:
-    ranks = np.asarray(row["ranks"], dtype=np.int64)
-    return TokenScores(np.asarray(row["log_probs"], dtype=np.float64), ranks, tuple(row["tokens"]), row["likelihood"])
+def token_scores(row: Parameters) -> TokenScores:
+    """Return token scores from JSON values; tokens and likelihood may be missing."""
+    log_probs, ranks = np.asarray(row["log_probs"], dtype=np.float64), np.asarray(row["ranks"], dtype=np.int64)
+    return TokenScores(log_probs, ranks, tuple(row.get("tokens") or ()), row.get("likelihood", "exact"))

@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 from harness import __version__
-from harness.contracts import TokenScores
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.wrappers.accumulator import MetricName, WrappedMetric
+from harness.wrappers.accumulator import MetricName, WrappedMetric, token_scores
 
 
 def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params: Any) -> Any:
@@ -83,7 +82,7 @@ def _class() -> Any:
             if self.wrapped.takes_captions:
                 rows = self.wrapped.caption_rows(_plain(predictions), _plain(references), **fields)
             else:
-                rows = self.wrapped.token_rows([[_token_scores(entry) for entry in example] for example in predictions])
+                rows = self.wrapped.token_rows([[token_scores(entry) for entry in example] for example in predictions])
             return self.wrapped.values(rows)
 
     return EvaluateModule
@@ -117,15 +116,6 @@ def _features(datasets: Any, *, captions: bool) -> Any:
 
 def _plain(values: Any) -> list[Any]:
     return [value if isinstance(value, str) else list(value) for value in values]
-
-
-def _token_scores(entry: Any) -> TokenScores:
-    import numpy as np
-
-    tokens = tuple(entry.get("tokens") or ())
-    return TokenScores(
-        np.asarray(entry["log_probs"], dtype=np.float64), np.asarray(entry["ranks"], dtype=np.int64), tokens
-    )
 
 
 def _identifier(label: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +27,12 @@ def test_the_package_lists_and_holds_its_exports():
     namespace: dict[str, object] = {}
     exec("from harness import *", namespace)
     assert set(harness.__all__) <= set(namespace)
+
+
+def test_type_checkers_see_the_same_names():
+    stub = Path(harness.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    names = set(re.findall(r"^from \S+ import \w+ as (\w+)$", stub, re.MULTILINE))
+    assert names | {"__version__"} == set(harness.__all__)
 
 
 def test_the_api_defines_its_exports():

@@ -24,7 +24,7 @@ from textual.widgets import Footer, Input, Static
 
 from caption_browser.example_list import Detail, ExampleList, Quantity, Sort, Texts, matched, visible
 from harness.errors import HarnessError
-from harness.reporting.numbers import ARROWS, number
+from harness.reporting.table import ARROWS, number
 from harness.run.finished import Run
 
 NO_BREAK = "\u00a0"

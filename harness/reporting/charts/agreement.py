@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts.build import finish_chart, pad_ends, panels
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
+from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
 from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, interval_text, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
@@ -63,42 +61,17 @@ def _numbers(source: PublishedValues, metric: str) -> list[float]:
 
 
 def _build(rows: Sequence[Values], layout: Layout) -> Spec:
-    metrics, sets = (list(dict.fromkeys(row[name] for row in rows)) for name in ("metric", "set"))
-    columns = layout.columns(len(sets), layout.label_space(metrics))
-    width = layout.panel_width(columns, layout.label_space(metrics))
-    charts = [
-        _panel([row for row in rows if row["set"] == name], metrics, layout, width, k % columns == 0)
-        for k, name in enumerate(sets)
-    ]
-    return finish_chart(panels(charts, columns), rows=rows)
+    metrics = vega.distinct(rows, "metric")
 
+    def panel(name: str, width: float, first: bool) -> Spec:
+        judged = [row for row in rows if row["set"] == name]
+        across = vega.value_axis((row[end] for row in judged for end in ("value", "low", "high")), width, layout)
+        y = vega.name_axis("metric", metrics, labels=first, grid=True) | {"scale": {"domain": metrics}}
+        legend = {"title": None, "orient": "bottom", "columns": max(1, int(width * 1.5 // (9 * layout.font)))}
+        tooltip = [vega.nominal(field) for field in ("metric", "kind", "text")]
+        points = vega.interval_points("value", across, y, "kind", MARKS, legend, 0.5, layout, tooltip)
+        title = {"text": name, "subtitle": judged[0]["statistic"]}
+        height = {"step": 1.5 * layout.font}
+        return vega.layer(*points, data="rows", where=vega.equal("set", name), width=width, height=height, title=title)
 
-def _panel(rows: Sequence[Values], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Spec:
-    ends = pad_ends(row[end] for row in rows for end in ("value", "low", "high"))
-    ticks = max(2, min(5, int(width // (4 * layout.font))))
-    across = {
-        "scale": {"domain": ends, "nice": False, "zero": False},
-        "axis": {"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True},
-    }
-    y = nominal(
-        "metric", sort=list(metrics), title=None, scale={"domain": list(metrics)},
-        axis={"labels": first, "ticks": False, "domain": False, "grid": True},
-    )  # fmt: skip
-    legend = {"title": None, "orient": "bottom", "columns": max(1, int(width * 1.5 // (9 * layout.font)))}
-    shapes, colors = ([look[k] for look in MARKS.values()] for k in (0, 1))
-    color = nominal("kind", scale={"domain": list(MARKS), "range": colors}, legend=legend)
-    shape = nominal("kind", scale={"domain": list(MARKS), "range": shapes}, legend=legend)
-    lines = mark(
-        "rule", {"strokeWidth": 0.14 * layout.font}, where="isValid(datum.low)",
-        x=quantitative("low", **across), x2={"field": "high"}, y=y, color=color,
-    )  # fmt: skip
-    points = mark(
-        "point", {"filled": True, "opacity": 1, "size": 0.5 * layout.font**2},
-        x=quantitative("value", **across), y=y, color=color, shape=shape,
-        tooltip=[nominal(name) for name in ("metric", "kind", "text")],
-    )  # fmt: skip
-    name, statistic = rows[0]["set"], rows[0]["statistic"]
-    return layer(
-        lines, points, data="rows", where=equal("set", name), width=width, height={"step": 1.5 * layout.font},
-        title={"text": name, "subtitle": statistic},
-    )  # fmt: skip
+    return vega.finish_chart(vega.panel_grid(vega.distinct(rows, "set"), layout, metrics, panel), rows=rows)

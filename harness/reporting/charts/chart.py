@@ -9,8 +9,7 @@ from typing import Any
 
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.reporting.charts.layout import PAGE, Layout
-from harness.reporting.charts.style import config
+from harness.reporting.charts.style import PAGE, Layout, config
 
 Spec = Values
 """Vega-Lite JSON: a whole specification, with its data in ``datasets``, or a part of one."""

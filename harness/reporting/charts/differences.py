@@ -9,13 +9,11 @@ from functools import partial
 from harness.analysis.compare import DRAWS
 from harness.analysis.comparisons import LEVEL, Comparison
 from harness.contracts.parameters import Values
-from harness.reporting.charts.build import finish_chart, pad_ends, panels
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
-from harness.reporting.numbers import heading, number, p_text
+from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
+from harness.reporting.table import heading, number, p_text
 from harness.run.finished import Run
 
 ALL_PAIRS = 4
@@ -25,8 +23,10 @@ MOST_SYSTEMS = 40
 MINUS = " − "
 TWO_LINES = f"split(replace(datum.label, '{MINUS}', '\\u0001− '), '\\u0001')"
 """Vega expression that puts the second system of a pair below the first."""
-WORDS = ("better", "worse", "not significant")
-SHAPES = ("triangle-right", "triangle-left", "circle")
+VERDICTS = {
+    "better": ("triangle-right", BETTER), "worse": ("triangle-left", WORSE), "not significant": ("circle", NEUTRAL)
+}  # fmt: skip
+"""Verdict -> shape and colour."""
 
 
 def differences(run: Run) -> list[Chart]:
@@ -91,55 +91,29 @@ def _line(row: Comparison, base: str) -> Values | None:
 
 
 def _build(lines: Sequence[Values], layout: Layout) -> Spec:
-    metrics = list(dict.fromkeys(line["metric"] for line in lines))
-    names = list(dict.fromkeys(line["pair"] for line in lines))
+    names = vega.distinct(lines, "pair")
     stacked = layout.label_space(names) > 0.45 * layout.width  # names of the two systems below each other
-    labels = (
-        layout.label_space(name_of_system for name in names for name_of_system in name.split(MINUS))
-        if stacked
-        else layout.label_space(names)
-    )
-    columns = layout.columns(len(metrics), labels)
-    width = layout.panel_width(columns, labels)
-    charts = [
-        _panel([line for line in lines if line["metric"] == metric], names, layout, width, k % columns == 0, stacked)
-        for k, metric in enumerate(metrics)
-    ]
-    return finish_chart(panels(charts, columns), differences=lines)
-
-
-def _panel(
-    lines: Sequence[Values], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
-) -> Spec:
-    metric, direction = lines[0]["metric"], lines[0]["direction"]
-    ends = pad_ends([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])
-    ticks = max(2, min(5, int(width // (4 * layout.font))))
-    across = {
-        "scale": {"domain": ends, "reverse": direction is False, "nice": False, "zero": False},
-        "axis": {"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True, "labelOverlap": True},
-    }
+    labels = [part for name in names for part in name.split(MINUS)] if stacked else names
     text = {"labelExpr": TWO_LINES, "labelLineHeight": 1.1 * layout.font} if stacked else {}
-    axis = {"labels": first, "ticks": False, "domain": False, "title": None, "grid": False, **text}
-    y = nominal("pair", sort=list(names), axis=axis, scale={"domain": list(names)})
-    columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
-    legend = {"orient": "bottom", "symbolOpacity": 1, "columns": columns}
-    colors = {"domain": list(WORDS), "range": [BETTER, WORSE, NEUTRAL]}
-    color = nominal("verdict", scale=colors, legend=legend, title=None)
-    shape = nominal("verdict", scale={"domain": list(WORDS), "range": list(SHAPES)}, legend=legend, title=None)
-    zero = mark("rule", {"strokeDash": [2, 2], "strokeWidth": 0.08 * layout.font}, x={"datum": 0, **across})
-    intervals = mark(
-        "rule", {"strokeWidth": 0.14 * layout.font},
-        x=quantitative("low", **across), x2={"field": "high"}, y=y, color=color,
-    )  # fmt: skip
-    points = mark(
-        "point", {"filled": True, "opacity": 1, "size": 0.55 * layout.font**2},
-        x=quantitative("difference", **across), y=y, color=color, shape=shape,
-        tooltip=[nominal(field, title=title) for field, title in _TOOLTIP],
-    )  # fmt: skip
-    return layer(
-        zero, intervals, points, data="differences", where=equal("metric", metric), width=width,
-        height={"step": (2.9 if stacked else 1.7) * layout.font}, title=heading(metric, direction),
-    )  # fmt: skip
+
+    def panel(metric: str, width: float, first: bool) -> Spec:
+        rows = [line for line in lines if line["metric"] == metric]
+        direction = rows[0]["direction"]
+        ends = [0.0, *(row[end] for row in rows for end in ("low", "high", "difference"))]
+        across = vega.value_axis(ends, width, layout, reverse=direction is False)
+        across["axis"]["labelOverlap"] = True
+        y = vega.name_axis("pair", names, labels=first, grid=False, **text) | {"scale": {"domain": names}}
+        columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
+        legend = {"title": None, "orient": "bottom", "symbolOpacity": 1, "columns": columns}
+        zero = vega.mark("rule", {"strokeDash": [2, 2], "strokeWidth": 0.08 * layout.font}, x={"datum": 0, **across})
+        tooltip = [vega.nominal(field, title=title) for field, title in _TOOLTIP]
+        points = vega.interval_points("difference", across, y, "verdict", VERDICTS, legend, 0.55, layout, tooltip)
+        return vega.layer(
+            zero, *points, data="differences", where=vega.equal("metric", metric), width=width,
+            height={"step": (2.9 if stacked else 1.7) * layout.font}, title=heading(metric, direction),
+        )  # fmt: skip
+
+    return vega.finish_chart(vega.panel_grid(vega.distinct(lines, "metric"), layout, labels, panel), differences=lines)
 
 
 _TOOLTIP = (("metric", "metric"), ("a", "A"), ("b", "B"), ("text", "A − B"), ("verdict", "A is"), ("p", "p (Holm)"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from harness.errors import require
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import Name, config
+from harness.reporting.charts.style import Layout, Name, config
 
 VEGA_LITE = "6.4"
 """Version of Vega-Lite that draws the files, as vl-convert names it."""
@@ -18,6 +20,9 @@ CLOSE = 0.75
 """Difference in points at which a figure counts as wide as its column."""
 ATTEMPTS = 4
 """Number of times that a figure is laid out again."""
+FOLDER = Path(__file__).with_name("fonts")
+"""Arimo, Latin subset (SIL Open Font License), which has the character widths of Arial, Helvetica and Liberation Sans."""
+WEIGHTS = {"normal": "arimo-latin-400-normal.woff2", "bold": "arimo-latin-700-normal.woff2"}
 
 
 def converter() -> Any:
@@ -82,3 +87,19 @@ def png(text: str, scale: float = 2.0) -> bytes:
     """Return an SVG as a PNG image."""
     data: bytes = converter().svg_to_png(text, scale=scale)
     return data
+
+
+def with_font(svg: str) -> str:
+    """Return an SVG with the weights of the font that it uses embedded as ``@font-face`` rules."""
+    weights = ["normal", *(["bold"] if 'font-weight="bold"' in svg else [])]
+    rules = "".join(_rule(weight) for weight in weights)
+    head, tag, tail = svg.partition(">")
+    return f"{head}{tag}<style>{rules}</style>{tail}"
+
+
+@cache
+def _rule(weight: str) -> str:
+    data = base64.b64encode((FOLDER / WEIGHTS[weight]).read_bytes()).decode("ascii")
+    return (
+        f"@font-face{{font-family:Arimo;font-weight:{weight};src:url(data:font/woff2;base64,{data}) format('woff2')}}"
+    )

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts.build import finish_chart, position_color, system_names
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import WHITE_TEXT
-from harness.reporting.charts.vega import layer, mark, nominal, when
-from harness.reporting.numbers import heading, interval_text, number, size_text
-from harness.reporting.result_groups import divided_metrics, group_records
+from harness.reporting.charts.style import WHITE_TEXT, Layout
+from harness.reporting.result_groups import divided_metrics, group_records, system_names
+from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -60,27 +58,18 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
 
 def build(cells: Sequence[Values], layout: Layout) -> Spec:
     """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows where the columns would be too narrow."""
-    metrics, systems = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("metric", "system"))
+    metrics, systems = vega.distinct(cells, "metric"), vega.distinct(cells, "system")
     widest = max(len(cell["text"]) for cell in cells)
     needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(systems)
     turned = needed > layout.width and len(systems) <= len(metrics)
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
+    marks = vega.squares(
+        vega.name_axis(x, across, orient="top", labelAngle=-35), vega.name_axis(y, down),
+        vega.when("isValid(datum.position)", vega.position_color(layout), {"value": "#eeeeee"}), WHITE_TEXT, {"strokeWidth": 1}, layout,
+        [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
+    )  # fmt: skip
     width = layout.panel_width(1, layout.label_space(down))
-    channels: Spec = {
-        "x": nominal(
-            x, sort=across, title=None, axis={"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}
-        ),
-        "y": nominal(y, sort=down, title=None, axis={"ticks": False, "domain": False}),
-    }
-    squares = mark(
-        "rect", {"stroke": "white", "strokeWidth": 1}, **channels,
-        color=when("isValid(datum.position)", position_color(layout), {"value": "#eeeeee"}),
-        tooltip=[nominal(name) for name in ("system", "metric", "text", "interval")],
-    )  # fmt: skip
-    texts = mark(
-        "text", {"fontSize": 0.92 * layout.font}, **channels,
-        text=nominal("text"), color=when(WHITE_TEXT, {"value": "white"}, {"value": "black"}),
-    )  # fmt: skip
-    chart = layer(squares, texts, data="cells", width=width, height={"step": 2 * layout.font})
-    return finish_chart(chart, cells=cells)
+    return vega.finish_chart(
+        vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}), cells=cells
+    )

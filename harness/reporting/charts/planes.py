@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,18 +12,11 @@ import numpy as np
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.reporting.charts.build import (
-    color_scale,
-    finish_chart,
-    legend_columns,
-    pad_ends,
-    shape_scale,
-    system_names,
-)  # fmt: skip
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.vega import layer, mark, nominal, quantitative, source
-from harness.reporting.numbers import heading, interval_text, number
+from harness.reporting.charts.style import Layout
+from harness.reporting.result_groups import directions, system_names
+from harness.reporting.table import heading, interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -43,10 +37,16 @@ def planes(run: Run) -> list[Chart]:
     if len(first) < 2 or len(system_names(run.records)) < 2:
         return []
     (first_question, across), *others = first.items()
-    charts = [_plane(run, across, metric, first_question, question) for question, metric in others]
+    charts: list[Chart] = []
+    for question, up in others:
+        caption = (
+            f"Across, {across}: {_small(first_question)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % "
+            "intervals; the line joins the systems that no other one surpasses in both."
+        )
+        chart = plane_chart(run.records, across, up, f"{across} against {up}", caption, "trade-offs")
+        charts += [] if chart is None else [chart]
     return [
-        Chart(f"plane-{k}" if len(charts) > 1 else "plane", chart.title, chart.caption, chart.group, chart.build)
-        for k, chart in enumerate([chart for chart in charts if chart is not None][:MOST_PLANES], 1)
+        replace(chart, id=f"plane-{k}") if len(others) > 1 else chart for k, chart in enumerate(charts[:MOST_PLANES], 1)
     ]
 
 
@@ -69,18 +69,17 @@ def _small(question: str) -> str:
     return f"{question[:1].lower()}{question[1:].rstrip('?')}?"
 
 
-def _plane(run: Run, across: str, up: str, label_count: str, question: str) -> Chart | None:
-    points = plane_points(run.records, across, up)
+def plane_chart(
+    records: Sequence[ResultRecord], across: str, up: str, title: str, caption: str, group: str
+) -> Chart | None:
+    """Return the plane of two metrics, a point per system; None without two points."""
+    points = plane_points(records, across, up)
     if len(points) < 2:
         return None
-    directions = {record.metric: record.higher_is_better for record in run.records}
-    titles = (heading(across, directions[across]), heading(up, directions[up]))
-    caption = (
-        f"Across, {across}: {_small(label_count)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % intervals; the "
-        "line joins the systems that no other one surpasses in both."
-    )
-    build = partial(build_plane, points, titles, (directions[across], directions[up]))
-    return Chart("plane", f"{across} against {up}", caption, "trade-offs", build)
+    direction = directions(records)
+    titles = (heading(across, direction[across]), heading(up, direction[up]))
+    build = partial(build_plane, points, titles, (direction[across], direction[up]))
+    return Chart("plane", title, caption, group, build)
 
 
 def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[Values]:
@@ -110,57 +109,57 @@ def _sign(record: ResultRecord) -> float:
 
 
 def build_plane(
-    points: Sequence[Values], titles: tuple[str, str], directions: tuple[bool | None, bool | None], layout: Layout
+    points: Sequence[Values], titles: tuple[str, str], better: tuple[bool | None, bool | None], layout: Layout
 ) -> Spec:  # fmt: skip
     """Return the plane; axes of metrics of which less is better are reversed."""
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
-    ends = [
-        pad_ends((point[f"{axis}{end}"] for point in points for end in ("", "_low", "_high")), 0.08) for axis in "xy"
-    ]
     across, up = (
-        {
-            "scale": {"zero": False, "nice": False, "domain": domain, "reverse": direction is False},
-            "axis": {"tickCount": 5, "format": ".6~g", "title": title},
-        }
-        for domain, direction, title in zip(ends, directions, titles)
+        vega.value_axis((p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")), width, layout, 0.08)
+        for axis in "xy"
     )
-    x, y = quantitative("x", **across), quantitative("y", **up)
-    models = list(dict.fromkeys(point["model"] for point in points))
+    for axis, direction, title in zip((across, up), better, titles):
+        axis["scale"]["reverse"] = direction is False
+        axis["axis"] = {"tickCount": 5, "format": vega.NUMBERS, "title": title}
+    ends = [axis["scale"]["domain"] for axis in (across, up)]
+    x, y = vega.quantitative("x", **across), vega.quantitative("y", **up)
+    models = vega.distinct(points, "model")
     labelled = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
-    labels = _labels(labelled, ends, directions, (width, height), layout) if len(labelled) <= MOST_LABELS else []
+    labels = _labels(labelled, ends, better, (width, height), layout) if len(labelled) <= MOST_LABELS else []
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    legend = None if hidden else {"title": None, "orient": "bottom", "columns": legend_columns(models, layout)}
-    color = nominal("model", scale=color_scale(models), legend=legend)
-    shape = nominal("model", scale=shape_scale(models), legend=legend)
-    texts = [nominal("system"), *(nominal(f"{axis}_text", title=title) for axis, title in zip("xy", titles))]
+    color, shape, _ = vega.series_channels(
+        "model", models, None if hidden else vega.legend_below(models, layout, least=1)
+    )
+    texts = [vega.nominal("system"), *(vega.nominal(f"{axis}_text", title=title) for axis, title in zip("xy", titles))]
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
     layers = [
-        mark(
+        vega.mark(
             "line", {"strokeDash": [4, 2], "strokeWidth": 0.1 * layout.font, "color": "#808080"},
-            where="isValid(datum.frontier)", x=x, y=y, order=quantitative("frontier"),
+            where="isValid(datum.frontier)", x=x, y=y, order=vega.quantitative("frontier"),
         ),
-        mark("rule", bar, x=quantitative("x_low", **across), x2={"field": "x_high"}, y=y, color=color),
-        mark("rule", bar, y=quantitative("y_low", **up), y2={"field": "y_high"}, x=x, color=color),
-        mark("point", {"filled": True, "opacity": 1, "size": 0.7 * layout.font**2}, x=x, y=y, color=color, shape=shape, tooltip=texts),
+        vega.mark("rule", bar, x=vega.quantitative("x_low", **across), x2={"field": "x_high"}, y=y, color=color),
+        vega.mark("rule", bar, y=vega.quantitative("y_low", **up), y2={"field": "y_high"}, x=x, color=color),
+        vega.mark("point", {"filled": True, "opacity": 1, "size": 0.7 * layout.font**2}, x=x, y=y, color=color, shape=shape, tooltip=texts),
     ]  # fmt: skip
     if labels:
         look = {"fontSize": layout.font, "baseline": "middle"}
-        names = mark("text", look, data="labels", x=x, y=y, text=nominal("system"))
-        chart = layer(*({**source("points"), **segment} for segment in layers), names, width=width, height=height)
+        names = vega.mark("text", look, data="labels", x=x, y=y, text=vega.nominal("system"))
+        chart = vega.layer(
+            *({**vega.source("points"), **segment} for segment in layers), names, width=width, height=height
+        )
     else:
-        chart = layer(*layers, data="points", width=width, height=height)
-    return finish_chart(chart, points=points, labels=labels)
+        chart = vega.layer(*layers, data="points", width=width, height=height)
+    return vega.finish_chart(chart, points=points, labels=labels)
 
 
 def _labels(
-    points: Sequence[Values], ends: Sequence[Sequence[float]], directions: Sequence[bool | None],
+    points: Sequence[Values], ends: Sequence[Sequence[float]], better: Sequence[bool | None],
     size: tuple[float, float], layout: Layout,
 ) -> list[Values]:  # fmt: skip
     """Return the centre of the name of each point in the units of the axes; points without room for their name have none."""
     positions = np.array([[point["x"], point["y"]] for point in points])
     low, high = np.array(ends).T
-    flip = np.array([direction is False for direction in directions])
+    flip = np.array([direction is False for direction in better])
     share = (positions - low) / (high - low)
     share = np.where(flip, 1 - share, share)
     boxes = label_places(
@@ -195,20 +194,10 @@ def label_places(
     centres: list[tuple[float, float] | None] = []
     for k, ((x, y), width) in enumerate(zip(points, widths)):
         dx, dy = width / 2 + 0.6 * height, height
-        offsets = [
-            (0, dy),
-            (0, -dy),
-            (dx, 0),
-            (-dx, 0),
-            (dx, dy),
-            (-dx, dy),
-            (dx, -dy),
-            (-dx, -dy),
-            (0, 2 * dy),
-            (0, -2 * dy),
-        ]
+        sides = [(0, dy), (0, -dy), (dx, 0), (-dx, 0)]
+        corners = [(a, b) for b in (dy, -dy) for a in (dx, -dx)]
         choice = None
-        for ox, oy in offsets:
+        for ox, oy in (*sides, *corners, (0, 2 * dy), (0, -2 * dy)):
             box = (x + ox - width / 2, y + oy - height / 2, x + ox + width / 2, y + oy + height / 2)
             in_panel = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
             margin = 0.3 * height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,12 +11,11 @@ import numpy as np
 
 from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
-from harness.reporting.charts.build import directions, finish_chart, label_list, pad_ends, panels
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source, when
-from harness.reporting.numbers import heading, number
+from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R, Layout
+from harness.reporting.result_groups import directions
+from harness.reporting.table import heading, number
 from harness.run.finished import Run
 from harness.rundir.samples import System
 from harness.stats.correlation import average_ranks
@@ -103,17 +103,12 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
         return []
     grid = np.linspace(low, high, POINTS)
     heights = {row: density(values, grid, (high - low) / POINTS) for row, values in drawn}
-    return [
-        {
-            "metric": metric,
-            "row": row,
-            "x": float(f"{x:.5g}"),
-            "top": round(row - 0.42 * float(y) / float(curve.max()), 4),
-            "bottom": round(row + 0.42 * float(y) / float(curve.max()), 4),
-        }
-        for row, curve in heights.items()
-        for x, y in zip(grid, curve)
-    ]
+    points: list[Values] = []
+    for row, curve in heights.items():
+        for x, half in zip(grid, 0.42 * curve / curve.max()):
+            top, bottom = round(row - float(half), 4), round(row + float(half), 4)
+            points.append({"metric": metric, "row": row, "x": float(f"{x:.5g}"), "top": top, "bottom": bottom})
+    return points
 
 
 def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.ndarray:
@@ -130,67 +125,51 @@ def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.n
 
 
 def _build_scores(
-    curves: Sequence[Values],
-    marks: Sequence[Values],
-    names: Sequence[str],
-    direction: dict[str, bool | None],
-    layout: Layout,
-) -> Spec:
-    metrics = list(dict.fromkeys(curve["metric"] for curve in curves))
-    columns = layout.columns(len(metrics), layout.label_space(names))
-    width = layout.panel_width(columns, layout.label_space(names))
-    charts = [
-        _score_panel(
-            metric,
-            direction.get(metric),
-            names,
-            layout,
-            width,
-            pad_ends((curve["x"] for curve in curves if curve["metric"] == metric), 0.02),
-            k % columns == 0,
+    curves: Sequence[Values], marks: Sequence[Values], names: Sequence[str], direction: dict[str, bool | None], layout: Layout
+) -> Spec:  # fmt: skip
+    size = layout.font
+
+    def panel(metric: str, width: float, first: bool) -> Spec:
+        only = vega.equal("metric", metric)
+        look = {"labels": first, "labelExpr": label_list(names), "ticks": False, "domain": False, "title": None}
+        rows = {
+            "scale": {"domain": [-0.6, len(names) - 0.4], "reverse": True, "nice": False, "zero": False},
+            "axis": {"values": list(range(len(names))), "grid": False, **look},
+        }
+        ends = (curve["x"] for curve in curves if curve["metric"] == metric)
+        x, top, y = (
+            vega.quantitative("x", **vega.value_axis(ends, width, layout, 0.02)),
+            vega.quantitative("top", **rows),
+            vega.quantitative("row", **rows),
         )
-        for k, metric in enumerate(metrics)
-    ]
-    return finish_chart(panels(charts, columns), curves=curves, marks=marks)
+        tooltip = [
+            vega.nominal("system"),
+            vega.nominal("text", title="median"),
+            vega.nominal("mean_text", title="mean"),
+        ]
+        shapes = vega.mark(
+            "area", {"color": MILD, "interpolate": "monotone"}, data="curves", where=only,
+            x=x, y=top, y2={"field": "bottom"}, detail=vega.nominal("row"),
+        )  # fmt: skip
+        boxes = vega.mark(
+            "rule", {"strokeWidth": 0.55 * size, "color": "#17517f"}, data="marks", where=only,
+            x=vega.quantitative("low"), x2={"field": "high"}, y=y, tooltip=tooltip,
+        )  # fmt: skip
+        medians = vega.mark(
+            "tick", {"color": "white", "thickness": 0.2 * size, "height": 0.55 * size}, data="marks", where=only,
+            x=vega.quantitative("median"), y=y, tooltip=tooltip,
+        )  # fmt: skip
+        title = heading(metric, direction.get(metric))
+        return vega.layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=title)
+
+    return vega.finish_chart(
+        vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel), curves=curves, marks=marks
+    )
 
 
-def _score_panel(
-    metric: str,
-    direction: bool | None,
-    names: Sequence[str],
-    layout: Layout,
-    width: float,
-    ends: list[float],
-    first: bool,
-) -> Spec:
-    size, only = layout.font, equal("metric", metric)
-    rows = {
-        "scale": {"domain": [-0.6, len(names) - 0.4], "reverse": True, "nice": False, "zero": False},
-        "axis": {
-            "values": list(range(len(names))), "labels": first, "labelExpr": label_list(names), "ticks": False, "domain": False,
-            "title": None, "grid": False,
-        },
-    }  # fmt: skip
-    ticks = max(2, min(5, int(width // (4 * size))))
-    x = quantitative(
-        "x", scale={"zero": False, "nice": False, "domain": ends},
-        axis={"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True},
-    )  # fmt: skip
-    shapes = mark(
-        "area", {"color": MILD, "interpolate": "monotone"}, data="curves", where=only,
-        x=x, y=quantitative("top", **rows), y2={"field": "bottom"}, detail=nominal("row"),
-    )  # fmt: skip
-    y = quantitative("row", **rows)
-    tooltip = [nominal("system"), nominal("text", title="median"), nominal("mean_text", title="mean")]
-    boxes = mark(
-        "rule", {"strokeWidth": 0.55 * size, "color": "#17517f"}, data="marks", where=only,
-        x=quantitative("low"), x2={"field": "high"}, y=y, tooltip=tooltip,
-    )  # fmt: skip
-    medians = mark(
-        "tick", {"color": "white", "thickness": 0.2 * size, "height": 0.55 * size}, data="marks", where=only,
-        x=quantitative("median"), y=y, tooltip=tooltip,
-    )  # fmt: skip
-    return layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=heading(metric, direction))
+def label_list(names: Sequence[str]) -> str:
+    """Return a Vega expression that turns a tick 0, 1, ... into the name of that number."""
+    return f"{json.dumps(list(names))}[datum.value]"
 
 
 def p_histograms(run: Run) -> list[Chart]:
@@ -203,15 +182,9 @@ def p_histograms(run: Run) -> list[Chart]:
             p = np.zeros(0) if p is None else p[np.isfinite(p)]
             if len(p) >= LEAST:
                 counts, edges = np.histogram(p, BINS, (0, 1))
+                common = {"metric": metric, "system": name}
                 bars += [
-                    {
-                        "metric": metric,
-                        "system": name,
-                        "low": float(a),
-                        "high": float(b),
-                        "share": c / len(p),
-                        "count": int(c),
-                    }
+                    {**common, "low": float(a), "high": float(b), "share": c / len(p), "count": int(c)}
                     for a, b, c in zip(edges, edges[1:], counts)
                 ]
     if not bars:
@@ -224,14 +197,14 @@ def p_histograms(run: Run) -> list[Chart]:
 
 
 def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
-    metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
+    metrics, systems = vega.distinct(bars, "metric"), vega.distinct(bars, "system")
     labels = layout.label_space(systems) + 3 * layout.font
     head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
     columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
-    return finish_chart(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
+    return vega.finish_chart(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
 
 
 def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Spec:
@@ -239,29 +212,29 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
     label = {"title": None, "labelFontSize": size}
     above = {**label, "labelFontWeight": "bold", "labelLimit": width, "labelPadding": 0.3 * size}
     beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit}
-    x_axis = {"title": None, "values": [0, 0.5, 1], "format": ".6~g", "labelFlush": True, "grid": False}
+    x_axis = {"title": None, "values": [0, 0.5, 1], "format": vega.NUMBERS, "labelFlush": True, "grid": False}
     up = {
         "scale": {"domain": [0, CUT], "nice": False},
         "axis": {"title": None, "values": [1 / BINS, CUT], "format": ".0%", "grid": False},
     }
-    bars = mark(
+    bars = vega.mark(
         "rect", {"color": MILD, "clip": True}, where="datum.count > 0",
-        x=quantitative("low", scale={"domain": [0, 1]}, axis=x_axis), x2={"field": "high"},
-        y=quantitative("share", **up), y2={"datum": 0},
-        tooltip=[nominal(name) for name in ("system", "metric", "low", "high", "count")],
+        x=vega.quantitative("low", scale={"domain": [0, 1]}, axis=x_axis), x2={"field": "high"},
+        y=vega.quantitative("share", **up), y2={"datum": 0},
+        tooltip=[vega.nominal(name) for name in ("system", "metric", "low", "high", "count")],
     )  # fmt: skip
-    uniform = mark("rule", {"color": "#CC5500", "strokeWidth": 0.1 * size}, y={"datum": 1 / BINS, **up})
-    cut = mark(
+    uniform = vega.mark("rule", {"color": "#CC5500", "strokeWidth": 0.1 * size}, y={"datum": 1 / BINS, **up})
+    cut = vega.mark(
         "text", {"align": "left", "baseline": "top", "dx": 0.5 * size, "fontSize": 0.85 * size}, where=f"datum.share > {CUT}",
-        x=quantitative("high"), y={"datum": CUT, **up}, text=quantitative("share", format=".0%"),
+        x=vega.quantitative("high"), y={"datum": CUT, **up}, text=vega.quantitative("share", format=".0%"),
     )  # fmt: skip
     return {
-        **source("bars", {"field": "metric", "oneOf": list(metrics)}),
+        **vega.source("bars", {"field": "metric", "oneOf": list(metrics)}),
         "facet": {
-            "column": nominal("metric", sort=list(metrics), header=above),
-            "row": nominal("system", sort=list(systems), header=beside),
+            "column": vega.nominal("metric", sort=list(metrics), header=above),
+            "row": vega.nominal("system", sort=list(systems), header=beside),
         },
-        "spec": layer(bars, uniform, cut, width=width, height=3 * size),
+        "spec": vega.layer(bars, uniform, cut, width=width, height=3 * size),
         "spacing": 0.8 * size,
     }
 
@@ -279,16 +252,11 @@ def metric_correlations(run: Run) -> list[Chart]:
     matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
     order = leaf_order(matrix)
     cells = [
-        {
-            "x": labels[j],
-            "y": labels[i],
-            "r": float(matrix[i, j]),
-            "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "\u2212"),
-        }
+        {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "−")}
         for i in order
         for j in order
         if np.isfinite(matrix[i, j])
-    ]
+    ]  # fmt: skip
     caption = (
         "Spearman's rank correlation of the scores per example, mean over the systems of the run; metrics of which less is better are "
         "negated, so that 1 is agreement throughout. Similar metrics stand together (average linkage)."
@@ -337,23 +305,15 @@ def leaf_order(matrix: np.ndarray) -> list[int]:
 def _build_matrix(cells: Sequence[Values], labels: Sequence[str], layout: Layout) -> Spec:
     room = layout.panel_width(1, layout.label_space(labels))
     side = min(room, 3.4 * layout.font * len(labels))
-    show_text = side / len(labels) >= 2.2 * layout.font
-    channels: Spec = {
-        "x": nominal("x", sort=list(labels), title=None, axis={"labelAngle": -45, "ticks": False, "domain": False}),
-        "y": nominal("y", sort=list(labels), title=None, axis={"ticks": False, "domain": False}),
-    }
     legend = {
-        "title": "rank correlation", "orient": "right", "values": [-1, -0.5, 0, 0.5, 1], "format": ".6~g",
+        "title": "rank correlation", "orient": "right", "values": [-1, -0.5, 0, 0.5, 1], "format": vega.NUMBERS,
         "gradientThickness": layout.font, "gradientLength": min(side, 12 * layout.font),
     }  # fmt: skip
     scale = {"domain": [-1, 1], "range": list(DIVERGING), "interpolate": "lab"}
-    layers = [
-        mark(
-            "rect", {"stroke": "white", "strokeWidth": 0.5}, **channels, color=quantitative("r", scale=scale, legend=legend),
-            tooltip=[nominal("y", title="metric"), nominal("x", title="with"), nominal("text", title="r")],
-        )
-    ]  # fmt: skip
-    if show_text:
-        color = when(WHITE_TEXT_OF_R, {"value": "white"}, {"value": "black"})
-        layers.append(mark("text", {"fontSize": 0.9 * layout.font}, **channels, text=nominal("text"), color=color))
-    return finish_chart(layer(*layers, data="cells", width=side, height=side), cells=cells)
+    marks = vega.squares(
+        vega.name_axis("x", labels, labelAngle=-45), vega.name_axis("y", labels), vega.quantitative("r", scale=scale, legend=legend),
+        WHITE_TEXT_OF_R, {"strokeWidth": 0.5}, layout,
+        [vega.nominal("y", title="metric"), vega.nominal("x", title="with"), vega.nominal("text", title="r")],
+    )  # fmt: skip
+    layers = marks if side / len(labels) >= 2.2 * layout.font else marks[:1]  # without texts where they have no room
+    return vega.finish_chart(vega.layer(*layers, data="cells", width=side, height=side), cells=cells)

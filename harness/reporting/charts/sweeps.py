@@ -7,19 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts.build import (
-    color_scale,
-    dash_scale,
-    directions,
-    finish_chart,
-    legend_columns,
-    panels,
-    shape_scale,
-)  # fmt: skip
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
-from harness.reporting.numbers import heading, interval_text, number
+from harness.reporting.charts.style import Layout
+from harness.reporting.result_groups import directions
+from harness.reporting.table import heading, interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text, lookup
 
@@ -69,33 +61,24 @@ def _number(record: ResultRecord, axis: str) -> float | None:
 
 def build_lines(rows: Sequence[Values], direction: dict[str, bool | None], x_title: str, layout: Layout) -> Spec:
     """Return a panel per metric with a line per system; each metric has a scale of its own."""
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    lines = list(dict.fromkeys(row["line"] for row in rows))
+    metrics, lines = vega.distinct(rows, "metric"), vega.distinct(rows, "line")
     columns = layout.columns(len(metrics))
     width = layout.panel_width(columns, 0, layout.gap + 4 * layout.font) - 4 * layout.font / columns
-    charts = [_panel(metric, direction.get(metric), lines, x_title, layout, width) for metric in metrics]
-    return finish_chart(panels(charts, columns), rows=rows)
-
-
-def _panel(
-    metric: str, direction: bool | None, lines: Sequence[str], x_title: str, layout: Layout, width: float
-) -> Spec:
-    x = quantitative(
-        "x", scale={"zero": False, "nice": False}, axis={"title": x_title, "tickCount": 5, "grid": False, "format": ".6~g"}
-    )  # fmt: skip
-    up = {"scale": {"zero": False, "nice": True}, "axis": {"tickCount": 4, "title": None, "format": ".6~g"}}
-    y = quantitative("y", **up)
-    columns = legend_columns(lines, layout)
-    legend = None if len(lines) == 1 else {"title": None, "orient": "bottom", "columns": columns}
-    color, shape, dash = (
-        nominal("line", scale=scale(lines), legend=legend) for scale in (color_scale, shape_scale, dash_scale)
-    )
-    band = mark("area", {"opacity": 0.18}, x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color)
-    line = mark("line", {"strokeWidth": 0.14 * layout.font}, x=x, y=y, color=color, strokeDash=dash)
-    tooltip = [nominal("line"), quantitative("x", title=x_title), nominal("text", title=metric), nominal("interval")]
-    look = {"filled": True, "opacity": 1, "size": 0.3 * layout.font**2}
-    point = mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=tooltip)
-    return layer(
-        band, line, point, data="rows", where=equal("metric", metric), width=width,
-        height=min(0.7 * width, 14 * layout.font), title=heading(metric, direction),
-    )  # fmt: skip
+    channels = vega.series_channels("line", lines, vega.legend_below(lines, layout))
+    x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": vega.NUMBERS}
+    x = vega.quantitative("x", scale={"zero": False, "nice": False}, axis=x_axis)
+    up = {"scale": {"zero": False, "nice": True}, "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS}}
+    charts: list[Spec] = []
+    for metric in metrics:
+        texts = [
+            vega.nominal("line"),
+            vega.quantitative("x", title=x_title),
+            vega.nominal("text", title=metric),
+            vega.nominal("interval"),
+        ]
+        marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
+        height, title = min(0.7 * width, 14 * layout.font), heading(metric, direction.get(metric))
+        charts.append(
+            vega.layer(*marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=title)
+        )
+    return vega.finish_chart(vega.panels(charts, columns), rows=rows)

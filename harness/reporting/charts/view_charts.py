@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts.build import (
-    color_scale,
-    dash_scale,
-    directions,
-    finish_chart,
-    legend_columns,
-    position_color,
-    shape_scale,
-)
+from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.planes import build_plane, plane_points
-from harness.reporting.charts.style import WHITE_TEXT
-from harness.reporting.charts.vega import layer, mark, nominal, quantitative, when
-from harness.reporting.numbers import heading, number
+from harness.reporting.charts.planes import plane_chart
+from harness.reporting.charts.style import WHITE_TEXT, Layout
+from harness.reporting.result_groups import directions
+from harness.reporting.table import number
 from harness.reporting.views import Series, series, split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -42,7 +34,7 @@ def view_charts(run: Run) -> list[Chart]:
         if view.plot in DRAWN:
             chart = view_chart(view, run.records)
             if chart is not None:
-                charts.append(Chart(f"view-{index}", chart.title, chart.caption, chart.group, chart.build))
+                charts.append(replace(chart, id=f"view-{index}"))
     return charts
 
 
@@ -65,12 +57,7 @@ def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
         return None
     if not isinstance(up, str) or across not in direction or up not in direction:
         return None
-    points = plane_points(records, across, up)
-    if len(points) < 2:
-        return None
-    titles = (heading(across, direction[across]), heading(up, direction[up]))
-    build = partial(build_plane, points, titles, (direction[across], direction[up]))
-    return Chart("view", view.heading, view.note, "views", build)
+    return plane_chart(records, across, up, view.heading, view.note, "views")
 
 
 def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool | None], layout: Layout) -> Spec:
@@ -78,7 +65,19 @@ def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool |
     rows = [row for group in groups for row in _rows(group)]
     if view.plot == "heatmap":
         return _heatmap(view, rows, direction, layout)
-    return {"line": _lines, "scatter": _points, "bar": _bars}[view.plot](view, rows, layout)
+    names = vega.distinct(rows, "series")
+    channels = vega.series_channels("series", names, vega.legend_below(names, layout))
+    width = layout.panel_width(1, 5 * layout.font)
+    size: Spec = {"width": width, "height": min(0.62 * width, 26 * layout.font)}
+    if view.plot == "bar":
+        marks = _bars(view, rows, channels[0], layout)
+        size["width"] = min(width, WIDEST_BAR * layout.font * (len(rows) + 1))
+    elif view.plot == "line":
+        x, up = _x(view, rows, layout, grid=False), _up(view, {"zero": False, "nice": True})
+        marks = vega.banded_lines(x, up, channels, 0.35, layout, _tooltip())
+    else:
+        marks = _points(view, rows, channels, layout)
+    return vega.finish_chart(vega.layer(*marks, data="rows", **size), rows=rows)
 
 
 def _rows(group: Series) -> list[Values]:
@@ -109,80 +108,42 @@ def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
     """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
     title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
-        return quantitative("x", scale={"zero": False, "nice": True}, axis={"title": title, "format": ".6~g", **axis})
+        return vega.quantitative(
+            "x", scale={"zero": False, "nice": True}, axis={"title": title, "format": vega.NUMBERS, **axis}
+        )
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
-    return nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})
+    return vega.nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})
 
 
-def _legend(rows: list[Values], layout: Layout) -> tuple[list[str], Spec | None]:
-    names = list(dict.fromkeys(row["series"] for row in rows))
-    if len(names) == 1:
-        return names, None
-    return names, {"title": None, "orient": "bottom", "columns": legend_columns(names, layout)}
-
-
-def _size(layout: Layout) -> Spec:
-    width = layout.panel_width(1, 5 * layout.font)
-    return {"width": width, "height": min(0.62 * width, 26 * layout.font)}
-
-
-def _lines(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
-    names, legend = _legend(rows, layout)
-    x, up = _x(view, rows, layout, grid=False), _up(view, {"zero": False, "nice": True})
-    y = quantitative("y", **up)
-    color, shape, dash = (
-        nominal("series", scale=scale(names), legend=legend) for scale in (color_scale, shape_scale, dash_scale)
-    )
-    look = {"filled": True, "opacity": 1, "size": 0.35 * layout.font**2}
-    layers = [
-        mark(
-            "area", {"opacity": 0.18}, where="isValid(datum.low)",
-            x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color,
-        ),
-        mark("line", {"strokeWidth": 0.14 * layout.font}, x=x, y=y, color=color, strokeDash=dash),
-        mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()),
-    ]  # fmt: skip
-    return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
-
-
-def _points(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
-    names, legend = _legend(rows, layout)
+def _points(view: ViewSpec, rows: list[Values], channels: tuple[Spec, Spec, Spec], layout: Layout) -> list[Spec]:
     x, up = _x(view, rows, layout), _up(view, {"zero": False, "nice": True})
-    color, shape = (nominal("series", scale=scale(names), legend=legend) for scale in (color_scale, shape_scale))
+    color, shape, _ = channels
+    y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
     look = {"filled": True, "opacity": 1, "size": 0.6 * layout.font**2}
-    layers = [
-        mark(
-            "rule", {"opacity": 0.55}, where="isValid(datum.low)",
-            x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color,
-        ),
-        mark("point", look, x=x, y=quantitative("y", **up), color=color, shape=shape, tooltip=_tooltip()),
-    ]  # fmt: skip
-    return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
+    return [
+        vega.mark("rule", {"opacity": 0.55}, where="isValid(datum.low)", x=x, y=low, y2={"field": "high"}, color=color),
+        vega.mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()),
+    ]
 
 
-def _bars(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
-    names, legend = _legend(rows, layout)
+def _bars(view: ViewSpec, rows: list[Values], color: Spec, layout: Layout) -> list[Spec]:
     for row in rows:
         row["x"] = str(row["x"])
-    channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": nominal("series", sort=names)}
+    offset = vega.nominal("series", sort=vega.distinct(rows, "series"))
+    channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": offset}
     up = _up(view, {"domain": _bar_ends(rows), "nice": True})
-    bars = mark(
-        "bar", {"opacity": 0.85}, **channels, y=quantitative("y", **up),
-        color=nominal("series", scale=color_scale(names), legend=legend), tooltip=_tooltip(),
-    )  # fmt: skip
-    ends = mark(
-        "rule", {"strokeWidth": 0.1 * layout.font}, where="isValid(datum.low)",
-        **channels, y=quantitative("low", **up), y2={"field": "high"},
-    )  # fmt: skip
-    size = _size(layout)
-    size["width"] = min(size["width"], WIDEST_BAR * layout.font * (len(rows) + 1))
-    return finish_chart(layer(bars, ends, data="rows", **size), rows=rows)
+    y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
+    width = {"strokeWidth": 0.1 * layout.font}
+    return [
+        vega.mark("bar", {"opacity": 0.85}, **channels, y=y, color=color, tooltip=_tooltip()),
+        vega.mark("rule", width, where="isValid(datum.low)", **channels, y=low, y2={"field": "high"}),
+    ]
 
 
 def _up(view: ViewSpec, scale: Spec) -> Spec:
     """Return scale and axis of the channels of the vertical axis."""
-    return {"scale": scale, "axis": {"title": _titles(view)[1], "format": ".6~g", "tickCount": 5}}
+    return {"scale": scale, "axis": {"title": _titles(view)[1], "format": vega.NUMBERS, "tickCount": 5}}
 
 
 def _bar_ends(rows: list[Values]) -> list[float]:
@@ -198,17 +159,11 @@ def _heatmap(view: ViewSpec, rows: list[Values], direction: dict[str, bool | Non
     """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
     _orient(view, rows, direction)
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
-    angle = 0 if len(across) < 9 else -35
-    axis = {"title": _titles(view)[0] or None, "labelAngle": angle, "ticks": False, "domain": False}
-    channels: Spec = {
-        "x": nominal("x", sort=across, axis=axis),
-        "y": nominal("series", sort=down, axis={"title": None, "ticks": False, "domain": False}),
-    }
-    squares = mark("rect", {"stroke": "white"}, **channels, color=position_color(layout), tooltip=_tooltip())
-    color = when(WHITE_TEXT, {"value": "white"}, {"value": "black"})
-    texts = mark("text", {"fontSize": 0.92 * layout.font}, **channels, text=nominal("text"), color=color)
+    x = vega.name_axis("x", across, title=_titles(view)[0] or None, labelAngle=0 if len(across) < 9 else -35)
+    y = vega.name_axis("series", down)
+    marks = vega.squares(x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip())
     width = layout.panel_width(1, layout.label_space(down))
-    return finish_chart(layer(squares, texts, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
+    return vega.finish_chart(vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
 
 
 def _orient(view: ViewSpec, rows: list[Values], direction: dict[str, bool | None]) -> None:
@@ -235,4 +190,4 @@ def _metric_of(view: ViewSpec, row: Values, direction: dict[str, bool | None]) -
 
 
 def _tooltip() -> list[Spec]:
-    return [nominal("series"), nominal("x"), nominal("text", title="value")]
+    return [vega.nominal("series"), vega.nominal("x"), vega.nominal("text", title="value")]

@@ -14,16 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 STYLES = ("base.css", "matrix.css", "examples.css")
 SCRIPTS = (
-    "start.js",
-    "data.js",
-    "matrix.js",
-    "charts.js",
-    "scores.js",
-    "examples.js",
-    "list.js",
-    "detail.js",
-    "main.js",
-)
+    "start.js", "data.js", "matrix.js", "charts.js", "scores.js", "examples.js", "list.js", "detail.js", "main.js",
+)  # fmt: skip
 """Scripts of the page, in their order; they share one scope."""
 HEAD_SCRIPT = 'document.documentElement.classList.add("js");'
 """Script of the head: styles can tell a page with script from one without."""

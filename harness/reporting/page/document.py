@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from harness.analysis.comparison_budget import BUDGET
 from harness.contracts.parameters import Values
@@ -16,11 +18,8 @@ from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
-from harness.reporting.interval_notes import interval_notes
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.examples import example_blocks
 from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import Group, groups_of, open_run
@@ -29,7 +28,9 @@ from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
-from harness.reporting.result_groups import SIZE_NOTE
+from harness.reporting.page.sources import examples_of, stream
+from harness.reporting.result_groups import SIZE_NOTE, interval_notes
+from harness.reporting.table import ARROWS, interval_text, number, p_text, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
@@ -61,9 +62,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
 
     The same runs give the same text.
     """
-    require("jinja2", needed_by="harness report")
-    import jinja2
-
+    environment = template_environment(TEMPLATES)
     options = options or PageOptions()
     for name, value, minimum in (("examples", options.examples, 1), ("explain", options.explain, 0)):
         if value is not None and value < minimum:
@@ -77,10 +76,6 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
     blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
     environment.filters.update(number=number, p_text=p_text, interval=interval_text, sizes=size_text)
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
@@ -90,6 +85,22 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
         policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
     )  # fmt: skip
+
+
+def template_environment(folder: Path) -> Any:
+    """Return the environment of the templates in a folder, which escape all texts and refuse undefined names."""
+    jinja2 = require("jinja2", needed_by="harness report")
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+
+
+def plugin_sections(run: Run) -> list[dict[str, str]]:
+    """Return the sections that plugins add to the page of a run, with ``title`` and ``html``."""
+    content, results = run.provenance.content, [record.to_dict() for record in run.records]
+    called = Plugins().load(current()).call("harness_report_sections", manifest=content, results=results)
+    return [section for sections in called for section in sections]
 
 
 def write(paths: Sequence[str | Path], output: Path | None = None, options: PageOptions | None = None) -> Path:
@@ -157,33 +168,19 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
 
 def _run(name: str, run: Run) -> dict[str, object]:
     """Return the template's values of one run: table views, sections of plugins, provenance."""
-    content, results = run.provenance.content, [record.to_dict() for record in run.records]
-    plugins = Plugins().load(current())
-    sections = plugins.call("harness_report_sections", manifest=content, results=results)
+    views = [view for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records]
+    text = json.dumps(run.provenance.content, indent=1, ensure_ascii=False)
     return {
-        "name": name,
-        "run": run,
-        "views": [
-            table_of_view(view, run) for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records
-        ],
-        "sections": [item for plugin_sections in sections for item in plugin_sections],
-        "listings": listings(run),
-        "command": command(run),
-        "json": json.dumps(content, indent=1, ensure_ascii=False),
-    }
+        "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": plugin_sections(run),
+        "listings": listings(run), "command": command(run), "json": text,
+    }  # fmt: skip
 
 
 def _static_examples(group: Group) -> list[dict[str, object]]:
     """Return the first examples with the captions of every system, for a page without script."""
-    from itertools import islice
-
-    from harness.reporting.page.captions_stream import stream
-
     examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
-            entry = examples.setdefault(
-                item.example, {"id": item.example, "references": item.references, "systems": []}
-            )
+            entry = examples.setdefault(item.id, {"id": item.id, "references": item.references, "systems": []})
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]

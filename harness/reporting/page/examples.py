@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.groups import Group
+from harness.reporting.page.sources import stream
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import P_PREFIX, System
 
@@ -113,7 +113,7 @@ def _texts(group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]) 
         own_references: dict[int, tuple[str, ...]] = {}
         count = 0
         for item in stream(side.run, system):
-            target = row_of.get(item.example)
+            target = row_of.get(item.id)
             if target is None or target in rows:
                 continue
             rows[target] = count

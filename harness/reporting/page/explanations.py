@@ -10,8 +10,8 @@ import numpy as np
 from harness.contracts import CaptionSet, Example, Explains, Metric
 from harness.registry import current
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.groups import Group
+from harness.reporting.page.sources import stream
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.rundir.provenance import MetricEntry
@@ -96,8 +96,8 @@ def _explain(
         sets: dict[str, CaptionSet] = {}
         references: list[tuple[str, ...]] = []
         for item in stream(side.run, system):
-            if item.example in members:
-                sets[item.example] = CaptionSet(item.example, item.candidates, item.references)
+            if item.id in members:
+                sets[item.id] = item
             if features is None:
                 references.append(item.references)
         features = features or FeatureCache(references)

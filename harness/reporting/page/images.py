@@ -49,7 +49,7 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
     ids : sequence of str
         Examples on the page.
     examples : sequence of Example
-        The data set, as of :func:`harness.reporting.page.dataset.examples_of`. Without images there are no thumbnails and no note.
+        The data set, as of :func:`harness.reporting.page.sources.examples_of`. Without images there are no thumbnails and no note.
     budget : int
         Largest sum of the thumbnails in bytes, before base64.
     """

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
-from harness.reporting.numbers import interval_text, number, p_text, size_text
 from harness.reporting.page.groups import Group
 from harness.reporting.page.significance import Clusters, system_key
-from harness.reporting.result_groups import divided_metrics, group_records
+from harness.reporting.result_groups import divided_metrics, full_row, group_records
+from harness.reporting.table import interval_text, number, p_text, size_text
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -154,16 +154,11 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
         cells = {column.metric: _cells(column, members, roles, clusters) for column in columns}
         rows = tuple(
             Row(
-                key=key,
-                model=key.split("|", 1)[1].rsplit("|", 1)[0],
-                run=group.sides[int(key.split("|", 1)[0])].name,
-                decoding=_decoding(members[key].values()),
-                sizes=sizes[key],
-                role=roles.get(key, ""),
-                cells=tuple(cells[column.metric].get(key) for column in columns),
+                key, key.split("|", 1)[1].rsplit("|", 1)[0], group.sides[int(key.split("|", 1)[0])].name, _decoding(records.values()),
+                sizes[key], roles.get(key, ""), tuple(cells[column.metric].get(key) for column in columns),
             )
-            for key in members
-        )
+            for key, records in members.items()
+        )  # fmt: skip
         facets.append(Facet(f"sets of {title} (candidates + references)" if divided and title else "", rows))
     rows = [row for facet in facets for row in facet.rows]
     return Matrix(
@@ -185,17 +180,11 @@ def _columns(group: Group) -> tuple[Column, ...]:
     ranks = {question: rank for rank, question in enumerate(question for question in ordered if question)}
     first = {record.metric: record for _, record in reversed(group.records)}
     tested = {record.metric for _, record in group.records if record.p_value is not None}
-    columns = [
-        Column(
-            metric=metric,
-            question=(entry.question if entry else "") or OTHER,
-            summary=entry.summary if entry else "",
-            signature=first[metric].signature,
-            higher_is_better=first[metric].higher_is_better,
-            has_p=metric in tested,
-        )
-        for metric, entry in ((metric, entries[metric]) for metric in group.metrics)
-    ]
+    columns: list[Column] = []
+    for metric in group.metrics:
+        entry, record = entries[metric], first[metric]
+        question, summary = ((entry.question or OTHER), entry.summary) if entry else (OTHER, "")
+        columns.append(Column(metric, question, summary, record.signature, record.higher_is_better, metric in tested))
     return tuple(sorted(columns, key=lambda column: ranks.get(column.question, len(ranks))))
 
 
@@ -305,13 +294,6 @@ def table_rows(group: Group) -> list[Sequence[object]]:
     )  # fmt: skip
     rows: list[Sequence[object]] = [head]
     for number_of_run, record in group.records:
-        low, high = record.ci95 or (None, None)
-        value = None if math.isnan(record.value) else record.value
-        rows.append(
-            (
-                group.sides[number_of_run].name, record.task, record.model, decoding_text(record.decoding), record.metric,
-                record.higher_is_better, value, low, high, record.p_value, record.p_method, record.harmonic_p, record.n,
-                record.skipped, size_text(record.sizes), record.seconds, record.signature,
-            )
-        )  # fmt: skip
+        row = full_row(record) | {"run": group.sides[number_of_run].name}
+        rows.append([None if row[name] != row[name] else row[name] for name in head])
     return rows

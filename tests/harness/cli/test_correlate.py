@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from harness.cli.correlate import _metric_names
 from harness.cli.main import main
 
 
@@ -61,13 +60,6 @@ def test_several_files_and_parquet(table, tmp_path, capsys):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     assert main(["correlate", str(tmp_path / "bad.parquet"), "--x", "a", "--y", "b"]) == 2
     assert "not readable as Parquet" in capsys.readouterr().err
-
-
-def test_metric_lists_with_brackets():
-    assert _metric_names("trm:distance=[meteor,bert],cider") == ["trm:distance=[meteor,bert]", "cider"]
-    assert _metric_names("bleu:n=4,tokenizer=none, rouge,trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled") == [
-        "bleu:n=4,tokenizer=none", "rouge", "trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled",
-    ]  # fmt: skip
 
 
 def test_judgments_with_several_metrics_of_one_name(tmp_path, capsys):

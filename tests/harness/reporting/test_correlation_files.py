@@ -1,13 +1,86 @@
-"""Correlations as files."""
+"""Numbers and plots of correlation studies as files."""
+
+from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from harness.analysis.column_table import from_records, read_columns
 from harness.analysis.correlate import study
-from harness.errors import InputError
-from harness.reporting.correlation_files import write_study
+from harness.errors import InputError, UnknownName
+from harness.reporting.correlation_files import ranking, scatter, write_plots, write_study
+
+RNG = np.random.default_rng(0)
+TABLE = from_records(
+    "table",
+    [
+        {
+            "set": name,
+            "a": float(i),
+            "b": float(RNG.random()),
+            "y": i + float(RNG.random()),
+            "z": float(-i),
+            "flat": 1.0,
+        }
+        for name in ("one", "two")
+        for i in range(6)
+    ],
+)
+
+
+def plots(tmp_path, **options):
+    item = study(TABLE, ["a", "b", "flat"], ["y", "z"], by="set")
+    return write_plots(item, TABLE, tmp_path / "plots", by="set", **options)
+
+
+def test_files_are_png_and_svg(tmp_path):
+    pytest.importorskip("vl_convert")
+    files = plots(tmp_path, baseline="b")
+    assert [file.name for file in files] == [
+        f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")
+    ]
+    assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<svg") for file in files)
+    assert [file.name for file in plots(tmp_path)][::2] == ["best.png", "ranking.png"]
+
+
+def test_points_and_line_are_those_of_the_table():
+    item = study(TABLE, ["a", "b"], ["y"], by="set")
+    data = scatter(item, TABLE, ["a"], "set", "best").spec["datasets"]
+    assert [(point["x"], point["group"]) for point in data["points0"]] == [
+        (float(i), name) for name in ("one", "two") for i in range(6)
+    ]
+    slope, offset = np.polyfit(TABLE.numbers["a"], TABLE.numbers["y"], 1)
+    assert [end["y"] for end in data["line0"]] == pytest.approx([offset, 5 * slope + offset])
+
+
+def test_the_ranking_has_every_column_per_group():
+    item = study(TABLE, ["a", "b"], ["y"], by="set")
+    rows = ranking(item).spec["datasets"]["rows"]
+    best = [row["r2"] for row in rows if row["group"] == "all"]
+    assert best == sorted(best, reverse=True)
+    assert len(rows) == 2 * len(item.groups)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "message"),
+    [
+        ("flat", "the baseline 'flat' is no column of the study: dropped, constant in one"),
+        ("bb", "the baseline 'bb' is no column of the study; did you mean 'b'?"),
+    ],
+)
+def test_a_baseline_outside_the_study_is_an_error(tmp_path, baseline, message):
+    with pytest.raises(UnknownName, match=message.replace("?", r"\?")):
+        plots(tmp_path, baseline=baseline)
+    assert not (tmp_path / "plots").exists()
+
+
+def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
+    pytest.importorskip("vl_convert")
+    item = study(TABLE, ["a"], ["flat"], drop="never")
+    assert len(write_plots(item, TABLE, tmp_path)) == 4
+
 
 STUDY = study(
     from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from harness.reporting.result_groups import divided_metrics, group_records, sort_key
+import harness
+from harness.reporting import page
+from harness.reporting.console import print_run
+from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names
 from harness.rundir.records import ResultRecord
 
 
@@ -45,3 +48,38 @@ def test_set_metrics_are_divided_by_set_size():
 def test_groups_of_one_metric_follow_each_other():
     records = [sized(1, 5), sized(2, 5, metric="k"), sized(3, 1), sized(4, 1, metric="k")]
     assert [group[0].metric for group in group_records(records)] == ["m", "m", "k", "k"]
+
+
+def test_systems_have_the_fields_in_which_they_differ():
+    records = [
+        ResultRecord(model=model, metric="m", decoding={"strategy": "nucleus", "temperature": t})
+        for model in "ab"
+        for t in (0.5, 1.0)
+    ]
+    assert list(system_names(records).values()) == ["a T=0.5", "a T=1", "b T=0.5", "b T=1"]
+    assert list(system_names(records[:1]).values()) == ["a"]
+
+
+def noted(model: str, metric: str, note: str | None, ci95: tuple[float, float] | None = None) -> ResultRecord:
+    return ResultRecord(model=model, metric=metric, ci95=ci95, interval_note=note)
+
+
+def test_metrics_of_one_note_share_a_line():
+    records = [
+        noted("a", "distinct2", "n-grams"), noted("b", "distinct2", "n-grams"), noted("a", "vocabulary", "n-grams"),
+        noted("a", "cider", "held fixed", (0.0, 1.0)), noted("a", "bleu4", None, (0.0, 1.0)), noted("b", "bleu4", "no spread"),
+    ]  # fmt: skip
+    assert interval_notes(records) == [
+        "no 95 % interval: distinct2, vocabulary (n-grams)",
+        "95 % interval: cider (held fixed)",
+        "no 95 % interval: bleu4 of b (no spread)",
+    ]
+    assert interval_notes([]) == []
+
+
+def test_the_table_and_the_page_show_the_reason(project, capsys):
+    run = harness.evaluate("spec.yaml", output="r")
+    print_run(run)
+    line = "no 95 % interval: length (every resample of the examples gives the same number)"
+    assert line in capsys.readouterr().out
+    assert line in page.build(["r"])

@@ -71,3 +71,10 @@ def test_lists_of_metrics(text, expected):
 def test_lists_with_stray_parameters_are_refused(text, message):
     with pytest.raises(HarnessError, match=message):
         split_metrics(text)
+
+
+def test_metric_lists_with_brackets():
+    assert split_metrics("trm:distance=[meteor,bert],cider") == ["trm:distance=[meteor,bert]", "cider"]
+    assert split_metrics("bleu:n=4,tokenizer=none, rouge,trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled") == [
+        "bleu:n=4,tokenizer=none", "rouge", "trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled",
+    ]  # fmt: skip

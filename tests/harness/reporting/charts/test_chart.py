@@ -8,8 +8,8 @@ import pytest
 
 from harness.errors import MissingExtra
 from harness.reporting.charts.chart import Chart
-from harness.reporting.charts.layout import PAGE
 from harness.reporting.charts.overview import overview
+from harness.reporting.charts.style import PAGE
 
 
 def test_the_specification_is_that_of_a_page():

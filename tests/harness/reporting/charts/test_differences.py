@@ -8,7 +8,7 @@ import harness
 from harness.reporting.charts import differences as module
 from harness.reporting.charts.comparisons import Compared
 from harness.reporting.charts.differences import differences
-from harness.reporting.charts.layout import PAGE
+from harness.reporting.charts.style import PAGE
 from harness.run.finished import Run
 
 

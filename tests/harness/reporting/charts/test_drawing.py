@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import zlib
 from xml.etree import ElementTree
@@ -9,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.reporting.charts import SINGLE, charts_for
-from harness.reporting.charts.drawing import fitted_svg, pdf, png, svg, width_of
+from harness.reporting.charts.drawing import FOLDER, WEIGHTS, fitted_svg, pdf, png, svg, width_of, with_font
 
 pytest.importorskip("vl_convert")
 
@@ -56,3 +58,21 @@ def _inflated(stream: bytes) -> bytes:
 
 def test_a_png_is_an_image(drawn):
     assert png(drawn["plane-1"]).startswith(b"\x89PNG")
+
+
+TEXT = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><text font-weight="bold">a</text></svg>'
+
+
+def test_the_weights_in_use_are_embedded():
+    text = with_font(TEXT)
+    ElementTree.fromstring(text)
+    fonts = re.findall(r"base64,([^)]*)\)", text)
+    assert [base64.b64decode(font)[:4] for font in fonts] == [b"wOF2", b"wOF2"]
+    assert len(re.findall("base64,", with_font(TEXT.replace("bold", "normal")))) == 1
+
+
+def test_the_files_are_those_that_the_readme_names():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name in WEIGHTS.values():
+        assert f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}" in readme
+    assert "SIL OPEN FONT LICENSE" in (FOLDER / "OFL.txt").read_text(encoding="utf-8")

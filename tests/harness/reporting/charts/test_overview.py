@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.overview import build, oriented_cells, overview
+from harness.reporting.charts.style import Layout
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -9,6 +11,7 @@ from scipy.stats import spearmanr
 from harness.reporting.charts.samples import (
     BINS,
     density,
+    label_list,
     leaf_order,
     mean_rank_correlation,
     metric_correlations,
@@ -81,3 +84,10 @@ def test_the_matrix_has_a_cell_per_pair(captions_run):
     labels = {cell["x"] for cell in cells}
     assert {"bleu1 ↑", "rouge ↑", "trm(bleu) ↓"} <= labels
     assert all(cell["text"] != "-0.00" for cell in cells)
+
+
+def test_labels_of_ticks_are_quoted():
+    names = ['a "quoted" name', "'); alert(1)"]
+    text = label_list(names)
+    assert text.endswith("[datum.value]")
+    assert json.loads(text.removesuffix("[datum.value]")) == names

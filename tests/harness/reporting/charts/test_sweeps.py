@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.reporting.charts.layout import PAGE
+from harness.reporting.charts.style import PAGE
 from harness.reporting.charts.sweeps import build_lines, sweep_rows
 from harness.rundir.records import ResultRecord
 

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source, when
+import math
+
+from harness.reporting.charts.style import Layout
+from harness.reporting.charts.vega import (
+    equal,
+    finish_chart,
+    layer,
+    legend_below,
+    mark,
+    nominal,
+    pad_ends,
+    quantitative,
+    series_channels,
+    source,
+    when,
+)
 
 POINT = mark("point", {"size": 4}, x=quantitative("x", axis={"title": None}), y=nominal("name", sort=["b", "a"]))
 
@@ -41,3 +56,30 @@ def test_a_condition_chooses_between_two_channels():
         "condition": {"test": "isValid(datum.r)", "field": "r", "type": "quantitative"},
         "value": "#eeeeee",
     }
+
+
+def test_axes_have_a_margin():
+    assert pad_ends([1.0, None, math.nan, 3.0], 0.05) == [0.9, 3.1]
+    low, high = pad_ends([2.0])
+    assert low < 2 < high
+    assert pad_ends([0.0])[0] < 0
+    assert pad_ends([]) == [-0.05, 1.05]
+
+
+def test_data_has_null_for_what_json_lacks():
+    spec = finish_chart(mark("point", {}, data="rows"), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
+    assert spec["datasets"] == {"rows": [{"x": None, "y": 1.5, "z": "text"}]}
+    assert "config" not in spec
+
+
+def test_shape_and_colour_together_name_a_series():
+    names = [str(k) for k in range(49)]
+    shapes = series_channels("model", names, None)[1]["scale"]["range"]
+    assert len({(k % 7, shape) for k, shape in enumerate(shapes)}) == 49
+
+
+def test_legends_fit_below_the_figure():
+    layout = Layout(width=240, panel=50, font=8)
+    assert legend_below(["a", "b", "c"], layout)["columns"] > 3
+    assert legend_below(["a" * 100], layout, least=1)["columns"] == 1
+    assert legend_below(["a"], layout) is None

@@ -9,8 +9,8 @@ import pytest
 
 import harness
 from harness.reporting import page
-from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.images import thumbnails
+from harness.reporting.page.sources import examples_of
 from harness.run.finished import Run
 
 Image = pytest.importorskip("PIL.Image")

@@ -1,35 +1,29 @@
-"""Captions of one system, read from samples.parquet by row group, so that memory holds one row group."""
+"""Captions and data of a finished run, read again for the page: row group by row group, and where files are there and unchanged."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from harness.contracts import CaptionSet, Example
+from harness.errors import HarnessError
+from harness.registry import current
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES
 from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.samples import System
+from harness.spec.models import DatasetSpec
 
 COLUMNS = ("example", "candidates", "references")
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleCaptions:
-    """Captions of one example."""
-
-    example: str
-    candidates: tuple[str, ...]
-    references: tuple[str, ...]
-
-
-def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
+def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
     path = None if run.path is None else run.path / SAMPLES
     if path is None or not path.is_file():
-        for item in system.caption_sets():
-            yield ExampleCaptions(item.id, item.candidates, item.references)
+        yield from system.caption_sets()
         return
     parquet: Any = importlib.import_module("pyarrow.parquet")
     # The rows of a system lie together, in the order of the run: row groups before the first and behind the last one are not decoded.
@@ -46,7 +40,27 @@ def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
                     columns = table.to_pydict()
                     for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
                         if start + k in rows:
-                            yield ExampleCaptions(example, tuple(candidates), tuple(references))
+                            yield CaptionSet(example, tuple(candidates), tuple(references))
                 start += length
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
+
+
+def examples_of(run: Run) -> list[Example]:
+    """Return the examples of the data set that a run read; empty where its local files are missing or have changed.
+
+    Data that are no local files are not read again: a page is written without network.
+    """
+    dataset = run.provenance.spec.get("dataset")
+    if not isinstance(dataset, dict):
+        return []
+    spec = DatasetSpec.model_validate(dataset)
+    if not any(isinstance(value, str) and Path(value).is_file() for value in spec.params.values()):
+        return []
+    try:
+        reader: Any = current().create("readers", spec.reader, spec.params)
+        if reader.fingerprint() != run.provenance.data.get("fingerprint"):
+            return []
+        return list(cast("list[Example]", reader))
+    except (HarnessError, OSError):  # the run is complete without its data
+        return []

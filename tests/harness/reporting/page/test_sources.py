@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from harness.errors import InputError
-from harness.reporting.page.captions_stream import stream
+from harness.reporting.page.sources import stream
 from harness.run.finished import Run
 
 
@@ -20,8 +20,8 @@ def test_every_layout_gives_the_captions_of_the_system(finished, project):
     table = parquet.read_table(path)
     for size in (2, 100):
         parquet.write_table(table, path, row_group_size=size)
-        assert [(item.example, item.candidates, item.references) for item in stream(run, system)] == expected
-    assert [item.example for item in stream(replace(run, path=None), system)] == [name for name, _, _ in expected]
+        assert [(item.id, item.candidates, item.references) for item in stream(run, system)] == expected
+    assert [item.id for item in stream(replace(run, path=None), system)] == [name for name, _, _ in expected]
 
 
 def test_a_damaged_file_is_named(finished, project):
