@@ -32,7 +32,7 @@ from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.intervals import estimate
+from harness.run.intervals import nominal_estimate
 from harness.stats import bootstrap
 
 PER_SEED = 25
@@ -174,7 +174,7 @@ def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
     def draw(rows: np.ndarray, seed: int) -> dict[str, tuple[float, Interval]]:
         if seed < 0:  # the number alone
             return {label: (float(metric.reduce(stats[rows])), Interval(None))}
-        return {label: estimate(metric, stats[rows], SAMPLES, seed)}
+        return {label: nominal_estimate(metric, stats[rows], SAMPLES, seed)}
 
     whole = metric.spec.resampled and not case.of_size
     return draw, {label: float(metric.reduce(stats)) if whole else float("nan")}, len(stats)

@@ -37,12 +37,20 @@ def of_share(values: np.ndarray, samples: int, seed: int, bounds: tuple[float, f
     if bool(np.isin(unit, (0.0, 1.0)).all()):
         ends = wilson_interval(float(unit.mean()), len(unit))
         return Interval((low + (high - low) * ends[0], low + (high - low) * ends[1]))
-    return of_ratio(lambda weights: weights @ values / weights.sum(axis=1), len(values), samples, seed)
+    return of_ratio(lambda weights: weights @ values / weights.sum(axis=1), len(values), samples, seed, bounds)
 
 
-def of_ratio(reduce: Callable[[np.ndarray], np.ndarray], units: int, samples: int, seed: int) -> Interval:
+def of_ratio(
+    reduce: Callable[[np.ndarray], np.ndarray],
+    units: int,
+    samples: int,
+    seed: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
     """Return the bootstrap interval of a number that is a function of the weights (W, U) of its units."""
     if units < 2:
         return Interval(None, FEW)
     ends = bootstrap.confidence_interval(reduce, units, samples, seed)
-    return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+    if ends is None:
+        return Interval(None, bootstrap.NO_SPREAD)
+    return Interval((max(bounds[0], ends[0]), min(bounds[1], ends[1])))  # Student's, of few units, is symmetric
