@@ -146,9 +146,10 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 
     The statistic is Fisher's, -sum log p. Its null distribution is exact for the discrete p-values: without ties p is uniform on 1 / M,
     2 / M, ..., 1, where M is the number of relabelings of the example, and the law of the sum is a convolution
-    (:class:`harness.stats.discrete_null.SumNull`). Ties between relabelings make p-values larger than uniform ones; the result is then
-    conservative: at most its nominal share of null runs is rejected. This holds for mirrored statistics with n = m (every relabeling
-    ties with its complement) and for metrics with few distinct values.
+    (:class:`harness.stats.discrete_null.SumNull`), enumerated where it has few values and else rounded to a grid. Ties between
+    relabelings make p-values larger than uniform ones; the result is then conservative: at most its nominal share of null runs is
+    rejected. This holds for mirrored statistics with n = m (every relabeling ties with its complement) and for metrics with few
+    distinct values.
 
     Parameters
     ----------
@@ -197,8 +198,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
     designs, counts = np.unique(numbers, return_counts=True)
     null = fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
-    scores = (null.scores[i][ranks[numbers == design] - 1].sum() for i, design in enumerate(designs))
-    return null.log_tail(int(sum(scores)))
+    return null.log_p([ranks[numbers == design] for design in designs])
 
 
 @lru_cache(maxsize=8)

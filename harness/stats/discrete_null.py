@@ -3,7 +3,8 @@
 An exact permutation p-value of a design with M relabelings is k / M. Under the null hypothesis and without ties, k is uniform on
 1, ..., M. A combination sum_i f(k_i) over L independent examples then has a known discrete law: the convolution of L laws on at most
 M points. :class:`SumNull` computes it by a fast Fourier transform, in the tails after exponential tilting, so that probabilities far
-below the resolution of float64 keep their digits.
+below the resolution of float64 keep their digits. Rounding to the grid breaks ties of sums (1 * 4 = 2 * 2): where the sums have few
+values, :meth:`SumNull.log_p` enumerates them instead.
 
 With ties, a p-value counts the tied relabelings as extreme, k is stochastically larger than uniform, and the tail probability of a
 sum of decreasing scores is an upper bound: the combined test stays valid and becomes conservative.
@@ -21,6 +22,12 @@ GRID = 1 << 16
 """Number of points of the grid on which the sum is computed."""
 _DIRECT = 1e-3
 """Tail probability below which the tilted law is used; the untilted one has an absolute error below about 1e-12."""
+ENUMERATED = 1 << 16
+"""Maximum number of sums that are enumerated at once, before equal ones are joined."""
+_TIE = 1e-9
+"""Difference up to which sums of logarithms are equal."""
+_SMALLEST_LOG = -600.0
+"""Logarithm of the smallest probability of an enumerated sum."""
 _HOEFFDING = 4.5
 """Half width of the grid in units of sqrt(sum of squared ranges): the mass beyond is at most 2 exp(-2 * 4.5**2) = 5e-18."""
 
@@ -40,7 +47,7 @@ class SumNull:
     """
 
     def __init__(self, tables: Sequence[np.ndarray], counts: Sequence[int]) -> None:
-        self.counts = tuple(counts)
+        self.tables, self.counts = tuple(tables), tuple(counts)
         ranges = np.array([float(table[0] - table[-1]) for table in tables])
         number = np.array(self.counts)
         whole = float(number @ ranges)
@@ -54,6 +61,33 @@ class SumNull:
         laws = [np.unique(scores, return_counts=True) for scores in self.scores]
         self._laws = [(values, np.log(ties / ties.sum())) for values, ties in laws]
         self._largest = sum(int(values[-1]) * count for (values, _), count in zip(self._laws, self.counts))
+
+    def log_p(self, ranks: Sequence[np.ndarray]) -> float:
+        """Return log P(S >= the sum of the scores of ranks 1, ..., M), one array of ranks per design; ties count as reached.
+
+        Where S has too many values to enumerate, S is the rounded sum, in which ties of sums may be broken.
+        """
+        if self._enumerated is None:
+            return self.log_tail(int(sum(scores[k - 1].sum() for scores, k in zip(self.scores, ranks))))
+        sums, tails = self._enumerated
+        total = float(sum(table[k - 1].sum() for table, k in zip(self.tables, ranks)))
+        return min(0.0, math.log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1]))
+
+    @cached_property
+    def _enumerated(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The values of S in descending order and P(S >= each), both of shape (K,); None where they are too many."""
+        if sum(count * math.log(len(table)) for table, count in zip(self.tables, self.counts)) > -_SMALLEST_LOG:
+            return None
+        sums, masses = np.zeros(1), np.ones(1)
+        for table in (table for table, count in zip(self.tables, self.counts) for _ in range(count)):
+            if len(sums) * len(table) > ENUMERATED:
+                return None
+            descending = -np.add.outer(sums, table).ravel()
+            order = np.argsort(descending)
+            starts = np.flatnonzero(np.diff(descending[order], prepend=-math.inf) > _TIE)
+            sums = -descending[order][starts]
+            masses = np.add.reduceat(np.repeat(masses / len(table), len(table))[order], starts)
+        return sums, np.cumsum(masses)
 
     def log_tail(self, total: int) -> float:
         """Return log P(S >= total); 0 for totals that every outcome reaches, -inf for those that none reaches."""

@@ -70,3 +70,35 @@ def test_examples_without_a_choice_leave_the_law_of_the_others():
     null = SumNull([np.array([1.0, 0.0]), np.array([0.0])], [1, 70_000])
     assert null.step > 0
     assert null.log_tail(int(null.scores[0][0])) == pytest.approx(math.log(0.5))
+
+
+def test_ties_of_products_stay_ties_in_150_small_designs():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        sizes = rng.integers(2, 13, rng.integers(2, 5)).tolist()
+        designs = sorted(set(sizes))
+        null = SumNull([fisher(size) for size in designs], [sizes.count(size) for size in designs])
+        products = np.array([math.prod(ranks) for ranks in itertools.product(*(range(1, m + 1) for m in sizes))])
+        for _ in range(10):
+            ranks = [int(rng.integers(1, size + 1)) for size in sizes]
+            p = null.log_p([np.array([r for r, m in zip(ranks, sizes) if m == size]) for size in designs])
+            assert math.exp(p) == pytest.approx(float((products <= math.prod(ranks)).mean()), rel=1e-12)
+
+
+def test_sums_of_too_many_values_are_those_of_the_grid():
+    for size, count in ((4, 500), (200, 40)):
+        null = SumNull([fisher(size)], [count])
+        ranks = np.full(count, 2)
+        assert null._enumerated is None
+        assert null.log_p([ranks]) == null.log_tail(int(null.scores[0][ranks - 1].sum()))
+
+
+@pytest.mark.parametrize(("size", "count"), [(4, 60), (6, 20)])
+def test_enumerated_tails_are_those_of_the_grid_up_to_ties(size, count):
+    null = SumNull([fisher(size)], [count])
+    assert null._enumerated is not None
+    ranks = np.random.default_rng(1).integers(1, size + 1, count)
+    grid = null.log_tail(int(null.scores[0][ranks - 1].sum()))
+    assert null.log_p([ranks]) == pytest.approx(grid, abs=0.05)
+    assert null.log_p([np.ones(count, dtype=int)]) == pytest.approx(-count * math.log(size), rel=1e-9)
+    assert null.log_p([np.full(count, size)]) == pytest.approx(0.0, abs=1e-12)
