@@ -32,18 +32,18 @@ def position_note(examples: Sequence[Example], sizes: Sequence[int | None]) -> s
         Numbers of references that are used, from the first; None: all.
     """
     size = min((count for count in sizes if count is not None), default=None)
-    chosen = (examples[i] for i in range(0, len(examples), -(-len(examples) // MAX_EXAMPLES)))
-    words = [[text.lower().split()[:MAX_WORDS] for text in item.references[:MAX_POSITIONS]] for item in chosen]
+    sample = (examples[i] for i in range(0, len(examples), -(-len(examples) // MAX_EXAMPLES)))
+    words = [[text.lower().split()[:MAX_WORDS] for text in item.references[:MAX_POSITIONS]] for item in sample]
     words = [texts for texts in words if len(texts) > 1]
     if size is None or not any(len(texts) > size for texts in words):
         return ""
     rows = {"length": [[float(len(text)) for text in texts] for texts in words], "ROUGE-L": [*map(rouge_l, words)]}
     p_values = {name: position_p_value(_padded(values)) for name, values in rows.items()}
-    found = [f"{name} p = {p:.3f}" for name, p in p_values.items() if p <= LEVEL]
-    if not found:
+    effects = [f"{name} p = {p:.3f}" for name, p in p_values.items() if p <= LEVEL]
+    if not effects:
         return ""
     return (
-        f"references depend on their position ({', '.join(found)}; {len(words)} examples): the first {size} are no random subset, "
+        f"references depend on their position ({', '.join(effects)}; {len(words)} examples): the first {size} are no random subset, "
         f"so people differ from people; references: {size} draws them at random"
     )
 
