@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, Parameterised, TextDistance, Values
 from harness.contracts import signature_with_parameters as joined
-from harness.contracts.metrics import State
+from harness.contracts.metrics import SET_SIZES, State
 from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError
 
@@ -93,6 +93,7 @@ def metric_function(
                 "higher_is_better": higher_is_better,
                 "needs": frozenset(needs[role] for role in texts.values() if role in needs),
                 "bounds": bounds,
+                "depends_on": frozenset(texts.values()) & frozenset(SET_SIZES),  # a function of the whole lists
             },
         }
         return _with_component(function, FunctionMetric, label, tuple(texts), members)

@@ -41,6 +41,8 @@ class Clair(JudgeMetric):
     Chan et al. 2023, *CLAIR: Evaluating Image Captions with Large Language Models*, section 3.
     """
 
+    of_all_candidates = True
+
     def __init__(self, *, judge: JudgeSpec, prompt: str | None = None, unanswered: Unanswered = "undefined") -> None:
         self.prompt = prompts.check_template(prompt or prompts.CLAIR, ("candidates", "references"), "clair")
         super().__init__("clair", judge, unanswered, frozenset({"references"}), prompt_key(self.prompt))

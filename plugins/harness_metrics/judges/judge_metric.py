@@ -29,7 +29,14 @@ class JudgeMetric(MeanMetric):
         Needs of the metric's ``spec``.
     settings : str
         Further settings for the signature.
+
+    Attributes
+    ----------
+    of_all_candidates : bool
+        True for a metric whose judge reads all candidates of an example together, so that the score depends on their number.
     """
+
+    of_all_candidates = False
 
     @check_arguments
     def __init__(
@@ -48,6 +55,7 @@ class JudgeMetric(MeanMetric):
             min_texts=1 + references,
             untestable="asks a judge model",
             details_of_undefined=True,
+            depends_on=(needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]()),
         )
 
     @property

@@ -18,7 +18,7 @@ class Faulty(MeanMetric):
 
     def __init__(self, *, scale: float = 1.0) -> None:
         self.scale = scale
-        self.spec = MetricSpec("faulty", higher_is_better=None, needs=frozenset())
+        self.spec = MetricSpec("faulty", higher_is_better=None, needs=frozenset(), depends_on=frozenset({"candidates"}))
 
     def scores(self, batch, features, state):
         print("scoring")

@@ -175,7 +175,7 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
         ("groups: item", "a judgment has no 'item' to group by"),
         ("groups: number", "the groups of 'number' are numbers"),
         ("metrics: [metoer]", "did you mean 'meteor'"),
-        ("published: {values: {bleu1: 3}}", "published.0.reference"),
+        ("published: {values: {bleu1: 3}}", "'published.reference' is missing"),
     ],
 )
 def test_mistakes_are_one_line_and_code_2(change, message, tmp_path, monkeypatch, capsys):
