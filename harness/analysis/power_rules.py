@@ -17,8 +17,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from harness.stats.combine import MAX_RANKS, SMALLEST, fisher_null, harmonic_mean_p, log_calibrated_p
-from harness.stats.discrete_null import SumNull
+from harness.stats.combine import MAX_RANKS, SMALLEST, SumNull, fisher_null, harmonic_mean_p, log_calibrated_p
 
 RuleName = Literal["fisher-discrete", "harmonic-mean"]
 _FLAT = 1e-3

@@ -10,8 +10,7 @@ from typing import cast
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.dataset_source import DatasetSource
-from harness.files.delimited import delimited_rows, is_table_file
-from harness.files.records import Record, existing, is_parquet, kind, records
+from harness.files.records import Record, delimited_rows, existing, is_parquet, is_table_file, kind, records
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 

@@ -11,7 +11,7 @@ from harness.contracts import Interval, MeanMetric, MetricSpec, OwnInterval
 from harness.run import intervals
 from harness.rundir.records import ResultRecord
 from harness.stats import bootstrap
-from harness.stats.binomial import wilson_interval
+from harness.stats.quantiles import wilson_interval
 
 
 class Mean(MeanMetric):

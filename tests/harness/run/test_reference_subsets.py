@@ -12,7 +12,7 @@ import harness
 from harness.contracts import Example
 from harness.errors import HarnessError
 from harness.run.execution import Options
-from harness.run.reference_subsets import ReferenceSubset, drawn_order, position_note, rouge_l
+from harness.run.reference_subsets import ReferenceSubset, drawn_order, position_note, position_p_value, rouge_l
 from harness.stats.seeds import derive
 from harness_models.human.adapter import Human
 
@@ -225,3 +225,25 @@ def test_rouge_is_that_of_the_toolkit():
 
 def test_an_empty_reference_has_no_agreement():
     assert rouge_l([[], ["a"], ["a"]]) == pytest.approx([0, 1, 1])
+
+
+def test_a_trend_within_examples_is_found():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(200, 5)) + 0.5 * np.arange(5)
+    assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+
+
+def test_differences_between_examples_are_no_effect():
+    rng = np.random.default_rng(1)
+    p = [position_p_value(rng.normal(size=(40, 4)) + 9 * rng.normal(size=(40, 1)), draws=99) for _ in range(100)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.12
+    assert 0.4 < np.mean(p) < 0.6
+
+
+def test_examples_may_have_different_numbers_of_values():
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(200, 6)) + np.arange(6)
+    values[::2, 3:] = np.nan
+    assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+    same = np.where(np.isnan(values), np.nan, 2.0)
+    assert position_p_value(same, draws=10) == 1
