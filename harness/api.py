@@ -10,8 +10,7 @@ from harness.contracts import Metric, Parameters
 from harness.errors import HarnessError
 from harness.files.file_options import FileOptions
 from harness.registry import current
-from harness.run.default_metrics import default_metrics
-from harness.run.metric_plan import MetricPlan, metric_plans
+from harness.run.metric_plan import MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.verbs import compare, correlate, export, power, push, report, rescore
@@ -143,7 +142,7 @@ def score_files(
         Path, or paths of files that each have some references of all examples.
     metrics : sequence of str, optional
         ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these; default: the metrics of
-        :func:`harness.run.default_metrics.default_metrics`.
+        :func:`harness.run.metric_plan.default_metrics`.
     labels : sequence of str
         Names of the models, one per file; default: the file names.
     p_value : {"none", "exact", "monte-carlo"}
@@ -238,7 +237,7 @@ def score(
         A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
     metrics : str, mapping or sequence, optional
         One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
-        comma-separated list. Default: the metrics of :func:`harness.run.default_metrics.default_metrics`.
+        comma-separated list. Default: the metrics of :func:`harness.run.metric_plan.default_metrics`.
     p_value : {None, "exact", "monte-carlo"}
         Permutation p-values.
     seed : int

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.analysis.compare import Pair
 from harness.analysis.comparisons import LEVEL, Comparison
-from harness.stats.letters import cluster_letters
+from harness.stats.multiplicity import cluster_letters
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -16,9 +14,7 @@ import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.captions import ID_COLUMNS
-from harness.files.delimited import is_table_file
-from harness.files.readable import readable_text
-from harness.files.records import first_byte, is_parquet, open_binary
+from harness.files.records import delimited_rows, first_byte, is_parquet, is_table_file
 from harness.files.records import records as records_of
 from harness.run.finished import Run
 
@@ -109,24 +105,12 @@ def read_table(path: Path) -> ColumnTable:
     """
     if path.suffix.lower() == ".parquet" and not is_parquet(path):
         raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
-    if is_parquet(path) or (not is_table_file(path) and first_byte(path) in (b"[", b"{")):
-        rows = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in records_of(path)]
-        return from_records(str(path), rows)
-    with (
-        open_binary(path) as data,
-        readable_text(path),
-        io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
-    ):
-        first = file.readline()
-        delimiter = "\t" if "\t" in first else ","
-        header = next(csv.reader([first], delimiter=delimiter), list[str]())
-        if not header:
-            raise InputError("is empty; expected a header line and rows", str(path))
-        double = next((name for k, name in enumerate(header) if name in header[:k]), None)
-        if double is not None:
-            raise InputError(f"the column '{double}' occurs twice", f"{path}:1")
-        cells = list(_lines(path, file, delimiter, len(header)))
-    return _parse_columns(str(path), {name: tuple(row[k] for row in cells) for k, name in enumerate(header)})
+    is_json = not is_table_file(path) and first_byte(path) in (b"[", b"{")
+    rows = records_of(path) if is_parquet(path) or is_json else delimited_rows(path, quoted_tabs=True)
+    cells = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in rows]
+    if not cells:
+        raise InputError("is empty: it has no rows", str(path))
+    return from_records(str(path), cells)
 
 
 def from_records(source: str, records: Iterable[Mapping[str, object]]) -> ColumnTable:
@@ -149,16 +133,6 @@ def _cell(value: object) -> str:
 def _number_text(value: float) -> str:
     """Return a number with all its digits, whole ones without a fraction."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def _lines(path: Path, file: Iterable[str], delimiter: str, width: int) -> Iterator[list[str]]:
-    reader = csv.reader(file, delimiter=delimiter)
-    for row in reader:
-        if not row:
-            continue
-        if len(row) != width:
-            raise InputError(f"{len(row)} cells, expected {width}", f"{path}:{reader.line_num + 1}")
-        yield row
 
 
 def _has_exact_integers(cells: Sequence[str], values: np.ndarray) -> bool:

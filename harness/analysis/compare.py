@@ -13,10 +13,8 @@ from typing import cast
 import numpy as np
 
 from harness.analysis.comparability import differences_of_runs, size_difference
-from harness.analysis.comparison_store import StoredComparisons
-from harness.analysis.comparisons import Comparison, better, finite
+from harness.analysis.comparisons import Comparison, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.equalise import SUBSETS, equalised_tests
-from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError, did_you_mean

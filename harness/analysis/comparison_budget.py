@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from harness.analysis.compare import DRAWS, Pair, compare_pairs, row_name
-from harness.analysis.comparison_store import StoredComparisons
-from harness.analysis.comparisons import Comparison
+from harness.analysis.comparisons import Comparison, StoredComparisons
 from harness.analysis.paired_family import JACKKNIFED
 from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.registry import current

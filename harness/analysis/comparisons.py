@@ -1,15 +1,30 @@
-"""Paired comparisons: one of two systems by one metric, and the list of them that notebooks show as a table."""
+"""Paired comparisons: one of two systems by one metric, and the list of them that notebooks show as a table.
+
+Those of the systems of a run are kept in ``comparisons.json`` beside its results; those of metrics by their agreement with people are the
+tests that a run of judgments has made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+import itertools
+import logging
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from math import isnan
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import harness
+from harness import __version__
 from harness.contracts import Values
 from harness.contracts.parameters import Parameters
+from harness.errors import HarnessError, InputError, did_you_mean
+from harness.run.finished import Run
+from harness.rundir.artifacts import content_digest
+from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
+from harness.rundir.records import ResultRecord
 
 LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
@@ -127,3 +142,130 @@ class Comparisons(list[Comparison]):
     def chart(self) -> Any:
         """Return the differences with their intervals as an Altair chart."""
         return harness.as_chart(self)
+
+
+def metric_comparisons(
+    runs: Sequence[Run], baseline: str | None = None, metrics: Sequence[str] | None = None
+) -> list[Comparison]:
+    """Return one comparison per pair of metrics of a run of judgments: the tests of the headline that the run has made.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The run.
+    baseline : str, optional
+        Label of the metric that the others (A) are compared with (B).
+    metrics : sequence of str, optional
+        Labels of metrics; default: all.
+
+    Raises
+    ------
+    HarnessError
+        There are two runs, or no metric of a label.
+    """
+    if len(runs) > 1:
+        raise HarnessError(
+            "the metrics of one run of judgments are compared, not two runs; add metrics with harness rescore"
+        )
+    records = {record.metric: record for record in runs[0].records if (record.details or {}).get("headline")}
+    for name in [*(metrics or ()), *([baseline] if baseline else [])]:
+        if name not in records:
+            raise HarnessError(
+                f"there is no metric '{name}'{did_you_mean(name, records)}; there are {', '.join(records)}"
+            )
+    names = [name for name in records if metrics is None or name in metrics or name == baseline]
+    compared = (
+        [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2)
+    )
+    rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
+    return [replace(row, better=better(row)) for row in rows]
+
+
+def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
+    """Return the comparison of two metrics by their agreement with people, from the tests in their records."""
+    tests = (a.details or {}).get("against", {}).get(b.metric, {})
+    return Comparison(
+        metric=f"{a.statistic}" + ("" if a.group == "all" else f" ({a.group})"),
+        system_a=a.metric, system_b=b.metric, higher_is_better=True, sizes_differ=False,
+        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), ci95=None,
+        p_value=tests.get("perm_both"), p_holm=tests.get("perm_both_holm"), p_bootstrap=None, draws=0, exact=False,
+        note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n), left_out=0,
+        sign_p_value=None, a_larger=0, b_larger=0, ties=0,
+    )  # fmt: skip
+
+
+SCHEMA = 5
+"""Schema version of comparisons.json."""
+SECONDS = 20.0
+"""Time between two writes of the file."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class StoredComparisons:
+    """Rows of comparisons by name, valid for the statistics, draws and seed under which they were computed."""
+
+    path: Path | None
+    """The file; None for comparisons that are not kept."""
+    key: str
+    rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], draws: int, seed: int, equalise: bool = False) -> StoredComparisons:
+        """Return the stored comparisons of a run, without rows for two different runs or a run in memory.
+
+        Rows under another key, and a file that is damaged, are left out and replaced by :meth:`adding`.
+        """
+        paths = {run.path for run in runs}
+        (path,) = paths if len(paths) == 1 else (None,)
+        key = content_digest([__version__, SCHEMA, draws, seed, equalise, [_identity(run) for run in runs[:1]]])
+        store = cls(None if path is None else path / COMPARISONS, key)
+        store.rows.update(store._read())
+        return store
+
+    def _read(self) -> dict[str, Comparison]:
+        if self.path is None or not self.path.is_file():
+            return {}
+        try:
+            content = read_json_object(self.path)
+            rows = cast("dict[str, Values]", content["rows"])
+            valid = content["key"] == self.key and content["sha256"] == content_digest(rows)
+        except (InputError, KeyError, OSError):
+            _log.warning("%s is damaged; the comparisons are computed again", self.path)
+            return {}
+        return {name: Comparison(**row) for name, row in rows.items()} if valid else {}
+
+    @contextmanager
+    def adding(self) -> Generator[Callable[[str, Comparison], None]]:
+        """Yield ``add(name, row)``; rows are written every :data:`SECONDS`, and at the end, also of an interrupted computation."""
+        written = time.monotonic()
+
+        def add(name: str, row: Comparison) -> None:
+            nonlocal written
+            self.rows[name] = row
+            if time.monotonic() - written > SECONDS:
+                self._write()
+                written = time.monotonic()
+
+        try:
+            yield add
+        finally:
+            self._write()
+
+    def _write(self) -> None:
+        """Write the file; a directory that is read-only keeps no rows, which is logged."""
+        if self.path is None:
+            return
+        rows = {name: row.to_dict() for name, row in self.rows.items()}
+        content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(rows), "rows": rows}
+        try:
+            write_atomically(self.path, to_json(content))
+        except OSError as error:
+            _log.info("comparisons are not kept: %s", error)
+
+
+def _identity(run: Run) -> object:
+    """Return the statistics that the rows depend on."""
+    return [
+        [r.metric, r.model, dict(r.decoding), r.statistics, r.higher_is_better, r.sizes, r.value] for r in run.records
+    ]

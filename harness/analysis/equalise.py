@@ -69,8 +69,8 @@ def _subset(item: CaptionSet, count: int, number: int, seed: int) -> tuple[str, 
     if count == len(item.candidates):
         return item.candidates
     generator = np.random.default_rng([derive(seed, item.id), number])
-    chosen = np.sort(generator.permutation(len(item.candidates))[:count])
-    return tuple(item.candidates[int(index)] for index in chosen)
+    positions = np.sort(generator.permutation(len(item.candidates))[:count])
+    return tuple(item.candidates[int(index)] for index in positions)
 
 
 def _averaged(subsets: Sequence[SystemData]) -> SystemData:

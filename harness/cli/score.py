@@ -87,8 +87,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
-    from harness.run.default_metrics import default_metrics
-    from harness.run.file_labels import system_labels
+    from harness.run.file_pair import system_labels
+    from harness.run.metric_plan import default_metrics
 
     form = args.format
     files = _files(args)

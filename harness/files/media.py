@@ -18,8 +18,8 @@ from typing import IO, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from harness.errors import HarnessError, InputError, require
-from harness.files.cache_folder import cache_folder
 from harness.files.dataset_source import DatasetSource
+from harness.files.user_path import cache_folder
 
 _SCHEME = "dataset:"
 _HUB = "hf://"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import pickle
 import struct
 import zipfile
@@ -46,17 +45,6 @@ def readable(path: Path, noun: str) -> Generator[None]:
         raise InputError(text, str(path)) from error
     except DAMAGED as error:
         raise InputError(f"not a complete {noun}{_reason(error)}", str(path)) from error
-
-
-@contextlib.contextmanager
-def readable_text(path: Path) -> Generator[None]:
-    """Context in which text is read: raises :class:`InputError` for bytes that are not UTF-8, and for a line that is no CSV."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 (byte {error.object[error.start]:#04x}): {error.reason}", str(path)) from error
-    except csv.Error as error:
-        raise InputError(f"not readable as a table: {error}", str(path)) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,11 +1,11 @@
-"""Paths as users write them."""
+"""Paths as users write them, and the folder of the harness for files that can be made again."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from harness.errors import nearest_name
+from harness.errors import HarnessError, nearest_name
 
 
 def user_path(path: str | Path) -> Path:
@@ -26,3 +26,18 @@ def nearest_beside(path: str | Path) -> str | None:
         return nearest_name(path_text.name, sorted(os.listdir(path_text.parent)))
     except (OSError, ValueError):  # no folder, or one that may not be listed
         return None
+
+
+def cache_folder(kind: str) -> Path:
+    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...); it need not exist.
+
+    The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``. Raises
+    :class:`~harness.errors.HarnessError` for a user without a home folder.
+    """
+    try:
+        if base := os.environ.get("HARNESS_CACHE"):
+            return user_path(base) / kind
+        base = os.environ.get("XDG_CACHE_HOME")
+        return (Path(base) if base else Path.home() / ".cache") / "harness" / kind
+    except RuntimeError as error:
+        raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to a writable folder") from error

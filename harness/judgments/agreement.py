@@ -1,20 +1,22 @@
-"""Agreement of one metric with people: every statistic of a task as a function of item weights."""
+"""Agreement of one metric with people: every statistic of a task as a function of item weights.
+
+On systems, the values come from the judged captions, and the human scores from these or from a file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from harness.contracts import Values
-from harness.judgments.metric_scores import Agreement, ItemStatistic, MetricScores
+from harness.errors import InputError, did_you_mean
 from harness.judgments.rows import ALL, MEAN, JudgmentRows, PairRows
-from harness.judgments.systems import system_agreement
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
-from harness.stats.detection import Detection
-from harness.stats.judged_pairs import calibrated_epsilon, correctness, differences
-from harness.stats.weighted_correlation import Kendall, Pearson, Spearman, within_groups
+from harness.stats.system_agreement import SoftPairwiseAccuracy, across_systems
+from harness.stats.weighted_correlation import Detection, Kendall, Pearson, Spearman, within_groups
 
 CORRELATIONS: dict[str, Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]] = {
     "kendall_b": lambda x, y: Kendall(x, y, "b"),
@@ -151,3 +153,179 @@ def _within(scores: np.ndarray, human: np.ndarray, item: np.ndarray, items: int)
             return (weights @ sums) / (weights @ counts)
 
     return Agreement(reduce, len(scores), details={"items": int(defined.sum())})
+
+
+def system_names(rows: JudgmentRows) -> list[str]:
+    """Return the systems of the rated captions; raise :class:`InputError` for fewer than two."""
+    names = list(dict.fromkeys(caption.system for caption in rows.judgments.captions))
+    if len(names) < 2 or "" in names:
+        raise InputError(
+            f"statistics of systems need captions of at least two systems; found {', '.join(filter(None, names)) or 'none'} "
+            "(name the column with judgments.columns.system)",
+            rows.judgments.source,
+        )
+    return names
+
+
+def system_positions(rows: JudgmentRows, names: list[str]) -> np.ndarray:
+    """Return the position in ``names`` of the system of each rated row, shape (n,)."""
+    positions = {name: k for k, name in enumerate(names)}
+    of_caption = np.array([positions[caption.system] for caption in rows.judgments.captions])
+    return of_caption[rows.rated.caption]
+
+
+def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -> Agreement:
+    """Return the agreement of a metric with people on systems.
+
+    A system's value is the metric's corpus number of its captions, its human score the mean of its ratings or the number of the
+    file ``system_scores``. Raises :class:`InputError` for fewer than two systems, or one without a human score.
+    """
+    names = system_names(rows)
+    rated = rows.rated
+    system = system_positions(rows, names)
+    mean = metric.scores.mean(axis=1)[rated.caption]
+    if statistic == "soft_pairwise_accuracy":
+        cells = [_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
+        return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names))
+    members = [np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))]
+    fixed = _human_of_systems(rows, names)
+
+    def reduce(weights: np.ndarray) -> np.ndarray:
+        values: list[np.ndarray] = []
+        human: list[np.ndarray] = []
+        for k, system_rows in enumerate(members):
+            of_rows = weights[:, rated.item[system_rows]]
+            values.append(_value(metric, rated.caption[system_rows], mean[system_rows], of_rows))
+            human.append(
+                _weighted_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k])
+            )
+        return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic.removesuffix("_system"))
+
+    return Agreement(reduce, len(names), int(np.isnan(mean).sum()))
+
+
+def _value(metric: MetricScores, captions: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    if metric.system_values is not None and len(captions):
+        return metric.system_values(captions, weights)
+    return _weighted_mean(scores, weights)
+
+
+def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (weights @ values) / weights.sum(axis=1)
+
+
+def _cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int) -> np.ndarray:
+    """Return the mean value of each system on each item, shape (systems, items), NaN where there is none."""
+    cell = system * items + item
+    usable = ~np.isnan(values)
+    sums = np.bincount(cell[usable], values[usable], minlength=items * systems)
+    counts = np.bincount(cell[usable], minlength=items * systems)
+    with np.errstate(invalid="ignore"):
+        return np.where(counts > 0, sums / counts, np.nan).reshape(systems, items)
+
+
+def _human_of_systems(rows: JudgmentRows, names: list[str]) -> list[float] | None:
+    table = rows.judgments.systems
+    if not table:
+        return None
+    missing = next((name for name in names if name not in table), None)
+    if missing is not None:
+        hint = did_you_mean(missing, table)
+        raise InputError(
+            f"the system '{missing}' has no human score{hint}; scored are {', '.join(table)}", rows.judgments.source
+        )
+    sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
+    return [sign * table[name] for name in names]
+
+
+ItemStatistic = Callable[[np.ndarray], np.ndarray]
+"""Map from item weights (W, items) to values (W,)."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One statistic of one metric in one group of judgments."""
+
+    reduce: ItemStatistic
+    n: int
+    """Number of rated captions, ratings or pairs that count."""
+    skipped: int = 0
+    """Number of captions, ratings or pairs without a score."""
+    details: Values = field(default_factory=Values)
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """Oriented scores of a metric for the judged captions."""
+
+    scores: np.ndarray
+    """Higher is better, shape (captions, draws), NaN where undefined."""
+    system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    """Map from captions (k,) and their weights (W, k) to the corpus number of these captions, shape (W,), higher is better."""
+
+
+TiePolicy = Literal["half", "wrong", "skip", "epsilon"]
+RELATIVE_TIE = 1e-7
+"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
+constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
+
+
+def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return ``first - second``, same shape, with exact zeros where the scores differ by rounding alone; NaN stays NaN."""
+    difference = first - second
+    return np.where(np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)
+
+
+def correctness(
+    difference: np.ndarray, preference: np.ndarray, ties: TiePolicy = "half", epsilon: float = 0.0
+) -> np.ndarray:
+    """Return the credit of a metric for each judged pair, same shape as ``difference``; NaN for a pair that does not count.
+
+    Parameters
+    ----------
+    difference : ndarray
+        Score of the first caption minus score of the second, higher is better, shape (P,) or (P, D).
+    preference : ndarray
+        Human preference, shape (P,): positive for the first caption, negative for the second, 0 for a tie.
+    ties : {"half", "wrong", "skip", "epsilon"}
+        Credit of a tie of the metric: 0.5, 0, or none (the pair does not count). Pairs with a human tie do not count, except with
+        ``epsilon``: differences up to ``epsilon`` are ties, and a tie is correct where people tie too.
+    epsilon : float
+        Largest difference that is a tie, see :func:`calibrated_epsilon`.
+
+    References
+    ----------
+    Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023): pairwise accuracy with tie calibration.
+    """
+    human = preference if difference.ndim == 1 else preference[:, None]
+    agree = np.where(difference * human > 0, 1.0, 0.0)
+    if ties == "epsilon":
+        credit = np.where(np.abs(difference) <= epsilon, np.where(human == 0, 1.0, 0.0), agree)
+    else:
+        credit = np.where(difference == 0, {"half": 0.5, "wrong": 0.0, "skip": np.nan}[ties], agree)
+        credit = np.where(human == 0, np.nan, credit)
+    return np.where(np.isnan(difference), np.nan, credit)
+
+
+def calibrated_epsilon(difference: np.ndarray, preference: np.ndarray) -> float:
+    """Return the smallest tie threshold with the highest accuracy of ``ties="epsilon"`` on the pairs.
+
+    Parameters
+    ----------
+    difference, preference : ndarray
+        As for :func:`correctness`, shape (P,); pairs with NaN are left out.
+    """
+    usable = ~np.isnan(difference)
+    size, human = np.abs(difference[usable]), preference[usable]
+    agree = difference[usable] * human > 0
+    order = np.argsort(size, kind="stable")
+    size, tie, agree = size[order], (human == 0)[order], agree[order]
+    if len(size) == 0:
+        return 0.0
+    # Correct pairs when the first k + 1 differences are ties: human ties among them, and agreements beyond them.
+    correct = np.cumsum(tie) + (agree.sum() - np.cumsum(agree))
+    last = np.concatenate([size[1:] != size[:-1], [True]])
+    best = int(np.argmax(np.where(last, correct, -1)))
+    without = int(agree[size > 0].sum() + tie[size == 0].sum())
+    return float(size[best]) if correct[best] > without else 0.0

@@ -9,16 +9,13 @@ from itertools import combinations
 import numpy as np
 
 from harness.contracts import Values
-from harness.judgments.agreement import PairCredit
-from harness.judgments.metric_scores import MetricScores
+from harness.judgments.agreement import MetricScores, PairCredit, system_names, system_positions
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
-from harness.judgments.systems import system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
-from harness.stats.detection import Detection
 from harness.stats.metric_tests import KendallOfScores, clusters, permute_both, permute_credit, williams
 from harness.stats.multiplicity import holm
 from harness.stats.system_agreement import across_systems
-from harness.stats.weighted_correlation import Pearson, Spearman, within_groups
+from harness.stats.weighted_correlation import Detection, Pearson, Spearman, within_groups
 
 
 @dataclass(frozen=True)

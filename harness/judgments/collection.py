@@ -1,7 +1,11 @@
-"""Items, captions and pairs collected from records, with their places for messages."""
+"""Items, captions and pairs collected from records, with their places for messages.
+
+A judged caption is recognised among the references of its item.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,9 +15,7 @@ from harness.files.captions import captions, identity
 from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
-from harness.judgments.own_references import equal_references, marked_reference, similar_reference
-from harness.judgments.tables import column, lookup, rows
-from harness.judgments.values import is_marked, same
+from harness.judgments.tables import column, is_marked, lookup, rows, same
 from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
@@ -155,3 +157,47 @@ class Collection:
     def prefer(self, first: JudgedCaption, second: JudgedCaption, preference: float, meta: Values) -> None:
         """Add two captions and the preference between them."""
         self.pairs.append(JudgedPair(self.add(first), self.add(second), preference, meta))
+
+
+SIMILAR = 0.9
+"""Smallest similarity of a caption to the reference that it is, when case, spaces and punctuation are removed."""
+
+
+def plain(text: str) -> str:
+    """Return the letters and digits of a text in lower case.
+
+    >>> plain("A dog , runs .")
+    'adogruns'
+    """
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def marked_reference(caption: str, references: Sequence[str], location: str) -> int:
+    """Return the position of the reference most similar to a caption that is marked as a reference.
+
+    Raises :class:`InputError` when no reference has a similarity of at least :data:`SIMILAR`.
+    """
+    position = similar_reference(caption, references)
+    if position is None:
+        raise InputError(
+            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", location
+        )
+    return position
+
+
+def similar_reference(caption: str, references: Sequence[str]) -> int | None:
+    """Return the position of the reference most similar to a caption; None when none has a similarity of :data:`SIMILAR`."""
+    if caption in references:
+        return references.index(caption)
+    text = plain(caption)
+    ratios = [difflib.SequenceMatcher(None, text, plain(reference)).ratio() for reference in references]
+    return ratios.index(max(ratios)) if max(ratios, default=0) >= SIMILAR else None
+
+
+def equal_references(caption: str, references: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of all references that equal a caption character by character.
+
+    >>> equal_references("a", ["a", "b", "a"])
+    (0, 2)
+    """
+    return tuple(k for k, reference in enumerate(references) if reference == caption)

@@ -19,14 +19,12 @@ import numpy as np
 from harness.contracts import CaptionSet, Judgments, Parameters, Values
 from harness.errors import InputError
 from harness.files.secrets import redact_values
-from harness.judgments.agreement import agreements
+from harness.judgments.agreement import Agreement, agreements, system_names
 from harness.judgments.between_metrics import MetricTests, compare_metrics
-from harness.judgments.metric_scores import Agreement
 from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric, score_metrics
-from harness.judgments.systems import system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.execution import Execution, Options, connect_cluster

@@ -13,8 +13,7 @@ from harness.errors import InputError
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 from harness.judgments.collection import Collection
-from harness.judgments.tables import column, lookup
-from harness.judgments.values import is_object, number, preference, ratings, scalars, votes_of_mean
+from harness.judgments.tables import column, lookup, number, preference, ratings, scalars, votes_of_mean
 
 CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded")
 SCORE_COLUMNS = ("human_score", "human_mean", "score", "rating", "ratings", "label", "human")
@@ -43,7 +42,7 @@ def _holds_objects(value: YamlValue) -> bool:
     if not isinstance(value, list):
         return False
     items = cast("list[YamlValue]", value)
-    return bool(items) and all(is_object(item) for item in items)
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
 
 
 def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | None]]:
@@ -59,7 +58,7 @@ def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | N
     else:
         raise InputError(f"'{nested}' is {kind(value)}; expected a list or an object of judged captions", record.where)
     for system, item in pairs:
-        if not is_object(item):
+        if not isinstance(item, Mapping):
             raise InputError(f"'{nested}' holds {kind(item)}; expected an object with a caption", record.where)
         yield Record(record.where, item), system
 

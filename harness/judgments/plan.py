@@ -1,4 +1,4 @@
-"""The plan of a task of judgments: metrics created, statistics and groups checked, files looked for."""
+"""The plan of a task of judgments: metrics created, statistics and groups checked, files looked for and read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import ClassVar
 from harness import __version__
 from harness.contracts import Judgments, Values
 from harness.errors import InputError, did_you_mean
-from harness.judgments.sources import missing_files, read_judgments, source_fingerprint
+from harness.files.records import fingerprint
+from harness.files.user_path import user_path
+from harness.judgments.collection import Collection
+from harness.judgments.forms import FORMS
+from harness.judgments.tables import column, lookup, number, rows
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
 from harness.run.provenance import manifest_of
 from harness.rundir.format import JsonObject
-from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
+from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSource, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
 
 KIND = "judgments"
@@ -121,3 +125,51 @@ def signature(plan: JudgmentPlan) -> str:
     if spec.limit is not None:
         fields.append(f"limit:{spec.limit}")
     return "|".join([*fields, f"seed:{spec.seed}", f"harness:{__version__}"])
+
+
+def missing_files(source: JudgmentSource) -> list[str]:
+    """Return the files of a source that do not exist."""
+    paths = [*source.paths, *(table.path for table in (source.references, source.system_scores) if table is not None)]
+    return [path for path in paths if not user_path(path).exists()]
+
+
+def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgments:
+    """Return the judgments of a source, those of its first ``limit`` items.
+
+    Raises :class:`InputError` with the place of a mistake, and for fewer than two items: intervals resample items.
+    """
+    collection = Collection(source, limit)
+    FORMS[source.form](collection)
+    if len(collection.items) < 2:
+        count = "one item" if collection.items else "no item"
+        raise InputError(f"holds judgments of {count}; expected at least two items", collection.place)
+    notes = [f"{collection.strangers} captions by people are not among the references of their item"]
+    return Judgments(
+        collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source),
+        notes if collection.strangers else (),
+    )  # fmt: skip
+
+
+def _systems(source: JudgmentSource) -> dict[str, float]:
+    """Return the human scores of whole systems: system -> score."""
+    table = source.system_scores
+    if table is None:
+        return {}
+    out: dict[str, float] = {}
+    for record in rows([table.path]):
+        name = str(lookup(record.fields, str(column(table.system, (), record, "system"))))
+        value = number(lookup(record.fields, str(column(table.score, (), record, "score"))))
+        if value is None:
+            raise InputError(f"'{table.score}' of the system '{name}' is no number", record.where)
+        out[name] = value
+    return out
+
+
+def source_fingerprint(source: JudgmentSource) -> str:
+    """Return a hash of the source's parameters and files."""
+    params = source.model_dump(mode="json", exclude={"path", "get"})
+    paths = [*source.paths, *(table.path for table in (source.references, source.system_scores) if table is not None)]
+    for table in ("references", "system_scores"):
+        if params[table]:
+            params[table].pop("path")
+    return fingerprint("judgments", [user_path(path) for path in paths], params)

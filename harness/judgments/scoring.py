@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
-from harness.judgments.metric_scores import MetricScores
+from harness.judgments.agreement import MetricScores
 from harness.judgments.plan import JudgmentPlan
 from harness.judgments.reference_policy import ScoringSets
 from harness.run import score as scoring

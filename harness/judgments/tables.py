@@ -1,16 +1,16 @@
-"""Records of judgment files in any of the usual formats, and values in them by path."""
+"""Records of judgment files in any of the usual formats; values in them by path: human scores, votes and marks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import Parameters
+from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.dataset_source import DatasetSource
-from harness.files.delimited import delimited_rows, is_table_file
-from harness.files.records import Record, existing, is_parquet, records
+from harness.files.records import Record, delimited_rows, existing, is_parquet, is_table_file, kind, records
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 
@@ -82,3 +82,98 @@ def column(path: str | None, usual: Sequence[str], first: Record, role: str, *, 
             first.where, expected=present,
         )  # fmt: skip
     return name
+
+
+_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+
+
+def number(value: YamlValue) -> float | None:
+    """Return a number, a number in a text, or 1 and 0 for true and false; None for anything else and for NaN.
+
+    >>> number("3.5"), number(True), number("x")
+    (3.5, 1.0, None)
+    """
+    if isinstance(value, str):
+        text = value.strip().lower()
+        try:
+            value = _WORDS[text] if text in _WORDS else float(text)
+        except ValueError:
+            return None
+    if not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
+    """Return the ratings of a score: one number, or one per rater of a list without its gaps.
+
+    Raises :class:`InputError` when there is no rating, or a value is no number.
+    """
+    values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
+    present = [item for item in values if item is not None and item != ""]
+    if not present:
+        raise InputError(
+            f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", location
+        )
+    numbers = [number(item) for item in present]
+    if None in numbers:
+        wrong = present[numbers.index(None)]
+        raise InputError(f"'{name}' holds {wrong!r:.40}; expected a finite number, true or false", location)
+    return tuple(cast("list[float]", numbers))
+
+
+def votes_of_mean(mean: Sequence[float], raters: int, location: str, name: str) -> tuple[float, ...]:
+    """Return the whole-number votes, as close to each other as possible, that have the given mean.
+
+    Raises :class:`InputError` when the mean of so many whole numbers cannot be that value (up to its printed digits).
+
+    >>> votes_of_mean((2.667,), 3, "here", "score")
+    (2.0, 3.0, 3.0)
+    """
+    total = round(mean[0] * raters)
+    if len(mean) != 1 or abs(total - mean[0] * raters) > 0.01 * raters:
+        raise InputError(
+            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location
+        )
+    low, higher = divmod(total, raters)
+    return (float(low),) * (raters - higher) + (float(low + 1),) * higher
+
+
+def preference(value: YamlValue, location: str, name: str) -> float:
+    """Return the sum of votes: a number or a list of numbers, +1 for the first caption and -1 for the second."""
+    return math.fsum(ratings(value, location, name))
+
+
+def _found(value: YamlValue) -> str:
+    return "missing" if value is None else "an empty text" if value == "" else kind(value)
+
+
+def is_marked(fields: Parameters, mark: str | Parameters | None) -> bool:
+    """Return True for a record with a true value in the column ``mark``, or with every ``{column: value}`` of it."""
+    if mark is None:
+        return False
+    if isinstance(mark, str):
+        return bool(number(lookup(fields, mark)))
+    return all(same(lookup(fields, name), value) for name, value in mark.items())
+
+
+def same(value: YamlValue, expected: YamlValue) -> bool:
+    """Return True for equal values, and for a number and the text of the same number.
+
+    >>> same("6", 6), same("6.0", 6), same("en-de", "en-de")
+    (True, True, True)
+    """
+    if value == expected or str(value) == str(expected):
+        return True
+    a, b = number(value), number(expected)
+    return a is not None and a == b
+
+
+def scalars(fields: Parameters, used: Sequence[str | None]) -> Values:
+    """Return the fields of a record that are short texts, numbers or flags and are not used otherwise."""
+    heads = {name.split(".")[0] for name in used if name}
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in heads and (isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= 80))
+    }

@@ -1,7 +1,7 @@
 """Replies of models that several runs share: one SQLite data base of rows by key for each model and its settings.
 
 Layout: ``FOLDER/ab/abcdef....sqlite``, one file per digest of everything that all its rows depend on. FOLDER is one of the folders of
-caches (:func:`~harness.files.cache_folder.cache_folder`): ``answers`` for candidates of models, ``judges`` for replies of judges.
+caches (:func:`~harness.files.user_path.cache_folder`): ``answers`` for candidates of models, ``judges`` for replies of judges.
 SQLite locks the file, so that processes may share it, and after a kill all rows that were added are there; each row has a checksum.
 A file that is damaged is replaced.
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError
-from harness.files.cache_folder import cache_folder
 from harness.files.json_text import parse_json
+from harness.files.user_path import cache_folder
 
 _log = logging.getLogger(__name__)
 

@@ -15,33 +15,34 @@ from itertools import islice
 from pathlib import Path
 
 from harness.contracts import (
+    CountsUsage,
     Decoding,
     Example,
     Failure,
     Generation,
     Scorer,
     TaskView,
+    Timed,
+    Values,
     needs_whole_task,
 )
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import warmup
-from harness.run.equal_sizes import common_size
+from harness.run.equal_sizes import common_size, size_note
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
-from harness.run.progress import Stages, bar
+from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
-from harness.run.reference_positions import position_note
+from harness.run.reference_subsets import position_note
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
-from harness.run.size_notes import size_note
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan, Plan
 from harness.run.token_scores import token_scores
-from harness.run.work import print_speed, work_of
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable
@@ -285,3 +286,22 @@ class ModelExecution(Execution):
         for plan in plans:
             for record in token_score_records(self.plan.spec, model, plan, scores):
                 self.add(record)
+
+
+def work_of(adapter: object) -> Values:
+    """Return the counts of an adapter since it was created; empty without any."""
+    values: Values = {}
+    if isinstance(adapter, Timed):
+        values.update(adapter.timings())
+    if isinstance(adapter, CountsUsage):
+        values.update(adapter.usage())
+    return values if any(values.values()) else {}
+
+
+def print_speed(label: str, work: Values) -> None:
+    """Print the tokens per second of a model on standard error, with the devices and the size of the batches."""
+    speed = work.get("tokens_per_second")
+    if speed:
+        devices = ", ".join(map(str, work.get("devices") or ()))
+        batches = f", batches of {work['batch_size']}" if work.get("batch_size") else ""
+        note(f"{label}: {float(speed):,.0f} tokens/s{batches}{' on ' + devices if devices else ''}")

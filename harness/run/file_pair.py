@@ -1,7 +1,8 @@
-"""Caption sets and specs from files of candidates and a file of references."""
+"""Caption sets and specs from files of candidates, which have labels, and a file of references."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import cast
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
 from harness.errors import HarnessError, UnknownName
 from harness.files.file_options import FileOptions
+from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
-from harness.run.file_labels import system_labels
 from harness.run.generate import generate
+from harness.run.metric_plan import unique
 from harness.run.task_plan import ModelPlan
 from harness.spec.metric_text import parse_metric, split_metrics
 
@@ -63,7 +65,7 @@ def score_spec(
 ) -> Located:
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
-    Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_labels.system_labels`
+    Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_pair.system_labels`
     does. ``allow`` lists faults of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter,
     the last of the reader too). Raises
     :class:`~harness.errors.HarnessError` for labels that do not fit the files, and for metrics that cannot be parsed.
@@ -113,3 +115,72 @@ def _distinct(texts: Sequence[str]) -> list[str]:
             name = current().get("metrics", name).full_name
         first.setdefault(repr((name, params)), text)
     return list(first.values())
+
+
+SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
+"""Endings that a label leaves out."""
+
+
+def file_labels(files: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
+    """Return one label per file: ``labels``, or the file names without ending.
+
+    Equal names are preceded by as many folders as tell them apart; files that differ in the ending alone keep it, and a file
+    that occurs twice is numbered.
+
+    Raises
+    ------
+    HarnessError
+        Another number of labels than files, an empty label, or a label that occurs twice.
+
+    Examples
+    --------
+    >>> file_labels(["a/pred.json", "b/pred.json", "human.jsonl.gz"])
+    ['a/pred', 'b/pred', 'human']
+    """
+    if not labels:
+        return _from_names(files)
+    if len(labels) != len(files):
+        raise HarnessError(
+            f"{len(labels)} {'label' if len(labels) == 1 else 'labels'} for {len(files)} "
+            f"{'file' if len(files) == 1 else 'files'} of candidates; expected one label per file, in their order"
+        )
+    if not all(label.strip() for label in labels):
+        raise HarnessError("a label is empty; expected a name for the table")
+    twice = [label for label, count in Counter(labels).items() if count > 1]
+    if twice:
+        raise HarnessError(f"the label '{twice[0]}' occurs {labels.count(twice[0])} times; expected different labels")
+    return list(labels)
+
+
+def system_labels(files: Sequence[str], systems: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
+    """Return one label per file and system: ``labels``, or the system after the label of its file where there are several files.
+
+    Without systems, the same as :func:`file_labels`; raises as that function.
+
+    >>> system_labels(["a.jsonl"], ["beam", "nucleus"])
+    ['beam', 'nucleus']
+    """
+    if not systems:
+        return file_labels(files, labels)
+    if labels:
+        return file_labels([f"{file}/{system}" for file in files for system in systems], labels)
+    names = file_labels(files)
+    return unique([system if len(files) == 1 else f"{name}/{system}" for name in names for system in systems])
+
+
+def _from_names(files: Sequence[str]) -> list[str]:
+    paths = [user_path(file).absolute() for file in files]
+    labels = [_name(path, 0) for path in paths]
+    for folders in range(1, max(len(path.parts) for path in paths)):
+        parents = {label: {path.parent for path, name in zip(paths, labels) if name == label} for label in labels}
+        labels = [_name(path, folders) if len(parents[label]) > 1 else label for path, label in zip(paths, labels)]
+    names = {label: {path.name for path, name in zip(paths, labels) if name == label} for label in labels}
+    return unique([path.name if len(names[label]) > 1 else label for path, label in zip(paths, labels)])
+
+
+def _name(path: Path, folders: int) -> str:
+    """Return the last folders and the name of a path without its endings."""
+    name = path.name
+    while Path(name).suffix.lower() in SUFFIXES and Path(name).stem:
+        name = Path(name).stem
+    return "/".join([*path.parts[max(1, len(path.parts) - 1 - folders) : -1], name])

@@ -23,8 +23,8 @@ from harness.contracts import (
 from harness.errors import HarnessError
 from harness.run.measured_coverage import checked_interval
 from harness.stats import bootstrap, jackknife
-from harness.stats.binomial import wilson_interval
 from harness.stats.clusters import expand_weights, leave_clusters_out, number_clusters
+from harness.stats.quantiles import wilson_interval
 
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
@@ -55,7 +55,7 @@ def nominal_estimate(
 
     A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
-    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.quantiles.wilson_interval`). Their note is
     ``MetricSpec.held_fixed``.
 
     Parameters

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from harness.contracts import (
+    ChecksInstallation,
     Details,
     Metric,
     Parameters,
@@ -147,3 +148,23 @@ def unique(labels: Sequence[str]) -> list[str]:
         seen[label] += 1
         out.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
     return out
+
+
+def default_metrics() -> tuple[list[str], Mapping[str, str]]:
+    """Return the names of the default metrics, and the reason for each one that is left out.
+
+    The registry gives built-in metrics the role ``default``, or ``default-if-installed``: these are left out where they lack
+    a program or a file.
+    """
+    registry = current()
+    names = [entry.name for entry in registry.all_with_role("metrics", "default")]
+    left_out: dict[str, str] = {}
+    for entry in registry.all_with_role("metrics", "default-if-installed"):
+        try:
+            metric = registry.create("metrics", entry.name)
+            if isinstance(metric, ChecksInstallation):
+                metric.check_installation()
+            names.append(entry.name)
+        except HarnessError as error:
+            left_out[entry.name] = str(error)
+    return names, left_out

@@ -20,8 +20,7 @@ from harness.run.metric_plan import (
     with_unique_labels,
 )
 from harness.run.task_plan import ModelPlan, Plan
-from harness.run.view_checks import DECODING_AXES, check_cells, check_views
-from harness.run.view_cover import drop_uncovered_views
+from harness.run.view_checks import DECODING_AXES, check_cells, check_views, drop_uncovered_views
 from harness.spec.loading import LoadedJudgments, LoadedSpec
 from harness.spec.models import DecodingSpec
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from harness.contracts import CaptionSet, PositionedBatch, Statistics
+from harness.contracts import CaptionSet, Features, PositionedBatch, Statistics
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
@@ -91,55 +91,56 @@ class ShardScorer:
         self,
         request: Request,
         metric: int,
-        positioned_batches: Sequence[PositionedBatch],
+        batches: Sequence[PositionedBatch],
         examples: int,
         advance: Callable[[int], None],
     ) -> scoring.Scored:
-        plan = self.metrics[metric]
-        model = self._model_text(request)
+        plan, label = self.metrics[metric], self.labels[request.system]
+        model = f" on model '{label}'" if label else ""
         observe = partial(self.observe, request.system, metric) if self.observe is not None else None
-        try:
-            return scoring.score(
-                plan.metric, positioned_batches, self.features, self.significance, self.seed, advance, examples, observe
-            )
-        except HarnessError:
-            raise
-        except MemoryError:
-            return self._in_halves(request, metric, positioned_batches, examples, advance)
-        except Exception as error:
-            if current().is_built_in("metrics", plan.name):
-                raise  # a bug of the harness shows its traceback
-            raise HarnessError(
-                f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)"
-            ) from error
+        while True:
+            try:
+                return scoring.score(
+                    plan.metric, batches, self.features, self.significance, self.seed, advance, examples, observe
+                )
+            except HarnessError:
+                raise
+            except MemoryError:
+                batches = self._halve(batches, f"metric '{plan.label}'{model}")
+            except Exception as error:
+                if current().is_built_in("metrics", plan.name):
+                    raise  # a bug of the harness shows its traceback
+                raise HarnessError(
+                    f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)"
+                ) from error
 
-    def _model_text(self, request: Request) -> str:
-        """Return the model of a request, to follow the metric in a message."""
-        label = self.labels[request.system]
-        return f" on model '{label}'" if label else ""
-
-    def _in_halves(
-        self,
-        request: Request,
-        metric: int,
-        positioned_batches: Sequence[PositionedBatch],
-        examples: int,
-        advance: Callable[[int], None],
-    ) -> scoring.Scored:
-        """Return the statistics of batches of half the size, after a batch did not fit into memory."""
-        from harness.run.halves import halve_batches
-
-        for _, batch in positioned_batches:
+    def _halve(self, batches: Sequence[PositionedBatch], subject: str) -> Sequence[PositionedBatch]:
+        """Return batches of half the size, after one did not fit into memory; raise :class:`HarnessError` for single examples."""
+        for _, batch in batches:
             self.features.forget(batch)
-        smaller = halve_batches(positioned_batches, self.features)
+        smaller = halve_batches(batches, self.features)
         if smaller is None:
-            worst = max(
-                (item for _, batch in positioned_batches for item in batch.sets),
-                key=lambda item: sum(map(len, item.candidates)),
-            )
+            sets = (item for _, batch in batches for item in batch.sets)
+            worst = max(sets, key=lambda item: sum(map(len, item.candidates)))
             raise HarnessError(
-                f"metric '{self.metrics[metric].label}'{self._model_text(request)} needs more memory than there is for one example, "
+                f"{subject} needs more memory than there is for one example, "
                 f"such as '{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
                 "shorten its texts or run where there is more memory"
             )
-        return self._score_request(request, metric, smaller, examples, advance)
+        return smaller
+
+
+def halve_batches(batches: Sequence[PositionedBatch], features: Features) -> list[PositionedBatch] | None:
+    """Return the same examples in batches of half the size; None where every batch holds one example.
+
+    Rows do not depend on the batch that they are computed in, so that no digit changes.
+    """
+    if all(len(batch) == 1 for _, batch in batches):
+        return None
+    smaller: list[PositionedBatch] = []
+    for positions, batch in batches:
+        middle = (len(batch) + 1) // 2
+        for start, stop in ((0, middle), (middle, len(batch))):
+            if start < stop:
+                smaller.append(PositionedBatch(positions[start:stop], features.batch(batch.sets[start:stop])))
+    return smaller

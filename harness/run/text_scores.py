@@ -13,8 +13,8 @@ import numpy as np
 import harness
 from harness.contracts import CaptionSet, Metric
 from harness.errors import InputError
+from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
-from harness.files.text_lists import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.intervals import estimate

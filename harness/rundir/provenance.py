@@ -91,8 +91,8 @@ class Provenance:
     @property
     def reference_subset(self) -> str:
         """Choice of the references that count, ``random(SEED)`` or ``first``; empty where the run uses all of them."""
-        asked = self.spec.get("references")
-        counts = cast("Values", asked).get("first") if isinstance(asked, Mapping) else asked
+        references = self.spec.get("references")
+        counts = cast("Values", references).get("first") if isinstance(references, Mapping) else references
         sizes = cast("list[int]", counts if isinstance(counts, list) else [counts] if isinstance(counts, int) else [])
         available = cast("list[int]", self.data.get("references") or [0])
         if self.spec.get("sizes") != "equal" and not any(size < max(available) for size in sizes):

@@ -1,8 +1,9 @@
-"""Adjusted p-values for many tests."""
+"""Many tests: adjusted p-values, and significance clusters as letters, which systems share that are not told apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import string
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -44,3 +45,53 @@ def _restore_order(p: Sequence[float], order: np.ndarray, adjusted: np.ndarray) 
     out = np.full(len(p), np.nan)
     out[order] = adjusted
     return out
+
+
+def cluster_letters(n_systems: int, different: Collection[tuple[int, int]]) -> list[str]:
+    """Return letters per system: two systems share a letter if and only if they are not significantly different.
+
+    Systems are numbered from the best; the first letter belongs to the cluster of the best system.
+
+    Parameters
+    ----------
+    n_systems : int
+        Number of systems k.
+    different : collection of pairs of int
+        Pairs (i, j) that differ significantly, in any order.
+
+    Returns
+    -------
+    list of str
+        Length k. After ``z`` the letters are ``a1``, ``b1``, ... and are separated by blanks.
+
+    References
+    ----------
+    Piepho, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons" (JCGS 2004): insert and absorb.
+
+    Examples
+    --------
+    >>> cluster_letters(3, {(0, 2)})
+    ['a', 'ab', 'b']
+    """
+    clusters: list[frozenset[int]] = [frozenset(range(n_systems))] if n_systems else []
+    for i, j in sorted((min(pair), max(pair)) for pair in different):
+        split = [cluster - {drop} for cluster in clusters for drop in ((i, j) if {i, j} <= cluster else (-1,))]
+        clusters = _maximal(split)
+    clusters.sort(key=sorted)
+    names = [_name(index) for index in range(len(clusters))]
+    separator = "" if len(clusters) <= len(string.ascii_lowercase) else " "
+    return [
+        separator.join(name for name, cluster in zip(names, clusters) if system in cluster)
+        for system in range(n_systems)
+    ]
+
+
+def _maximal(clusters: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the distinct clusters that no other cluster contains."""
+    distinct = list(dict.fromkeys(clusters))
+    return [one for one in distinct if one and not any(one < other for other in distinct)]
+
+
+def _name(index: int) -> str:
+    letter = string.ascii_lowercase[index % 26]
+    return letter if index < 26 else f"{letter}{index // 26}"

@@ -1,4 +1,4 @@
-"""Normal and Student quantiles of single numbers, with the digits of scipy.
+"""Normal and Student quantiles of single numbers, with the digits of scipy, and the interval of a share.
 
 Importing ``scipy.special`` takes longer than scoring a small file. The two functions of the normal distribution are those of Cephes, with
 the same operations in the same order as scipy's; the Student quantiles of 95 % intervals of small runs are a table of scipy's values.
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+
+import numpy as np
 
 LEVEL = 0.975
 """Probability of the quantiles in :data:`STUDENT`."""
@@ -161,3 +163,36 @@ STUDENT = (
     2.0261924630291093, 2.0243941639119694, 2.022690920036761, 2.021075390306273,
 )  # fmt: skip
 """``scipy.special.stdtrit(freedom, 0.975)`` for 1 to 40 degrees of freedom; a larger run has the time to import scipy."""
+
+
+def wilson_interval(share: float, n_examples: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the score interval of a binomial share: (low, high) in [0, 1], which contains ``share``.
+
+    A bootstrap of shares near 0 or 1 covers too rarely, and has no spread at 0 and 1. For the mean of any scores in [0, 1] that
+    are all 0 (or all 1) the interval is that of the share of scores other than 0, which bounds the mean.
+
+    Parameters
+    ----------
+    share : float
+        Share of successes, in [0, 1].
+    n_examples : int
+        Number of trials, at least 1.
+    level : float
+        Nominal coverage.
+
+    References
+    ----------
+    Wilson (1927), *Probable Inference, the Law of Succession, and Statistical Inference*, JASA 22(158); Brown, Cai & DasGupta (2001),
+    *Interval Estimation for a Binomial Proportion*, Statistical Science 16(2).
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(0.0, 20)
+    >>> round(low, 3), round(high, 3)
+    (0.0, 0.161)
+    """
+    z = normal_quantile((1 + level) / 2)
+    spread = z * np.sqrt(share * (1 - share) / n_examples + z**2 / (4 * n_examples**2))
+    scale = 1 + z**2 / n_examples
+    low, high = ((share + z**2 / (2 * n_examples) + sign * spread) / scale for sign in (-1, 1))
+    return max(0.0, min(float(low), share)), min(1.0, max(float(high), share))

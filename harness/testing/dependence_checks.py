@@ -49,12 +49,12 @@ def _expected_numbers(subject: MetricSubject, side: str) -> tuple[np.ndarray, np
     if not subject.accepts(sizes["candidates"], sizes["references"]):
         return None
 
-    def scores(chosen: tuple[int, ...]) -> np.ndarray:
-        subsets = [_with_texts(item, side, chosen) for item in sets]
+    def scores(positions: tuple[int, ...]) -> np.ndarray:
+        subsets = [_with_texts(item, side, positions) for item in sets]
         numbers = subject.numbers(subsets, features=features)
         return np.array([numbers.value]) if subject.component.spec.level == "corpus" else numbers.per_example
 
-    small = np.stack([scores(chosen) for chosen in itertools.combinations(range(count), count - 1)])
+    small = np.stack([scores(positions) for positions in itertools.combinations(range(count), count - 1)])
     large = scores(tuple(range(count)))
     defined = ~np.isnan(small).any(axis=0) & ~np.isnan(large)
     return (small[:, defined].mean(axis=0), large[defined]) if defined.any() else None

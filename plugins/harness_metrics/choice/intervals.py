@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.contracts import Interval
 from harness.stats import bootstrap
-from harness.stats.binomial import wilson_interval
+from harness.stats.quantiles import wilson_interval
 
 FEW = "an interval needs at least two independent choices, groups or questions"
 """Reason of a number of fewer than two units."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.files.cache_folder import cache_folder
 from harness.files.json_text import parse_json
+from harness.files.user_path import cache_folder
 from harness.llm.store import ReplyStore
 from harness_metrics.judges.replies import Conversation, Reply
 

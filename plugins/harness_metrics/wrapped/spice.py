@@ -17,8 +17,7 @@ import numpy as np
 from caption_kernels.coco.spice import JARS, OPENINGS
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.errors import InputError, MissingExtra
-from harness.files.cache_folder import cache_folder
-from harness.files.user_path import user_path
+from harness.files.user_path import cache_folder, user_path
 from harness_metrics.tokenisers.java_runtime import java_command, pycocoevalcap_file
 from harness_metrics.wrapped.spice_process import SpiceProcess, compile_classes
 

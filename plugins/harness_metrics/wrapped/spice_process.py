@@ -26,7 +26,7 @@ import numpy as np
 from caption_kernels.coco.spice import ENGINE
 from harness.errors import HarnessError, MissingExtra
 from harness.files.announcements import announce
-from harness.files.cache_folder import cache_folder
+from harness.files.user_path import cache_folder
 from harness_metrics.tokenisers.java_runtime import LINE_BREAKS, drain, end
 
 PAIRS_PER_REQUEST = 1024

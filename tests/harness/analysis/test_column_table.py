@@ -48,7 +48,7 @@ def test_a_csv_too(tmp_path):
     "text, message",
     [
         ("", "is empty"),
-        ("a\tb\n1\n", "t.tsv:2: 1 cells, expected 2"),
+        ("a\tb\n1\n", "t.tsv:2: 1 cells; expected 2, as in the header"),
         ("a\ta\n", "t.tsv:1: the column 'a' occurs twice"),
     ],
 )

@@ -273,7 +273,7 @@ def test_equal_names_are_told_apart_by_their_folders(files, capsys):
 
 
 def test_without_metrics_the_default_ones_are_used_and_missing_ones_named(files, monkeypatch, capsys):
-    monkeypatch.setattr("harness.run.default_metrics.default_metrics", lambda: (["length"], {"more": "not installed"}))
+    monkeypatch.setattr("harness.run.metric_plan.default_metrics", lambda: (["length"], {"more": "not installed"}))
     assert main(["score", "p.json", "q.json", "--references", "two.json", "--format", "markdown"]) == 0
     captured = capsys.readouterr()
     assert captured.err == "harness: more is left out: not installed\n"

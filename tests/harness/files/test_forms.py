@@ -8,7 +8,7 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.files.forms import FORMS, read_form, single_object
+from harness.files.forms import FORMS, line_rows, read_form, single_object, table_rows, text_form, two_column_rows
 
 
 @pytest.fixture
@@ -121,3 +121,30 @@ def test_one_object_is_told_from_json_lines(tmp_path):
     for content, expected in (('{"a": 1}', {"a": 1}), ('{\n"a": 1}', {"a": 1}), ('{"a": 1}\n{"a": 2}', None)):
         path.write_text(content)
         assert single_object(path) == expected
+
+
+def test_places_are_lines(tmp_path):
+    path = tmp_path / "f"
+    path.write_text("a\n\nb\n")
+    assert [(row.where, row.fields["caption"]) for row in line_rows(path)] == [
+        (f"{path}:1", "a"), (f"{path}:2", ""), (f"{path}:3", "b"),
+    ]  # fmt: skip
+    path.write_text("1\tx\ty\n")
+    assert [dict(row.fields) for row in two_column_rows(path)] == [{"id": "1", "caption": "x\ty"}]
+    path.write_text("id,caption\n1,a\n")
+    assert [row.where for row in table_rows(path)] == [f"{path}:2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("image,caption", "csv"),
+        ("id\tcaption", "tsv"),
+        ("7\tcaption of it", "pairs"),
+        ("a caption", "txt"),
+        ("caption", "txt"),
+    ],
+)
+def test_a_header_names_a_column_of_ids_and_one_of_captions(tmp_path, line, name):
+    (tmp_path / "f").write_text(f"{line}\n")
+    assert text_form(tmp_path / "f")[0] == name

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.records import existing
-from harness.files.user_path import nearest_beside, user_path
+from harness.files.user_path import cache_folder, nearest_beside, user_path
 
 
 def test_the_home_folder_is_replaced(monkeypatch):
@@ -33,3 +33,13 @@ def test_the_nearest_name_beside_a_path(tmp_path):
     assert nearest_beside(tmp_path / "modle") == "model"
     for path in (tmp_path / "xyz", tmp_path / "none" / "modle", tmp_path / "a\0b" / "modle"):
         assert nearest_beside(path) is None
+
+
+def test_variables_of_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
+    assert cache_folder("media") == tmp_path / "media"
+    monkeypatch.delenv("HARNESS_CACHE")
+    assert cache_folder("media") == Path("/xdg/harness/media")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder("media") == Path.home() / ".cache/harness/media"

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
-from harness.judgments.agreement import agreements
-from harness.judgments.metric_scores import MetricScores
+from harness.errors import InputError
+from harness.judgments.agreement import MetricScores, agreements, calibrated_epsilon, correctness, differences
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 
@@ -144,3 +144,75 @@ def test_a_true_label_may_mean_a_bad_caption():
     assert value(good, scores, "average_precision") == pytest.approx(
         metrics.average_precision_score(label, scores[:, 0])
     )
+
+
+def test_systems():
+    rows, scores = rated_rows(statistics=["kendall_system"])
+    human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
+    means = [[v[k::3].mean() for k in range(3)] for v in (scores[:, 0], human)]
+    assert value(rows, scores, "kendall_system") == pytest.approx(stats.kendalltau(*means)[0])
+    assert value(rows, scores, "pearson_system") == pytest.approx(stats.pearsonr(*means)[0])
+    assert 0 <= value(rows, scores, "soft_pairwise_accuracy") <= 1
+    assert value(rows, human[:, None], "soft_pairwise_accuracy") == 1.0
+    corpus = MetricScores(scores, lambda captions, weights: weights.sum(axis=1) * captions.sum())
+    result = agreements(rows, corpus, "accuracy_system")["all"]
+    assert result.n == 3 and 0 <= result.reduce(np.ones((1, 12)))[0] <= 1
+
+
+def test_systems_need_names_and_scores():
+    rows, scores = rated_rows(statistics=["kendall_system"])
+    nameless = Judgments(
+        "f", rows.judgments.items, tuple(JudgedCaption(c.item, c.texts, "", c.ratings) for c in rows.judgments.captions)
+    )
+    with pytest.raises(InputError, match=r"at least two systems; found none .*columns\.system"):
+        agreements(JudgmentRows(nameless, rows.spec), MetricScores(scores), "kendall_system")
+    other = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s22": 0.0})
+    with pytest.raises(InputError, match="the system 's2' has no human score; did you mean 's22'"):
+        agreements(JudgmentRows(other, rows.spec), MetricScores(scores), "kendall_system")
+    fixed = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s2": 3.0})
+    means = [scores[k::3, 0].mean() for k in range(3)]
+    assert value(JudgmentRows(fixed, rows.spec), scores, "kendall_system") == pytest.approx(
+        stats.kendalltau(means, [1, 2, 3])[0]
+    )
+
+
+D = np.array([2.0, -1.0, 0.0, 0.0, 3.0, np.nan])
+HUMAN = np.array([1.0, 1.0, -1.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [
+        ("half", [1, 0, 0.5, np.nan, np.nan, np.nan]),
+        ("wrong", [1, 0, 0, np.nan, np.nan, np.nan]),
+        ("skip", [1, 0, np.nan, np.nan, np.nan, np.nan]),
+        ("epsilon", [1, 0, 0, 1, 0, np.nan]),
+    ],
+)
+def test_policies(ties, expected):
+    np.testing.assert_array_equal(correctness(D, HUMAN, ties), expected)
+
+
+def test_draws_are_columns():
+    both = correctness(np.stack([D, -D], axis=1), HUMAN, "half")
+    np.testing.assert_array_equal(both[:, 0], correctness(D, HUMAN, "half"))
+    np.testing.assert_array_equal(both[:3, 1], [0, 1, 0.5])
+
+
+def test_differences_by_rounding_alone_are_ties():
+    # BLEU-1 of 3 in 6 words and of 4 in 8 words, as the toolkit computes them.
+    first, second = 3 / (6 + 1e-9), 4 / (8 + 1e-9)
+    assert first != second
+    assert differences(np.array([first, 1.0]), np.array([second, 0.9])).tolist() == [0.0, pytest.approx(0.1)]
+    assert differences(np.array([0.0]), np.array([0.0])).tolist() == [0.0]
+
+
+def test_the_threshold_maximises_the_accuracy():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        d, human = np.round(rng.normal(size=40), 1), rng.integers(-1, 2, 40).astype(float)
+        epsilon = calibrated_epsilon(d, human)
+        values = {e: correctness(d, human, "epsilon", e).mean() for e in (0.0, *np.abs(d))}
+        assert values[epsilon] == pytest.approx(max(values.values()))
+        assert epsilon == min(e for e, value in values.items() if value >= max(values.values()) - 1e-12)
+    assert calibrated_epsilon(np.array([np.nan]), np.array([1.0])) == 0.0

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
-from harness.judgments.agreement import agreements
+from harness.judgments.agreement import MetricScores, agreements
 from harness.judgments.between_metrics import compare_metrics
-from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 

@@ -5,7 +5,7 @@ import pytest
 from harness.contracts import JudgedCaption
 from harness.errors import InputError
 from harness.files.records import Record
-from harness.judgments.collection import Collection
+from harness.judgments.collection import Collection, equal_references, marked_reference
 from harness.spec.judgment_models import JudgmentSource
 
 
@@ -43,3 +43,18 @@ def test_pairs_add_two_captions():
     both.prefer(JudgedCaption(0, ("a",)), JudgedCaption(0, ("b",)), -2.0, {"k": 1})
     (pair,) = both.pairs
     assert (pair.first, pair.second, pair.preference, pair.meta) == (0, 1, -2.0, {"k": 1})
+
+
+REFERENCES = ["A dog , runs .", "dog", "a cat"]
+
+
+def test_the_marked_reference():
+    assert marked_reference("a dog, runs.", REFERENCES, "f:1") == 0
+    assert marked_reference("dog", REFERENCES, "f:1") == 1
+    with pytest.raises(InputError, match=r"f:1: the caption 'zebra' is marked as a reference"):
+        marked_reference("zebra", REFERENCES, "f:1")
+
+
+def test_equal_references():
+    assert equal_references("dog", [*REFERENCES, "dog"]) == (1, 3)
+    assert equal_references("Dog", REFERENCES) == ()

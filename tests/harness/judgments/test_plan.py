@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import InputError
-from harness.judgments.plan import make_judgment_plan, manifest
+from harness.judgments.plan import make_judgment_plan, manifest, missing_files, read_judgments, source_fingerprint
 from harness.spec.loading import load_specs
 
 RECORDS = [{"id": str(i), "caption": f"c{i}", "human_score": i, "references": ["r"]} for i in range(3)]
@@ -48,3 +48,139 @@ def test_published_values_of_a_statistic_that_is_not_computed(jsonl):
     table = {"reference": "R", "values": {"bleu1": 30}, "statistic": "kendall_c"}
     with pytest.raises(InputError, match="published values of kendall_c.*, which the task does not compute"):
         planned(content(jsonl, published=table))
+
+
+REFERENCES = ["a dog runs", "the dog"]
+
+
+def two(record, **changes):
+    """Two records of different items."""
+    return [{"id": "1", "references": REFERENCES, **record}, {"id": "2", "references": REFERENCES, **record, **changes}]
+
+
+# ------------------------------------------------------------------ captions
+def test_wmt_style_tables(tmp_path, source):
+    path = tmp_path / "wmt.tsv"
+    head = "lp\tseg_id\tsystem\tsource\treference\thypothesis\tscore\n"
+    lines = [
+        f'{lp}\t{seg}\t{s}\tsrc {seg}\tref {seg}\t"{s} {seg}\t{len(s) * 10}\n'
+        for lp in ("en-de", "de-en")
+        for seg in (1, 2)
+        for s in ("A", "BB")
+    ]
+    path.write_text(head + "".join(lines))
+    columns = {"item": "seg_id", "references": "reference", "caption": "hypothesis", "source": "source"}
+    judged = read_judgments(source(str(path), columns=columns, where={"lp": "en-de"}))
+    assert [(judged.items[c.item].id, c.system, c.texts[0], c.ratings) for c in judged.captions][:2] == [
+        ("1", "A", '"A 1', (10.0,)), ("1", "BB", '"BB 1', (20.0,)),
+    ]  # fmt: skip
+    assert judged.items[0].source == "src 1" and judged.items[0].references == ("ref 1",)
+    assert judged.captions[0].meta["lp"] == "en-de"
+    with pytest.raises(InputError, match="holds no judgments with lp: fr-en"):
+        read_judgments(source(str(path), columns=columns, where={"lp": "fr-en"}))
+
+
+def test_summeval_style_annotations(jsonl, source):
+    votes = [{"coherence": 2, "relevance": 5}, {"coherence": 4, "relevance": 4}]
+    record = {"decoded": "a dog", "model_id": "M0", "expert_annotations": votes}
+    columns = {"caption": "decoded", "score": "expert_annotations.*.coherence"}
+    judged = read_judgments(source(jsonl(two(record)), columns=columns))
+    assert judged.captions[0].ratings == (2.0, 4.0) and judged.captions[0].system == "M0"
+
+
+def test_ids_that_look_like_numbers(jsonl, source):
+    record = {"caption": "a", "human_score": 1, "references": REFERENCES}
+    judged = read_judgments(source(jsonl([{"image_id": i, **record} for i in (7, "7.0", "007", 12345678901234567890)])))
+    assert [item.id for item in judged.items] == ["7", "7.0", "007", "12345678901234567890"]
+
+
+def test_sets_of_captions_and_nested_systems(jsonl, source):
+    systems = {
+        "x": {"caption": ["a dog", "the dog"], "human_score": 3, "kind": "set"},
+        "y": {"caption": "a cat", "human_score": 1},
+    }
+    judged = read_judgments(source(jsonl(two({"systems": systems}))))
+    assert judged.captions[0].texts == ("a dog", "the dog") and judged.captions[0].system == "x"
+    assert judged.captions[0].meta["kind"] == "set"
+
+
+def test_the_limit_counts_items(jsonl, source):
+    records = [{"id": i, "caption": f"{i}{k}", "human_score": k, "references": ["r"]} for k in (1, 2) for i in range(5)]
+    judged = read_judgments(source(jsonl(records)), limit=2)
+    assert [c.texts[0] for c in judged.captions] == ["01", "11", "02", "12"]
+
+
+# ------------------------------------------------------------------ pairs
+def test_best_and_worst(jsonl, source):
+    captions = {"p": "a", "q": "b", "r": "c"}
+    record = {"captions": captions, "best": ["p", "p", "q"], "worst": ["r", "q", "r"]}
+    judged = read_judgments(source(jsonl(two(record)), form="best-worst"))
+    assert [c.ratings[0] for c in judged.captions[:3]] == pytest.approx([2 / 3, 0, -2 / 3])
+    assert {(p.first, p.second): p.preference for p in judged.pairs[:3]} == {(0, 1): 1.0, (0, 2): 3.0, (1, 2): 1.0}
+    with pytest.raises(InputError, match="'best' is 'z'; expected the position, system or text"):
+        read_judgments(source(jsonl(two({**record, "best": "z", "worst": "p"})), form="best-worst"))
+    with pytest.raises(InputError, match="best and worst are the same caption"):
+        read_judgments(source(jsonl(two({**record, "best": "p", "worst": "p"})), form="best-worst"))
+
+
+def test_pairs_with_a_table_of_references(jsonl, source, tmp_path):
+    references = jsonl([{"image_id": k, "references": REFERENCES} for k in (1, 2)], "r.jsonl")
+    pairs = [
+        {"image_id": k, "caption_a": "a dog runs", "caption_b": "x", "votes": v, "source_a": 6}
+        for k, v in ((1, [1, 1, -1]), (2, -1))
+    ]
+    options = {"form": "pairs", "references": {"path": references}, "columns": {"own_first": {"source_a": 6}}}
+    judged = read_judgments(source(jsonl(pairs), **options))
+    assert [pair.preference for pair in judged.pairs] == [1.0, -1.0]
+    assert judged.captions[0].own_references == (0,) and judged.captions[1].own_references == ()
+    foreign = read_judgments(source(jsonl([{**pair, "caption_a": "zebra"} for pair in pairs]), **options))
+    assert foreign.captions[0].own_references == () and foreign.notes == [
+        "2 captions by people are not among the references of their item"
+    ]
+    assert judged.notes == ()
+    lost = jsonl([*pairs, {**pairs[0], "image_id": 3}])
+    with pytest.raises(InputError, match=r"j\.jsonl:3: the item '3' has no references in .*r\.jsonl"):
+        read_judgments(source(lost, **options))
+    assert missing_files(source("nowhere.jsonl", **options)) == ["nowhere.jsonl"]
+
+
+def test_system_scores(jsonl, source):
+    path = jsonl([{"system": "A", "score": "0.5"}, {"system": "B", "score": -1}], "s.jsonl")
+    record = {"caption": "a", "human_score": 1}
+    judged = read_judgments(source(jsonl(two(record)), system_scores={"path": path}))
+    assert judged.systems == {"A": 0.5, "B": -1.0}
+
+
+# ------------------------------------------------------------------ mistakes
+@pytest.mark.parametrize(
+    ("records", "form", "message"),
+    [
+        (two({"caption": "a"}, human_score=1), "captions", "no column 'human_score'|'human_score' is missing"),
+        (two({"caption": "a", "human_score": 1}, human_score=None), "captions", r"j\.jsonl:2: 'human_score' is missing"),
+        (two({"caption": "a", "human_score": []}), "captions", r"j\.jsonl:1: 'human_score' is a list"),
+        (two({"caption": "a", "human_score": 1}, references=[]), "captions", r"j\.jsonl:2: the item '2' has no references"),
+        (two({"caption": "a", "human_score": 1}, references=None), "captions", "the item '2' has no references"),
+        (two({"caption": "a", "human_score": 1}, id="1", references=["x"]), "captions", "differ from those in .*:1"),
+        (two({"caption": "a", "human_score": 1})[:1], "captions", "judgments of one item; expected at least two"),
+        (two({"correct": "a dog", "foil": "a dog"}), "foil", r"j\.jsonl:1: the foil equals the caption: 'a dog'"),
+        (two({"HC": ["a", "b", "x"]}), "keyed-pairs", r"j\.jsonl:1: 'HC' is a list; expected \[caption 1"),
+        (two({"captions": ["a"], "best": 0, "worst": 0}), "best-worst", "holds 1 captions; expected at least two"),
+        (two({"caption_a": "a", "caption_b": None, "votes": 1}), "pairs", "'caption_b' is missing"),
+        ([], "captions", "holds no judgments"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line_with_their_place(jsonl, source, records, form, message):
+    more = {"keys": ["HC"]} if form == "keyed-pairs" else {}
+    columns = {"score": "human_score"} if form == "captions" else {}
+    with pytest.raises(InputError, match=message) as caught:
+        read_judgments(source(jsonl(records), form=form, columns=columns, **more))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_fingerprint_is_of_content_and_columns(jsonl, source, tmp_path):
+    record = {"caption": "a", "human_score": 1, "other": 2}
+    path = jsonl(two(record))
+    same = jsonl(two(record), "copy.jsonl")
+    assert source_fingerprint(source(path)) == source_fingerprint(source(same, get="elsewhere"))
+    assert source_fingerprint(source(path)) != source_fingerprint(source(path, columns={"score": "other"}))
+    assert source_fingerprint(source(path)) != source_fingerprint(source(jsonl(two({**record, "other": 3}), "c.jsonl")))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.run.equal_sizes import common_size
+from harness.run.equal_sizes import common_size, size_note
 
 
 def counts(label: str, *sizes: tuple[int, int]) -> tuple[str, np.ndarray, np.ndarray]:
@@ -65,3 +65,22 @@ def test_grid_sizes_beyond_the_common_size_are_left_out(project):
     run = harness.evaluate(SPEC, models=models, decoding={"candidates": [1, 2, 3]}, sizes="equal")
     assert [(r.model, r.decoding["candidates"]) for r in run.records] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
     assert "a has at most 2 candidates, not 3: left out, a smaller size shows all of them" in run.notes
+
+
+@pytest.mark.parametrize("size", [None, 1, 3])
+def test_sizes_within_the_data_have_no_note(size):
+    assert size_note("m", "candidates", size, 3, [1, 3, size]) is None
+
+
+def test_a_size_beyond_the_data_is_scored_with_all_of_them():
+    note = size_note("m", "candidates", 5, 3, [1, 5])
+    assert note is not None
+    assert (note.text, note.covered) == ("m has at most 3 candidates, not 5: scored with what there is", False)
+
+
+@pytest.mark.parametrize("grid", [[3, 5], [4, 5]])
+def test_a_size_is_left_out_when_a_smaller_one_uses_all_data(grid):
+    note = size_note("m", "references", 5, 3, grid)
+    assert note is not None
+    assert note.covered
+    assert note.text.endswith("left out, a smaller size shows all of them")

@@ -13,7 +13,7 @@ from harness.run import intervals, score
 from harness.run.features import FeatureCache
 from harness.rundir.records import ResultRecord
 from harness.stats import bootstrap
-from harness.stats.binomial import wilson_interval
+from harness.stats.quantiles import wilson_interval
 from harness.testing.sample_captions import caption_sets
 
 

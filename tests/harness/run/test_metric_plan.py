@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import harness
 from harness.contracts import MetricSpec
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MissingExtra
+from harness.registry import current
 from harness.run.metric_plan import (
     MetricPlan,
     TokenMetricPlan,
     caption_plans,
+    default_metrics,
     expand_params,
     metric_labels,
     metric_plan,
@@ -80,3 +83,36 @@ def test_details_belong_to_metrics_that_have_them():
 def test_texts_may_be_lists_and_names_may_be_spelled_freely():
     plans = metric_plans(["BLEU-4,CIDEr", "Trm:distance=ROUGE_L", {"METEOR": {}}])
     assert [plan.label for plan in plans] == ["bleu4", "cider", "trm(rouge)", "meteor"]
+
+
+COCO = ["bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge", "cider"]
+
+
+def test_without_its_files_the_optional_metric_is_left_out(monkeypatch, tmp_path):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
+    names, left_out = default_metrics()
+    assert names == COCO
+    assert list(left_out) == ["spice"]
+    assert "HARNESS_SPICE_JARS" in left_out["spice"]
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_an_installed_metric_is_asked_to_check_its_programs(monkeypatch, runs):
+    class Installed:
+        def __init__(self) -> None: ...
+
+        def check_installation(self) -> None:
+            if not runs:
+                raise MissingExtra("no compiler")
+
+    catalogue = type(current())
+    monkeypatch.setattr(catalogue, "create", lambda self, kind, name, params=None: Installed())
+    names, left_out = default_metrics()
+    assert (names, left_out) == (([*COCO, "spice"], {}) if runs else (COCO, {"spice": "no compiler"}))
+
+
+def test_the_python_functions_use_them(monkeypatch):
+    monkeypatch.setattr("harness.api.default_metrics", lambda: (["BLEU-1", "Rouge_L"], {}))
+    scores = harness.score([["a dog runs"], ["a cat"]], [["the dog runs"], ["a cat"]])
+    assert list(scores) == ["bleu1", "rouge"]

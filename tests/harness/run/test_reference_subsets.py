@@ -12,7 +12,7 @@ import harness
 from harness.contracts import Example
 from harness.errors import HarnessError
 from harness.run.execution import Options
-from harness.run.reference_subsets import ReferenceSubset, drawn_order
+from harness.run.reference_subsets import ReferenceSubset, drawn_order, position_note, position_p_value, rouge_l
 from harness.stats.seeds import derive
 from harness_models.human.adapter import Human
 
@@ -186,3 +186,64 @@ def test_a_manifest_without_the_mark_is_read_as_first(spec, tmp_path):
     with pytest.raises(HarnessError, match="refs:first in old and refs:random"):
         harness.compare("old", "new")
     assert references(harness.rescore("old", ["bleu"])) == expected
+
+
+WORDS = ["a", "dog", "cat", "man", "runs", "sleeps", "in", "the", "park", "house", "red", "ball"]
+
+
+def examples(count: int = 60, longer: int = 0) -> list[Example]:
+    """Examples with five references of random words, the later ones longer by ``longer`` words each."""
+    rng = np.random.default_rng(0)
+    sets = [[" ".join(rng.choice(WORDS, 5 + longer * k)) for k in range(5)] for _ in range(count)]
+    return [Example(f"e{i}", tuple(texts)) for i, texts in enumerate(sets)]
+
+
+def test_references_that_grow_longer_are_noted():
+    text = position_note(examples(longer=1), [3, 4])
+    assert text.startswith("references depend on their position (length p = 0.001")
+    assert "60 examples): the first 3 are no random subset" in text
+
+
+def test_nothing_is_noted_without_an_effect_or_without_a_cut():
+    assert position_note(examples(), [3]) == ""
+    assert position_note(examples(longer=1), [None]) == position_note(examples(longer=1), [5]) == ""
+    assert position_note([Example("e", ("a",)), Example("f", ())], [1]) == ""
+
+
+def test_large_data_sets_are_sampled():
+    assert "500 examples" in position_note(examples(1000, longer=1), [1])
+
+
+def test_rouge_is_that_of_the_toolkit():
+    reference = pytest.importorskip("caption_kernels.reference.rouge")
+    texts = [text.split() for example in examples(8, longer=1) for text in example.references[:4]]
+    for start in range(0, len(texts), 4):
+        group = texts[start : start + 4]
+        expected = [reference.score(text, [*group[:i], *group[i + 1 :]]) for i, text in enumerate(group)]
+        assert rouge_l(group) == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_empty_reference_has_no_agreement():
+    assert rouge_l([[], ["a"], ["a"]]) == pytest.approx([0, 1, 1])
+
+
+def test_a_trend_within_examples_is_found():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(200, 5)) + 0.5 * np.arange(5)
+    assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+
+
+def test_differences_between_examples_are_no_effect():
+    rng = np.random.default_rng(1)
+    p = [position_p_value(rng.normal(size=(40, 4)) + 9 * rng.normal(size=(40, 1)), draws=99) for _ in range(100)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.12
+    assert 0.4 < np.mean(p) < 0.6
+
+
+def test_examples_may_have_different_numbers_of_values():
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(200, 6)) + np.arange(6)
+    values[::2, 3:] = np.nan
+    assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+    same = np.where(np.isnan(values), np.nan, 2.0)
+    assert position_p_value(same, draws=10) == 1

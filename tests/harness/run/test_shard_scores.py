@@ -7,9 +7,10 @@ import pytest
 
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
+from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan
-from harness.run.shard_scores import Job, Request, ShardScorer
+from harness.run.shard_scores import Job, Request, ShardScorer, halve_batches
 from harness.spec.models import SignificanceSpec
 
 SETS = [CaptionSet(f"e{k}", (f"a dog {k}", "a cat"), ("the dog runs", f"dog {k}")) for k in range(9)]
@@ -80,3 +81,19 @@ def test_an_example_that_does_not_fit_is_named():
 def test_a_plugin_that_fails_is_named():
     with pytest.raises(HarnessError, match="metric 'words' failed on model 'm': ValueError: too large"):
         scorer(Words(0, ValueError)).score(job(SETS))
+
+
+def test_halves_hold_the_same_examples_in_their_places():
+    sets = [CaptionSet(str(k), ("a",) * (1 + k % 2), ("b",)) for k in range(7)]
+    features = FeatureCache()
+    parts: list = scoring.batches(sets, features)
+    while True:
+        places = np.concatenate([positions for positions, _ in parts])
+        assert sorted(places.tolist()) == list(range(7))
+        assert all(sets[p] == item for positions, batch in parts for p, item in zip(positions, batch.sets))
+        smaller = halve_batches(parts, features)
+        if smaller is None:
+            break
+        assert max(len(b) for _, b in smaller) < max(len(b) for _, b in parts)
+        parts = smaller
+    assert all(len(batch) == 1 for _, batch in parts)

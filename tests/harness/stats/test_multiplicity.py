@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.combine import count_discoveries
-from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
+from harness.stats.multiplicity import benjamini_hochberg_adjusted, cluster_letters, holm
 
 P = st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=12)
 
@@ -36,3 +38,23 @@ def test_benjamini_hochberg_agrees_with_the_discoveries(p):
 def test_nan_stays_and_does_not_count():
     assert np.array_equal(holm([0.01, float("nan"), 0.5]), [0.02, np.nan, 0.5], equal_nan=True)
     assert np.isnan(benjamini_hochberg_adjusted([float("nan")])).all()
+
+
+@given(st.integers(0, 9), st.data())
+def test_systems_share_a_letter_exactly_when_they_are_not_told_apart(k, data):
+    pairs = list(itertools.combinations(range(k), 2))
+    different = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    letters = cluster_letters(k, different)
+    assert len(letters) == k and all(letters)
+    for i, j in pairs:
+        assert bool(set(letters[i]) & set(letters[j])) == ((i, j) not in different)
+
+
+def test_the_best_system_has_the_first_letter():
+    assert cluster_letters(4, {(0, 2), (0, 3), (1, 3)}) == ["a", "ab", "bc", "c"]
+    assert cluster_letters(2, set()) == ["a", "a"]
+
+
+def test_more_clusters_than_letters_are_separated():
+    letters = cluster_letters(30, set(itertools.combinations(range(30), 2)))
+    assert letters[0] == "a" and letters[26] == "a1" and len(set(letters)) == 30

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.stats.binomial import wilson_interval
+from harness.stats.quantiles import wilson_interval
 from harness_metrics.choice import intervals
 
 

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.files.cache_folder import cache_folder
+from harness.files.user_path import cache_folder
 from harness.run.progress import bar
 from harness_models.shared.training.recipe import Trainer
 
