@@ -36,7 +36,7 @@ def print_run(run: Run) -> None:
     from rich.markup import escape
 
     console = console_for_tables()
-    print_table(set_table(LeagueSet(run)) if run.provenance.kind else results_table(run))
+    print_table(table_of_run(run))
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
@@ -58,6 +58,11 @@ def print_run(run: Run) -> None:
         console.print(f"data: [bold]{run.provenance.variant}[/bold], {run.provenance.data.get('examples')} examples")
     if run.path:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
+
+
+def table_of_run(run: Run) -> Table:
+    """Return the table of all records of a run: of models, or of judgments."""
+    return set_table(LeagueSet(run)) if run.provenance.kind else results_table(run)
 
 
 def transpose(table: Table) -> Table:

@@ -16,7 +16,7 @@ from harness.reporting.table import Table
 from harness.reporting.verdicts import verdict_table
 from harness.reporting.views import view_table
 from harness.run.finished import Run
-from harness.rundir.format import write_atomically
+from harness.rundir.format import write_files
 from harness.spec.models import ViewSpec
 
 
@@ -48,9 +48,7 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
                     if (view.plot, form) != ("texts", "latex"):
                         text = markdown_page(table) if form == "markdown" else render(table, form)
                         files[folder / f"{stem}.{suffix}"] = text
-    for file, text in files.items():
-        write_atomically(file, text.encode("utf-8"))
-    return list(files)
+    return write_files((file, text.encode("utf-8")) for file, text in files.items())
 
 
 def table_of_view(view: ViewSpec, run: Run) -> Table:
