@@ -27,15 +27,18 @@ SMALL_SHAPES = ((1, 1), (1, 4), (3, 1), (2, 3), (4, 2))
 # --------------------------------------------------------------------------- order, shards, weights
 @INVARIANCE_CHECKS.of(MetricSubject)
 def example_order(subject: MetricSubject) -> None:
-    """The order of the examples changes no row, to the digit."""
+    """The order of the examples changes no row, to the digit; rows of embeddings by at most 1e-5 of the largest number."""
     base, sets = subject.base, subject.sets
     order = np.random.default_rng(0).permutation(len(sets))
     permuted = subject.numbers([sets[k] for k in order])
     back = np.argsort(order)
     difference = largest_difference(base.per_example, permuted.per_example[back], sets)
-    ensure(same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}")
     ensure(
-        nearly_equal(permuted.value, base.value),
+        same_rows(permuted.stats[back], base.stats, subject.tolerance),
+        f"rows change with the order of the examples: {difference}",
+    )
+    ensure(
+        nearly_equal(permuted.value, base.value, subject.tolerance),
         f"the corpus number changes with the order of the examples: {base.value!r} and {permuted.value!r}",
     )
 
@@ -56,25 +59,25 @@ def reference_order(subject: MetricSubject) -> None:
 
 @INVARIANCE_CHECKS.of(MetricSubject)
 def shards(subject: MetricSubject) -> None:
-    """Rows of shards, of one or two examples each, are the rows of the whole, to the digit."""
+    """Rows of shards, of one or two examples each, are the rows of the whole, to the digit; of embeddings within 1e-5."""
     base, sets = subject.base, subject.sets
     for size in (1, 2):
         shards = []
         for start in range(0, len(sets), size):  # each shard is scored with the corpus state of the whole task
             shards.append(subject.numbers(sets[start : start + size], features=subject.fit_features()).stats)
         joined = numbers_of(subject.component, join_statistics(shards))
-        if not base.same_rows(joined):
+        if not same_rows(base.stats, joined.stats, subject.tolerance):
             difference = largest_difference(base.per_example, joined.per_example, sets)
             raise Violation(f"shards of {size} have other rows: {difference}")
         ensure(
-            nearly_equal(joined.value, base.value),
+            nearly_equal(joined.value, base.value, subject.tolerance),
             f"the corpus number of shards of {size} is {joined.value!r}, of the whole {base.value!r}",
         )
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)
 def merge(subject: MetricSubject) -> None:
-    """Corpus states of two shards, merged, give the rows of the state of all references, to the digit."""
+    """Corpus states of two shards, merged, give the rows of the state of all references, to the digit; of embeddings within 1e-5."""
     base, metric, sets = subject.base, subject.component, subject.sets
     if subject.state(subject.fit_features()) is None:
         raise NotApplicable("has no corpus state")
@@ -86,7 +89,9 @@ def merge(subject: MetricSubject) -> None:
     states = [metric.fit([item.references for item in shard], features) for shard in (sets[:middle], sets[middle:])]
     stats = metric.stats(features.batch(sets), features, metric.merge(*states))
     difference = largest_difference(base.per_example, numbers_of(metric, stats).per_example, sets)
-    ensure(same_rows(stats, base.stats), f"merged states of two shards give other rows: {difference}")
+    ensure(
+        same_rows(stats, base.stats, subject.tolerance), f"merged states of two shards give other rows: {difference}"
+    )
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)
@@ -114,15 +119,16 @@ def weights(subject: MetricSubject) -> None:
 def _ensure_same_scores(subject: MetricSubject, sets: Sequence[CaptionSet], texts: str) -> None:
     base, numbers = subject.base, subject.numbers(sets)
     difference = largest_difference(base.per_example, numbers.per_example, sets)
-    same = nearly_equal(numbers.per_example, base.per_example)
+    same = nearly_equal(numbers.per_example, base.per_example, subject.tolerance)
     ensure(same, f"scores change with the order of the {texts}: {difference}")
-    ensure(nearly_equal(numbers.value, base.value), f"the corpus number changes with the order of the {texts}")
+    same = nearly_equal(numbers.value, base.value, subject.tolerance)
+    ensure(same, f"the corpus number changes with the order of the {texts}")
 
 
 # --------------------------------------------------------------------------- shapes and unusual texts
 @INVARIANCE_CHECKS.of(MetricSubject)
 def ragged(subject: MetricSubject) -> None:
-    """Sets of several shapes in one corpus are scored or undefined; each has the row that it has alone."""
+    """Sets of several shapes in one corpus are scored or undefined; each has the row that it has alone, of embeddings within 1e-5."""
     _ = subject.base
     shapes = [shape for shape in SMALL_SHAPES if subject.accepts(*shape)]
     if not shapes:
@@ -134,7 +140,7 @@ def ragged(subject: MetricSubject) -> None:
         alone = subject.numbers([item], features=subject.fit_features())
         difference = largest_difference(alone.per_example, together.per_example[k : k + 1], [item])
         ensure(
-            same_rows(alone.stats, together.stats[k : k + 1]),
+            same_rows(alone.stats, together.stats[k : k + 1], subject.tolerance),
             f"a set of {len(item.candidates)} + {len(item.references)} has another row among other shapes: {difference}",
         )
 
@@ -152,7 +158,7 @@ def one_reference(subject: MetricSubject) -> None:
 
 @INVARIANCE_CHECKS.of(MetricSubject)
 def odd_texts(subject: MetricSubject) -> None:
-    """Empty, blank, one-word, unicode and long candidates are scored or undefined, and change no other example's row."""
+    """Empty, blank, one-word, unicode and long candidates are scored or undefined, and change no other example's row (embeddings: 1e-5)."""
     base, sets = subject.base, subject.sets
     for kind, texts in UNUSUAL_TEXTS.items():
         changed = [with_candidates(sets[0], texts), *sets[1:]]
@@ -160,7 +166,7 @@ def odd_texts(subject: MetricSubject) -> None:
             numbers = subject.numbers(changed)
             ensure_finite(subject, numbers, changed, f"candidates ({kind})")
         ensure(
-            same_rows(numbers.stats[1:], base.stats[1:]),
+            same_rows(numbers.stats[1:], base.stats[1:], subject.tolerance),
             f"candidates ({kind}) of one example change the rows of others",
         )
 

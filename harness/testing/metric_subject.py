@@ -6,13 +6,14 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from harness.contracts import (
     Batch,
     CaptionSet,
+    Embedding,
     Features,
     Metric,
     Objects,
@@ -28,12 +29,24 @@ from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.testing import sample_captions
 from harness.testing.base_subject import BaseSubject
+from harness.testing.embeddings import FLOAT32_TOLERANCE
 from harness.testing.results import Instance, NotApplicable
 from harness.testing.sample_captions import repeat_to
 
 RELATIVE_TOLERANCE = 1e-9
 """Relative tolerance for numbers summed in another order."""
 ABSOLUTE_TOLERANCE = 1e-10
+
+
+class RecordingFeatures(FeatureCache):
+    """A feature cache that records whether embeddings are used."""
+
+    encoded = False
+
+    def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
+        """Record the use and return the vectors, shape ``ids.shape + (d,)``."""
+        self.encoded = True
+        return super().vectors(embedding, ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +128,11 @@ class MetricSubject(BaseSubject[Numbers]):
     def nearly_equal(self, left: Numbers, right: Numbers) -> bool:
         """Return whether scores and corpus numbers are equal but for the order of summation."""
         return nearly_equal(left.value, right.value) and nearly_equal(left.per_example, right.per_example)
+
+    @property
+    def tolerance(self) -> float:
+        """Relative tolerance for rows of texts in other batches: vectors of a network depend on the texts that are encoded together."""
+        return FLOAT32_TOLERANCE if "embeddings" in self.component.spec.needs else 0.0
 
     def fit_features(self) -> Features:
         """Return new features with the references of :attr:`sets`, so that other sets are scored by their corpus state."""
@@ -201,8 +219,8 @@ def numbers_of(metric: Metric, stats: Statistics) -> Numbers:
     return Numbers(stats, example_scores(metric, stats), value)
 
 
-def same_rows(left: Statistics, right: Statistics) -> bool:
-    """Return whether two statistics are equal to the digit, apart from NaN at the end of rows (B, d).
+def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bool:
+    """Return whether two statistics are equal to the digit, or within a tolerance, apart from NaN at the end of rows (B, d).
 
     >>> same_rows(np.array([[1.0, np.nan]]), np.array([[1.0]]))
     True
@@ -211,14 +229,24 @@ def same_rows(left: Statistics, right: Statistics) -> bool:
         return False
     if isinstance(left, Objects) and isinstance(right, Objects):
         arrays, others = left.to_arrays(), right.to_arrays()
-        return set(arrays) == set(others) and all(np.array_equal(arrays[name], others[name]) for name in arrays)
-    stacked = join_statistics([left, right])
-    return np.array_equal(stacked[: len(left)], stacked[len(left) :], equal_nan=True)
+        return set(arrays) == set(others) and all(_same(arrays[name], others[name], tolerance) for name in arrays)
+    stacked = cast(np.ndarray, join_statistics([left, right]))
+    return _same(stacked[: len(left)], stacked[len(left) :], tolerance)
 
 
-def nearly_equal(left: Instance, right: Instance) -> bool:
-    """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN."""
-    return np.allclose(left, right, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
+def _same(left: np.ndarray, right: np.ndarray, tolerance: float) -> bool:
+    if left.shape != right.shape or left.dtype.kind != "f":
+        return np.array_equal(left, right)
+    return nearly_equal(left, right, tolerance) if tolerance else np.array_equal(left, right, equal_nan=True)
+
+
+def nearly_equal(left: Instance, right: Instance, tolerance: float = 0.0) -> bool:
+    """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN.
+
+    With a ``tolerance`` they may differ by this share of the largest number.
+    """
+    share, largest = max(tolerance, RELATIVE_TOLERANCE), np.nanmax(np.abs(right), initial=0.0) if tolerance else 0.0
+    return np.allclose(left, right, rtol=share, atol=max(ABSOLUTE_TOLERANCE, tolerance * largest), equal_nan=True)
 
 
 def largest_difference(left: np.ndarray, right: np.ndarray, sets: Sequence[CaptionSet]) -> str:

@@ -9,10 +9,9 @@ from typing import get_args
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Embedding, Level, Objects, is_defined
-from harness.run.features import FeatureCache
+from harness.contracts import CaptionSet, Level, Objects, is_defined
 from harness.testing import sample_captions, shared_checks
-from harness.testing.metric_subject import MetricSubject, Numbers, TokenScoreSubject, nearly_equal
+from harness.testing.metric_subject import MetricSubject, Numbers, RecordingFeatures, TokenScoreSubject, nearly_equal
 from harness.testing.results import Checks, Instance, NotApplicable, Violation, ensure
 
 SCORE_CHECKS = Checks("metrics")
@@ -95,11 +94,11 @@ def finite(subject: MetricSubject) -> None:
 
 @SCORE_CHECKS.of(MetricSubject)
 def bounds(subject: MetricSubject) -> None:
-    """Per-example scores lie within ``spec.bounds``."""
+    """Per-example scores lie within ``spec.bounds``, those of embeddings within 1e-5."""
     base, limits = subject.base, subject.component.spec.bounds
     if limits is None:
         raise NotApplicable("declares no bounds")
-    slack = 1e-9 * max(1.0, *(abs(limit) for limit in limits if math.isfinite(limit)))
+    slack = max(subject.tolerance, 1e-9) * max(1.0, *(abs(limit) for limit in limits if math.isfinite(limit)))
     for numbers in (base, *_extremes(subject)):
         values = numbers.per_example[~np.isnan(numbers.per_example)]
         outside = values[(values < limits[0] - slack) | (values > limits[1] + slack)]
@@ -136,20 +135,9 @@ def needs(subject: MetricSubject) -> None:
     if "images" not in declared:
         moved = [replace(item, media=f"no-such-folder/{item.id}.png") for item in sets]
         ensure(base.same_rows(subject.numbers(moved)), "reads media, but spec.needs does not contain images")
-    recorder = _Recorder([item.references for item in sets])
+    recorder = RecordingFeatures([item.references for item in sets])
     subject.numbers(sets, features=recorder)
     ensure(not recorder.encoded or "embeddings" in declared, "uses embeddings, which spec.needs does not contain")
-
-
-class _Recorder(FeatureCache):
-    """A feature cache that records whether embeddings are used."""
-
-    encoded = False
-
-    def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Record the use and return the vectors, shape ``ids.shape + (d,)``."""
-        self.encoded = True
-        return super().vectors(embedding, ids)
 
 
 def _values(numbers: Numbers) -> list[float]:

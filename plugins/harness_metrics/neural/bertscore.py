@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -162,11 +162,6 @@ class BertScore(BestMatchMetric):
     Zhang et al. 2020, *BERTScore: Evaluating Text Generation with BERT*, section 3. Values equal those of the library
     bert-score without idf weights and without rescaling.
     """
-
-    expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("bounds", "candidate-order", "reference-order", "shards", "odd-texts"),
-        "token vectors are float32 and depend on the padding of their batch by up to 1e-7",
-    )
 
     def __init__(
         self,

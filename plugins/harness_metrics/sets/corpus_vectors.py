@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, Objects
 from harness_metrics.bases.embedded import EmbeddingMetric
 from harness_metrics.sets.grouped_jackknife import Jackknifed
-
-BATCHES_DIFFER = {"ragged": "vectors of minilm depend on the texts that are encoded together by up to 1e-6"}
-"""Check that metrics of vectors fail, and the reason."""
 
 
 def collect_vectors(vectors: np.ndarray, n: int) -> list[dict[str, np.ndarray]]:
@@ -25,8 +22,6 @@ class CorpusVectors(EmbeddingMetric, Jackknifed):
 
     There is no score per example. Resampled examples would be copies of each other: the interval is a jackknife over groups of examples.
     """
-
-    expected_check_failures: ClassVar[dict[str, str]] = BATCHES_DIFFER
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the number of vectors (n, d) and (m, d); NaN where it is not defined."""

@@ -192,7 +192,6 @@ class Recall(_OfCorpora):
 
     kind = "recall"
     expected_check_failures: ClassVar[dict[str, str]] = {
-        **CorpusVectors.expected_check_failures,
         "needs": "with the few captions of the check, the fifth neighbour is so far that every ball holds all references",
     }
 

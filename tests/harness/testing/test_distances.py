@@ -100,3 +100,30 @@ def test_differences_of_matrices():
     assert subject.difference(base, base + 0.25) == "by up to 0.25"
     assert subject.difference(base, base[:1]) == "shapes (2, 6, 6) and (1, 6, 6)"
     assert subject.nearly_equal(base, base + 1e-13)
+
+
+@pytest.mark.parametrize(("size", "failed"), [(1e-7, False), (1e-3, True)])
+def test_distances_of_embeddings_may_differ_in_the_last_digits(size, failed, outcome):
+    class Encoded(Lengths):
+        """Reads vectors, which depend on the other texts of a batch."""
+
+        def matrices(self, batch, features):
+            features.vectors(Counts(), batch.text_ids)
+            return super().matrices(batch, features) * (1 + size * len(batch))
+
+    assert outcome("distances", "batch-split", Encoded()).failed == failed
+
+
+class Counts:
+    """Number of letters."""
+
+    name = "counts"
+
+    def signature(self):
+        return "counts"
+
+    def fit(self, references):
+        pass
+
+    def encode(self, texts):
+        return np.array([[len(text)] for text in texts], dtype=np.float32)

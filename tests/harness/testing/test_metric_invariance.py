@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -148,3 +148,18 @@ def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):
 
     assert outcome("metrics", "ragged", overlap(Large)).reason == "accepts none of the small shapes"
     assert outcome("metrics", "one-reference", overlap(Large)).reason == "needs 4 references"
+
+
+@pytest.mark.parametrize(("size", "needs", "failed"), [(1e-7, True, False), (1e-7, False, True), (1e-3, True, True)])
+@pytest.mark.parametrize("check", ["shards", "ragged", "odd-texts", "example-order"])
+def test_rows_of_embeddings_may_differ_in_the_last_digits(check, size, needs, failed, overlap, outcome):
+    class Batched(Base):
+        """Scores depend on the other texts of the batch, as vectors of a network do."""
+
+        spec_fields: ClassVar = {"needs": frozenset({"references", "embeddings"} if needs else {"references"})}
+
+        def scores(self, batch, features, state):
+            lengths = [sum(map(len, texts)) for texts in batch.texts]
+            return super().scores(batch, features, state) * (1 - size * (np.sum(lengths) % 7 + np.arange(len(batch))))
+
+    assert outcome("metrics", check, overlap(Batched)).failed == failed

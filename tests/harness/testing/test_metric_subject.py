@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from harness.contracts import MetricSpec
+from harness.contracts import MetricSpec, Objects
 from harness.testing.metric_subject import (
     MetricSubject,
     TokenScoreSubject,
@@ -31,6 +31,17 @@ def test_rows_are_the_same_apart_from_trailing_nan(rows):
     assert same_rows(rows, padded)
     assert not same_rows(rows, rows + 1)
     assert not same_rows(rows, rows[:-1])
+
+
+def test_rows_within_a_tolerance_of_the_largest_number():
+    rows = np.array([[1.0, 0.0], [np.nan, 2.0]])
+    assert same_rows(rows, rows + 1e-6, 1e-5)
+    assert not same_rows(rows, rows + 1e-6)
+    assert not same_rows(rows, rows + 1e-4, 1e-5)
+    assert not same_rows(rows, np.nan_to_num(rows), 1e-5)
+    objects = [Objects.of([{"v": np.array([1.0, 0.0]) + size, "n": np.array([3])}], "m") for size in (0, 1e-6)]
+    assert same_rows(*objects, 1e-5)
+    assert not same_rows(*objects)
 
 
 def test_nearly_equal_accepts_another_order_of_summation():
