@@ -12,7 +12,8 @@ from harness import __version__
 from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
-from harness.reporting.table import Table, heading, interval_text, number, p_text
+from harness.reporting.metric_labels import shown_name
+from harness.reporting.table import Table, interval_text, number, p_text, record_heading
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -115,7 +116,7 @@ def _metric(record: ResultRecord) -> Values:
         arguments["ci95"] = list(record.ci95)
     if record.p_value is not None:
         arguments["p_value"] = record.p_value
-    return {"type": record.metric, "value": record.value, "name": record.metric, "args": arguments}
+    return {"type": record.metric, "value": record.value, "name": shown_name(record), "args": arguments}
 
 
 def _title(runs: Mapping[str, Run], options: CardOptions) -> str:
@@ -159,7 +160,7 @@ def _data_line(run: Run) -> str:
 
 
 def _row(record: ResultRecord) -> list[str]:
-    decoding, metric = decoding_text(record.decoding), heading(record.metric, record.higher_is_better)
+    decoding, metric = decoding_text(record.decoding), record_heading(record)
     numbers = [number(record.value), interval_text(record.ci95), p_text(record.p_value), str(record.n)]
     return [record.model, decoding, metric, *numbers]
 

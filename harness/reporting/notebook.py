@@ -9,7 +9,8 @@ from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.formats.web import to_html
-from harness.reporting.table import Table, heading, interval_text, number, p_text
+from harness.reporting.metric_labels import display_name
+from harness.reporting.table import Table, heading, interval_text, number, p_text, record_heading
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 
@@ -57,8 +58,8 @@ def as_chart(result: object, name: str = "") -> Any:
     if isinstance(result, Scores):
         from harness.reporting.charts.samples import distributions
 
-        directions = {label: item.higher_is_better for label, item in result.items()}
-        chart = distributions({label: {"": item.per_example} for label, item in result.items()}, directions)
+        heads = {label: heading(label, item.higher_is_better, item.signature) for label, item in result.items()}
+        chart = distributions({heads[label]: {"": item.per_example} for label, item in result.items()})
         if chart is None:
             raise HarnessError("there are too few different scores per example to draw their distribution")
         return chart.altair()
@@ -89,7 +90,7 @@ def run_table(run: Run) -> Table:
 
     names = system_names(run.records)
     rows = [
-        ("" if index else heading(record.metric, record.higher_is_better), names[record.model, record.decoding_key], record, record.n)
+        ("" if index else record_heading(record), names[record.model, record.decoding_key], record, record.n)
         for group in group_records(run.records)
         for index, record in enumerate(group)
     ]  # fmt: skip
@@ -101,14 +102,16 @@ def run_table(run: Run) -> Table:
 def scores_table(scores: Scores) -> Table:
     """Return the scores of :func:`harness.score`, a row per metric."""
     rows = [
-        (heading(label, item.higher_is_better), item, len(item.per_example) - item.skipped) for label, item in scores.items()
+        (heading(label, item.higher_is_better, item.signature), item, len(item.per_example) - item.skipped)
+        for label, item in scores.items()
     ]  # fmt: skip
+    names = {label: display_name(label, item.signature) for label, item in scores.items()}
     notes = [
-        f"{label}: no interval, {item.interval_note}"
+        f"{names[label]}: no interval, {item.interval_note}"
         for label, item in scores.items()
         if item.interval_note and not item.ci95
     ]
-    notes += [f"{label}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
+    notes += [f"{names[label]}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
     return _number_table(["metric"], rows, notes)
 
 

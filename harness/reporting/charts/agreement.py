@@ -11,6 +11,7 @@ from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
 from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, interval_text, percent_text
+from harness.reporting.metric_labels import shown_name
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
 MARKS = {BEST: ("circle", BETTER), OTHER: ("square", NEUTRAL), PUBLISHED: ("diamond", WORSE)}
@@ -41,7 +42,7 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
             continue
         low, high = record.ci95 or (math.nan, math.nan)
         kind = BEST if cluster(record) == 1 else OTHER
-        common = {"set": judged.name, "statistic": judged.statistic, "metric": metric}
+        common = {"set": judged.name, "statistic": judged.statistic, "metric": shown_name(record)}
         text = f"{percent_text(record.value)} ({interval_text(record)})"
         rows.append(
             {**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text}

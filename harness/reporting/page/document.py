@@ -30,7 +30,7 @@ from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
 from harness.reporting.page.sources import examples_of, stream
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes
-from harness.reporting.table import ARROWS, interval_text, number, p_text, size_text
+from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
@@ -76,7 +76,9 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
     blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
-    environment.filters.update(number=number, p_text=p_text, interval=interval_text, sizes=size_text)
+    environment.filters.update(
+        heading=record_heading, number=number, p_text=p_text, interval=interval_text, sizes=size_text
+    )
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
