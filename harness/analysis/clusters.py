@@ -23,6 +23,12 @@ class RankedSystem:
     wins: int
     """Pairs of this metric in which the system is significantly better."""
     losses: int
+    leads: bool = False
+    """True for the best system and for all that are not significantly worse: the values in bold."""
+
+
+BOLD_NOTE = f"bold: the best value of a metric and those that do not differ significantly from it (p Holm > {LEVEL:g}), where they compare"
+"""The rule of :attr:`RankedSystem.leads`, for the note below a table."""
 
 
 def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
@@ -64,12 +70,14 @@ def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
     order = sorted(values, key=lambda name: -values[name] if direction else values[name])
     rank = {name: index for index, name in enumerate(order)}
     apart = [row for row in rows if row.p_holm is not None and row.p_holm <= LEVEL]
-    letters = cluster_letters(len(order), {(rank[row.system_a], rank[row.system_b]) for row in apart})
+    different = {(rank[row.system_a], rank[row.system_b]) for row in apart}
+    worse = {index for pair in different if 0 in pair for index in pair} - {0}
+    letters = cluster_letters(len(order), different)
     decided = [(row.system_a, row.system_b) if row.better == "A" else (row.system_b, row.system_a)
                for row in apart if row.better in ("A", "B")]  # fmt: skip
     wins, losses = [winner for winner, _ in decided], [loser for _, loser in decided]
     return [
-        RankedSystem(name, values[name], letters[index], wins.count(name), losses.count(name))
+        RankedSystem(name, values[name], letters[index], wins.count(name), losses.count(name), index not in worse)
         for index, name in enumerate(order)
     ]
 

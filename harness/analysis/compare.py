@@ -132,6 +132,11 @@ class Pair:
             for one, other in common
         )
 
+    def signature(self, metric: str) -> str:
+        """Return the signature of a metric; empty without a result of system A."""
+        record = self.one.record(self.a, metric)
+        return record.signature if record else ""
+
     @property
     def records(self) -> list[tuple[ResultRecord, ResultRecord]]:
         """Result records of both systems, one pair per metric."""
@@ -237,7 +242,7 @@ def compare_pairs(
                     row = _without_verdict(*jobs[k], unequal[k])
                 add(keys[k], row)
                 advance(1)
-    return [store.rows[key] for key in keys]
+    return [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
 
 
 def row_name(pair: Pair, metric: str) -> str:

@@ -72,6 +72,8 @@ class Comparison(Parameters):
     """:attr:`p_value`, adjusted over the pairs of the metric."""
     p_bh: float | None = None
     """:attr:`p_value`, adjusted over all comparisons by Benjamini-Hochberg."""
+    signature: str = ""
+    """Signature of the metric, which names its model in tables; no item."""
     better: str = ""
     """``A`` or ``B`` for the better system, ``=``, ``sizes differ`` or ``not tested``; empty before p-values are adjusted."""
 
@@ -89,7 +91,9 @@ class Comparison(Parameters):
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(
-            name for name in FIELDS if (self.better or name not in ADJUSTED) and (self.forced or name != "forced")
+            name
+            for name in FIELDS
+            if name != "signature" and (self.better or name not in ADJUSTED) and (self.forced or name != "forced")
         )
 
     def to_dict(self) -> Values:

@@ -135,11 +135,13 @@ def _print(
 ) -> None:
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
+    from harness.reporting.metric_labels import shown_name
 
     pairs = pair_tables(rows)
-    directions = {row.metric: row.higher_is_better for row in rows}
+    shown = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
     for metric, systems in clusters.items() if len(pairs) > 1 else ():
-        print_table(cluster_table(metric, systems, directions[metric]))
+        name, direction = shown[metric]
+        print_table(cluster_table(name, systems, direction))
         print()
     if len(pairs) <= MAX_PAIRS or args.pairs:
         for table in pairs:
@@ -156,12 +158,13 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
+    from harness.reporting.metric_labels import shown_name
     from harness.reporting.table import number
 
     if not examples:
         return
     row = rows[0]
-    print(f"Largest differences of {row.metric}:")
+    print(f"Largest differences of {shown_name(row)}:")
     for item in examples:
         print(item.example)
         for name, score, texts in (

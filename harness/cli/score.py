@@ -217,6 +217,7 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
 
 def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace, form: str) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
+    from harness.reporting.charts.comparisons import compared_systems
     from harness.reporting.formats import print_as
     from harness.reporting.score_table import score_table
 
@@ -227,7 +228,8 @@ def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argpars
                 record.pop("statistics", None)  # names files of a run directory
         print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
         return
-    print_as(score_table(result.records, rows, baseline, args.draws), form)
+    compared = compared_systems(result, all_pairs_only=True) if len(result.samples.systems) > 2 else None
+    print_as(score_table(result.records, rows, baseline, args.draws, compared), form)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")
     for note in result.notes:

@@ -52,6 +52,7 @@ ALL_KINDS = (*KINDS, *HIDDEN)
 ENTRY_KEYS = {
     "name", "import", "target", "path", "summary", "question", "extra", "extras", "level", "needs", "higher_is_better", "aliases",
     "version", "role", "captions_of",
+    "display",
 }  # fmt: skip
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
@@ -78,6 +79,8 @@ class Entry:
     target: str = ""
     path: str = ""
     summary: str = ""
+    display: str = ""
+    """Name in tables and charts, with slots for what the signature says (:mod:`harness.reporting.metric_labels`)."""
     question: str = ""
     """Question that a metric answers, the heading of its group in ``harness list``."""
     extra: str = ""
@@ -244,7 +247,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         source=str(path),
         folder=path.parent,
         target=target,
-        **{key: str(raw.get(key, "")) for key in ("path", "summary", "question", "level", "version")},
+        **{key: str(raw.get(key, "")) for key in ("path", "summary", "display", "question", "level", "version")},
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
         needs=_texts(raw.get("needs")),
         higher_is_better=better,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.analysis.clusters import RankedSystem
+from harness.analysis.clusters import BOLD_NOTE, RankedSystem
 from harness.analysis.comparisons import Comparison
+from harness.reporting.metric_labels import shown_name
 from harness.reporting.table import Table, heading, interval_text, number, p_text
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
@@ -37,21 +38,22 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     return Table(headers, cells, alignment, title, _notes(rows), data=data)
 
 
-def cluster_table(metric: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Table:
+def cluster_table(name: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Table:
     """Return the ranking of a metric; systems that share a letter are not told apart."""
     return Table(
         ("system", "value", "cluster", "better than", "worse than"),
         [(item.system, number(item.value), item.letters, str(item.wins), str(item.losses)) for item in systems],
         "lrlrr",
-        heading(metric, higher_is_better),
-        ("systems that share a letter do not differ significantly (p Holm > 0.05)",),
+        heading(name, higher_is_better),
+        ("systems that share a letter do not differ significantly (p Holm > 0.05)", BOLD_NOTE),
+        frozenset((index, 1) for index, item in enumerate(systems) if item.leads),
     )
 
 
 def _cells(row: Comparison) -> list[str]:
     tested = row.sign_p_value is not None
     return [
-        heading(row.metric, row.higher_is_better),
+        heading(row.metric, row.higher_is_better, row.signature),
         *map(number, (row.a, row.b, row.difference)),
         interval_text(row.ci95),
         *map(p_text, (row.p_value, row.p_holm, row.p_bh, row.sign_p_value)),
@@ -69,7 +71,7 @@ def _full(row: Comparison, name: str) -> object:
 def _notes(rows: Sequence[Comparison]) -> list[str]:
     """Return notes on metrics that are not tested, and the number of examples and draws."""
     notes = [
-        f"{', '.join(dict.fromkeys(row.metric for row in rows if row.note == note))}: {note}"
+        f"{', '.join(dict.fromkeys(shown_name(row) for row in rows if row.note == note))}: {note}"
         for note in dict.fromkeys(row.note for row in rows if row.note)
     ]
     draws = dict.fromkeys(f"{row.draws:,}{' (all patterns)' if row.exact else ''}" for row in rows if row.draws)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, print_table
 from harness.reporting.league import League, LeagueSet
 from harness.reporting.league_tables import league_table, set_table
-from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes
-from harness.reporting.table import ARROWS, Table, interval_text, number, p_text, size_text
+from harness.reporting.metric_labels import shown_names
+from harness.reporting.result_groups import (
+    SIZE_NOTE,
+    divided_metrics,
+    group_records,
+    interval_notes,
+    p_notes,
+    system_names,
+)
+from harness.reporting.table import Table, interval_text, number, p_text, record_heading, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 if TYPE_CHECKING:
@@ -18,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 110
 """Width in characters beyond which a view's table is transposed."""
+BOLD_BUDGET = 1.0
+"""Largest estimated seconds of the tests that decide which values are bold."""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
@@ -85,13 +95,13 @@ def results_table(run: Run) -> Table:
     }  # fmt: skip
     rows: list[list[str]] = []
     starts: list[int] = []
-    best: set[int] = set()
+    leading, bold_notes = leading_values(run)
+    bold: set[int] = set()
     for group in group_records(run.records):
         starts.append(len(rows))
-        best |= {len(rows)} if len(group) > 1 else set()
         for index, record in enumerate(group):
             cells = {
-                "metric": "" if index else f"{record.metric} {ARROWS[record.higher_is_better]}",
+                "metric": "" if index else record_heading(record),
                 "model": record.model,
                 "set": size_text(record.sizes),
                 "decoding": decoding_text(record.decoding),
@@ -102,16 +112,29 @@ def results_table(run: Run) -> Table:
                 "n": str(record.n),
                 "skipped": str(record.skipped or ""),
             }
+            bold |= {len(rows)} if (record.metric, record.model, record.decoding_key) in leading else set()
             rows.append([cells[header] for header in alignment])
     return Table(
         headers=list(alignment),
         rows=rows,
         alignment="".join(alignment.values()),
         title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
-        notes=[*_footnotes(run.records), *interval_notes(run.records)],
-        bold=frozenset((row, column) for row in best for column in range(len(alignment))),
+        notes=[*_footnotes(run.records), *interval_notes(run.records), *bold_notes],
+        bold=frozenset((row, list(alignment).index("value")) for row in bold),
         groups=frozenset(starts),
     )
+
+
+def leading_values(run: Run) -> tuple[Collection[tuple[str, str, str]], Sequence[str]]:
+    """Return metric, model and decoding key of the values in bold, from tests of about a second at most, and notes on them."""
+    if len(system_names(run.records)) < 2:
+        return (), ()
+    from harness.reporting.main_table import (
+        clusters_of_run,  # loads the paired tests, which a run of one system does not need
+    )
+
+    clusters = clusters_of_run(run, BOLD_BUDGET)
+    return clusters.leading, clusters.bold_notes
 
 
 def _p_cell(record: ResultRecord, marks: Mapping[str, int]) -> str:
@@ -124,7 +147,8 @@ def _p_cell(record: ResultRecord, marks: Mapping[str, int]) -> str:
 def _footnotes(records: Sequence[ResultRecord]) -> list[str]:
     """Return the lines below the table: metrics whose rows have several set sizes, and reasons for missing p-values."""
     divided = divided_metrics(group_records(records))
-    lines = [f"{', '.join(divided)}: {SIZE_NOTE}"] if divided else []
+    names = shown_names(records)
+    lines = [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"] if divided else []
     for index, (reason, metrics) in enumerate(p_notes(records).items(), start=1):
         lines.append(f"[{index}] no p-value for {', '.join(metrics)}, which {reason}")
     return lines

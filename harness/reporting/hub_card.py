@@ -13,6 +13,7 @@ from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.reporting.console import results_table
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
+from harness.reporting.metric_labels import shown_name
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -114,7 +115,7 @@ def _metric(record: ResultRecord) -> Values:
         arguments["ci95"] = list(record.ci95)
     if record.p_value is not None:
         arguments["p_value"] = record.p_value
-    return {"type": record.metric, "value": record.value, "name": record.metric, "args": arguments}
+    return {"type": record.metric, "value": record.value, "name": shown_name(record), "args": arguments}
 
 
 def _title(runs: Mapping[str, Run], options: CardOptions) -> str:

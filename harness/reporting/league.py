@@ -11,6 +11,7 @@ from typing import cast
 
 from harness.contracts import Parameters
 from harness.contracts.parameters import Values
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import group_records
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, number
@@ -75,6 +76,11 @@ class LeagueSet:
         records = (record for group in self.groups for record in group)
         return {record.model: record for record in records if (record.details or {}).get("headline")}
 
+    @cached_property
+    def metric_names(self) -> dict[str, str]:
+        """Label of each metric -> its name in tables."""
+        return shown_names(self.run.records)
+
     @property
     def headline(self) -> ResultRecord:
         """A record of the headline, for its statistic and group."""
@@ -115,6 +121,11 @@ class League:
         """Labels of the metrics, by mean rank of their clusters, then by mean value."""
         names = list(dict.fromkeys(record.metric for judged in self.sets for record in judged.run.records))
         return sorted(names, key=self._order)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Label of each metric -> its name in tables and charts."""
+        return shown_names(record for judged in self.sets for record in judged.run.records)
 
     def _order(self, metric: str) -> tuple[float, float]:
         rank, values = self.mean_rank(metric), [r.value for r in self._headlines(metric) if not math.isnan(r.value)]

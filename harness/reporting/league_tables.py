@@ -48,7 +48,7 @@ def set_table(judged: LeagueSet) -> Table:
             if record.ci95 is not None and not math.isnan(record.value):
                 bars[len(rows), column] = Bar(*map(place, (*record.ci95, record.value)))
             cells = {
-                "statistic": "" if len(rows) not in starts else record.metric, "metric": record.model,
+                "statistic": "" if len(rows) not in starts else record.metric, "metric": judged.metric_names[record.model],
                 "value x 100": percent_text(record.value), "95 % interval": percent_interval(record.ci95),
                 "cluster": str(rank or ""), "n": str(record.n), "skipped": str(record.skipped or ""),
                 "published": ", ".join(filter(None, (row.text(record.model) for row in published if headline))),
@@ -103,7 +103,7 @@ def league_table(league: League) -> Table:
     records = {name: [judged.headlines.get(name) for judged in league.sets] for name in league.metrics}
     rows = [
         [
-            name, *map(_value_text, records[name]), "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}",
+            league.names[name], *map(_value_text, records[name]), "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}",
             rate_text(league.rate(name)),
         ]
         for name in league.metrics
@@ -139,8 +139,8 @@ def advice_table(league: League) -> Table:
         best = {name: count for name, count in wins.items() if count == largest_count and largest_count}
         if best:
             fastest = max(best, key=lambda name: -1.0 if math.isnan(league.rate(name)) else league.rate(name))
-            labels = ", ".join(f"{name} ({count} of {len(sets)} sets)" for name, count in best.items())
-            speed = f"{fastest}, {rate_text(league.rate(fastest))}"
+            labels = ", ".join(f"{league.names[name]} ({count} of {len(sets)} sets)" for name, count in best.items())
+            speed = f"{league.names[fastest]}, {rate_text(league.rate(fastest))}"
             rows.append([question, ", ".join(judged.name for judged in sets), labels, speed])
     return Table(["question", "sets", "metrics in the first cluster", "fastest of them"], rows, "llll")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from harness.analysis.clusters import rankings
+from harness.analysis.clusters import BOLD_NOTE, rankings
+from harness.analysis.compare import ComparedRun
+from harness.analysis.comparison_budget import BUDGET
 from harness.analysis.comparisons import LEVEL
-from harness.reporting.captions import system_heads
 from harness.reporting.charts.comparisons import compared_systems
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
 from harness.reporting.table import Table, heading, number, size_text
 from harness.run.finished import Run
@@ -21,8 +25,8 @@ DATA = (
 """Columns of the CSV, a row per result."""
 MOST_COLUMNS = 8
 """Number of metrics beyond which metrics are rows, where there are fewer systems."""
-Letters = Mapping[tuple[str, str], str]
-"""(metric, label of a system) -> letters of its clusters."""
+Key: TypeAlias = tuple[str, str, str]
+"""Metric, model and decoding key of a value."""
 
 
 def main_table(run: Run) -> Table:
@@ -31,12 +35,13 @@ def main_table(run: Run) -> Table:
     Values in bold belong to the cluster of the best value; marks are the letters of the clusters. The CSV has a row per result, numbers
     in full.
     """
-    letters, notes = cluster_letters_of(run)
+    clusters = clusters_of_run(run)
+    letters = clusters.letters
     names = system_names(run.records)
-    labels = system_labels(run)
     groups = group_records(run.records)
     divided = divided_metrics(groups)
-    heads = [_head(group[0], group[0].metric in divided) for group in groups]
+    shown = shown_names(run.records)
+    heads = [_head(group[0], shown[group[0].metric], group[0].metric in divided) for group in groups]
     cells: dict[tuple[str, str], ResultRecord] = {
         (names[record.model, record.decoding_key], head): record
         for head, group in zip(heads, groups)
@@ -53,13 +58,9 @@ def main_table(run: Run) -> Table:
         for j, column in enumerate(across, 1):
             record = cells.get((column, row) if turned else (row, column))
             line.append("" if record is None else number(record.value))
-            cluster = (
-                ""
-                if record is None
-                else letters.get((record.metric, labels.get((record.model, record.decoding_key), "")), "")
-            )
-            marks |= {(i, j): cluster} if cluster else {}
-            bold |= {(i, j)} if cluster.startswith("a") and not cluster[1:2].isdigit() else set()
+            key = ("", "", "") if record is None else record_key(record)
+            marks |= {(i, j): letters[key]} if key in letters else {}
+            bold |= {(i, j)} if key in clusters.leading else set()
         rows.append(line)
     several = (
         ""
@@ -68,52 +69,70 @@ def main_table(run: Run) -> Table:
     )
     return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
-        title=f"{run.provenance.task}{several}", notes=notes, bold=frozenset(bold), marks=marks,
-        data=[DATA, *(_data(record, names, labels, letters) for record in run.records)],
+        title=f"{run.provenance.task}{several}", notes=clusters.notes, bold=frozenset(bold), marks=marks,
+        data=[DATA, *(_data(record, names, letters) for record in run.records)],
     )  # fmt: skip
 
 
-def _head(record: ResultRecord, divided: bool) -> str:
+def _head(record: ResultRecord, name: str, divided: bool) -> str:
     size = f" ({size_text(record.sizes)})" if divided else ""
-    return heading(record.metric, record.higher_is_better) + size
+    return heading(name, record.higher_is_better) + size
 
 
-def system_labels(run: Run) -> dict[tuple[str, str], str]:
-    """Return (model, decoding key) -> label of the system in comparisons."""
-    systems = run.samples.systems
-    return {(s.model, s.decoding_key): head for s, head in zip(systems, system_heads(systems))}
+def record_key(record: ResultRecord) -> Key:
+    """Return the key of a record's value."""
+    return record.metric, record.model, record.decoding_key
 
 
-def cluster_letters_of(run: Run) -> tuple[Letters, list[str]]:
-    """Return the letters of the systems' clusters by metric, and notes that explain them or say why there are none."""
-    compared = compared_systems(run)
-    if compared.base or not compared.rows:
-        return {}, [f"no value is marked as best: {compared.note}"] if compared.note else []
+@dataclass(frozen=True)
+class RunClusters:
+    """Clusters of the systems of a run by metric."""
+
+    letters: Mapping[Key, str] = field(default_factory=dict[Key, str])
+    leading: Collection[Key] = ()
+    """Values that are bold (:attr:`~harness.analysis.clusters.RankedSystem.leads`)."""
+    notes: Sequence[str] = ()
+    """Lines that explain letters and bold values, or say why there are none."""
+    bold_notes: Sequence[str] = ()
+    """The same for tables without letters."""
+
+
+def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
+    """Return the clusters by metric, from tests that are stored or within the budget in seconds."""
+    compared = compared_systems(run, budget, all_pairs_only=True)
+    if not compared.rows:
+        notes = [f"no value is bold: {compared.note}"] if compared.note else []
+        return RunClusters(notes=notes, bold_notes=notes)
     ranked = rankings(compared.rows)
-    letters = {(metric, system.system): system.letters for metric, systems in ranked.items() for system in systems}
-    metrics = list(dict.fromkeys(row.metric for row in compared.rows))
-    untested = [metric for metric in metrics if metric not in ranked]
+    side = ComparedRun(run)
+    keys = {side.label(system): (system.model, system.decoding_key) for system in side.systems}
+    places = {(metric, *keys[item.system]): item for metric, systems in ranked.items() for item in systems}
+    untested = [name for metric, name in shown_names(compared.rows).items() if metric not in ranked]
     notes: list[str] = []
     if ranked:
         draws = max(row.draws for row in compared.rows)
         notes.append(
             "values of a metric that share a letter do not differ significantly "
-            f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL}); those in bold do not differ from the best one"
+            f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL})"
         )
+    rest = [BOLD_NOTE] if ranked else []
     if compared.note:
-        notes.append(f"not marked: {compared.note}")
+        rest.append(f"not in bold: {compared.note}")
     if untested:
-        notes.append(f"no direction, no test or several set sizes, therefore not marked: {', '.join(untested)}")
-    return letters, notes
+        rest.append(f"no direction, no test or several set sizes, therefore not in bold: {', '.join(untested)}")
+    return RunClusters(
+        {key: item.letters for key, item in places.items()},
+        {key for key, item in places.items() if item.leads},
+        [*notes, *rest],
+        rest,
+    )
 
 
-def _data(
-    record: ResultRecord, names: Mapping[tuple[str, str], str], labels: Mapping[tuple[str, str], str], letters: Letters
-) -> list[object]:
+def _data(record: ResultRecord, names: Mapping[tuple[str, str], str], letters: Mapping[Key, str]) -> list[object]:
     """Return the row of a record in the CSV."""
     key = record.model, record.decoding_key
     row = full_row(record) | {
-        "system": names[key], "cluster": letters.get((record.metric, labels.get(key, "")), ""),
+        "system": names[key], "cluster": letters.get(record_key(record), ""),
         "decoding": json.dumps(dict(record.decoding), sort_keys=True) if record.decoding else "",
         **{name: "-".join(map(str, (record.sizes or {}).get(name, ()))) for name in ("candidates", "references")},
     }  # fmt: skip

@@ -10,6 +10,7 @@ from harness.errors import HarnessError, UnknownName
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
+from harness.reporting.metric_labels import display_name
 from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
@@ -58,8 +59,8 @@ def as_chart(result: object, name: str = "") -> Any:
     if isinstance(result, Scores):
         from harness.reporting.charts.samples import distributions
 
-        directions = {label: item.higher_is_better for label, item in result.items()}
-        chart = distributions({label: {"": item.per_example} for label, item in result.items()}, directions)
+        heads = {label: heading(label, item.higher_is_better, item.signature) for label, item in result.items()}
+        chart = distributions({heads[label]: {"": item.per_example} for label, item in result.items()})
         if chart is None:
             raise HarnessError("there are too few different scores per example to draw their distribution")
         return chart.altair()
@@ -97,17 +98,18 @@ def scores_table(scores: Scores) -> Table:
     tested = any(item.p_value is not None for item in scores.values())
     rows = [
         [
-            heading(label, item.higher_is_better), number(item.value), interval_text(item.ci95),
+            heading(label, item.higher_is_better, item.signature), number(item.value), interval_text(item.ci95),
             *([p_text(item.p_value)] if tested else []),
             f"{len(item.per_example) - item.skipped}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
         ]
         for label, item in scores.items()
     ]  # fmt: skip
+    names = {label: display_name(label, item.signature) for label, item in scores.items()}
     notes = [
-        f"{label}: no interval, {item.interval_note}"
+        f"{names[label]}: no interval, {item.interval_note}"
         for label, item in scores.items()
         if item.interval_note and not item.ci95
     ]
-    notes += [f"{label}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
+    notes += [f"{names[label]}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
     headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
     return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)

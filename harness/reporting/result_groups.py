@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from harness.reporting.table import size_text
+from harness.reporting.metric_labels import shown_name, shown_names
+from harness.reporting.table import heading, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
@@ -48,8 +49,8 @@ def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
     """Return reason -> metrics, for the records without a requested p-value, in the order of first appearance."""
     notes: dict[str, list[str]] = {}
     for record in records:
-        if record.p_note is not None and record.metric not in notes.setdefault(record.p_note, []):
-            notes[record.p_note].append(record.metric)
+        if record.p_note is not None and shown_name(record) not in notes.setdefault(record.p_note, []):
+            notes[record.p_note].append(shown_name(record))
     return notes
 
 
@@ -66,15 +67,16 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     Examples
     --------
     >>> interval_notes([ResultRecord(model="a", metric="distinct2", interval_note="repeats n-grams")])
-    ['no 95 % interval: distinct2 (repeats n-grams)']
+    ['no 95 % interval: Distinct-2 (repeats n-grams)']
     """
     notes: dict[tuple[bool, str], dict[str, list[str]]] = {}
     totals: dict[str, int] = {}
     for record in records:
-        totals[record.metric] = totals.get(record.metric, 0) + 1
+        name = shown_name(record)
+        totals[name] = totals.get(name, 0) + 1
         if record.interval_note is not None:
             metrics = notes.setdefault((record.ci95 is None, record.interval_note), {})
-            metrics.setdefault(record.metric, []).append(record.model)
+            metrics.setdefault(name, []).append(record.model)
     lines: list[str] = []
     for (missing, note), metrics in notes.items():
         labels = [
@@ -101,6 +103,13 @@ def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
 def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
     """Return metric -> direction, in the order of the records."""
     return {record.metric: record.higher_is_better for record in records}
+
+
+def headings(records: Iterable[ResultRecord]) -> dict[str, str]:
+    """Return metric -> its name with the arrow of its direction, in the order of the records."""
+    records = list(records)
+    names = shown_names(records)
+    return {record.metric: heading(names[record.metric], record.higher_is_better) for record in records}
 
 
 def full_row(record: ResultRecord) -> dict[str, object]:

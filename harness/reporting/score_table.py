@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.analysis.comparisons import LEVEL, Comparison
+from harness.reporting.charts.comparisons import Compared
 from harness.reporting.result_groups import full_row
-from harness.reporting.table import Table, heading, interval_text, number, p_text, signed_text, size_text
+from harness.reporting.table import Table, interval_text, number, p_text, record_heading, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
 Comparisons = Mapping[tuple[str, str], Comparison]
@@ -61,8 +63,9 @@ class Result:
 
 
 def score_table(
-    records: Sequence[ResultRecord], rows: Sequence[Comparison] = (), baseline: str = "", draws: int = 0
-) -> Table:
+    records: Sequence[ResultRecord], rows: Sequence[Comparison] = (), baseline: str = "", draws: int = 0,
+    compared: Compared | None = None,
+) -> Table:  # fmt: skip
     """Return the table of the records of one run and of the comparisons of its systems with the baseline.
 
     Parameters
@@ -75,7 +78,11 @@ def score_table(
         Label of the baseline; empty for one system.
     draws : int
         Draws of the comparisons, for the note below the table.
+    compared : Compared, optional
+        Comparisons of all pairs of systems, which decide what is bold; default: ``rows``, which are all pairs of two systems.
     """
+    ranked = rankings(rows if compared is None else compared.rows)
+    leading = {(metric, item.system) for metric, systems in ranked.items() for item in systems if item.leads}
     groups = _group_results(records, {(row.metric, row.system_a): row for row in rows}, baseline)
     ordered = [result for group in groups for result in group]
     starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
@@ -85,14 +92,16 @@ def score_table(
         lines[index]["metric"] = ""
     sizes = {size_text(result.record.sizes) for result in ordered}
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
-    best = {start + index for start, group in zip(starts, groups) for index in _best(group)}
+    bold = {k for k, result in enumerate(ordered) if (result.record.metric, result.record.model) in leading}
+    untested = f"not in bold: {compared.note}" if compared and compared.note else ""
+    bold_notes = [note for note in (BOLD_NOTE if leading else "", untested) if note]
     return Table(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
-        notes=[*_notes(ordered, baseline, draws), *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
-        bold=frozenset((index, used.index("value")) for index in best),
+        notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
+        bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=[DATA, *(_data(result, baseline) for result in ordered)],
     )
@@ -121,7 +130,7 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
     """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
     record, row = result.record, result.row
     cells = {
-        "metric": heading(record.metric, record.higher_is_better),
+        "metric": record_heading(record),
         "system": record.model,
         "set": size_text(record.sizes),
         "value": number(record.value),
@@ -159,26 +168,6 @@ def _remarks(result: Result) -> list[str]:
     return remarks
 
 
-def _best(group: Sequence[Result]) -> list[int]:
-    """Return the place of the best result of a metric when its difference to the baseline is significant, else nothing.
-
-    The baseline itself is best when every other system differs from it significantly.
-    """
-    direction = group[0].record.higher_is_better
-    others = [result for result in group if result.baseline is not None]
-    if not others or direction is None or any(result.sizes_differ for result in others):
-        return []
-    index = max(range(len(group)), key=lambda k: _rank(group[k].record, direction))
-    decisive = others if group[index].baseline is None else [group[index]]
-    return [index] if all(result.significant for result in decisive) else []
-
-
-def _rank(record: ResultRecord, higher_is_better: bool) -> float:
-    if record.value != record.value:
-        return float("-inf")
-    return record.value if higher_is_better else -record.value
-
-
 def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
     systems = {result.record.model for result in results if result.row is not None}
     if not systems:
@@ -186,10 +175,7 @@ def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
     adjusted = f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric" if len(systems) > 1 else ""
     notes = [f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}"]
     if any(result.significant for result in results):
-        bold = (
-            "bold: best value, if it differs from that of the baseline (or the baseline from all others) at this level"
-        )
-        notes.append(f"*: p (Holm) of at most {LEVEL:g}; {bold}")
+        notes.append(f"*: p (Holm) of at most {LEVEL:g}")
     return notes
 
 

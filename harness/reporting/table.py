@@ -7,13 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from harness.reporting.metric_labels import display_name
+from harness.rundir.records import ResultRecord
+
 ARROWS = {True: "↑", False: "↓", None: " "}
 """Direction of a metric: higher is better, lower is better, no direction."""
 
 
-def heading(metric: str, higher_is_better: bool | None) -> str:
-    """Return a metric with the arrow of its direction."""
-    return f"{metric} {ARROWS[higher_is_better]}".strip()
+def heading(metric: str, higher_is_better: bool | None, signature: str = "") -> str:
+    """Return the name of a metric (:func:`~harness.reporting.metric_labels.display_name`) with the arrow of its direction."""
+    return f"{display_name(metric, signature)} {ARROWS[higher_is_better]}".strip()
+
+
+def record_heading(record: ResultRecord) -> str:
+    """Return the name of a record's metric with the arrow of its direction."""
+    return heading(record.metric, record.higher_is_better, record.signature)
 
 
 def number(value: object) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from harness.analysis.compare import ComparedRun, Pair, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import Comparison
+from harness.reporting.metric_labels import shown_names
 from harness.run.finished import Run
 
 
@@ -25,10 +26,10 @@ class Compared:
     """Names the metrics without comparisons of all pairs, with the remedy; empty where there are none."""
 
 
-def compared_systems(run: Run, budget: float | None = BUDGET) -> Compared:
+def compared_systems(run: Run, budget: float | None = BUDGET, all_pairs_only: bool = False) -> Compared:
     """Return the comparisons of all pairs of a run in the metrics whose tests are stored or cheap.
 
-    Where no metric is, every system is compared with the first one.
+    Where no metric is, every system is compared with the first one, or with ``all_pairs_only`` none.
     """
     side = ComparedRun(run, name=str(run.path or ""))
     remedy = f"{f'harness compare {run.path}' if run.path else 'harness.compare'} computes and keeps them"
@@ -41,10 +42,11 @@ def compared_systems(run: Run, budget: float | None = BUDGET) -> Compared:
             return Compared([])
         plan = affordable(all_pairs, budget)
         if plan.metrics:
-            missing = ", ".join(plan.postponed)
+            names = shown_names(run.records)
+            missing = ", ".join(names[metric] for metric in plan.postponed)
             return Compared(_rows(all_pairs, plan), note=f"not compared: {missing}; {remedy}" if missing else "")
     note = f"not all pairs of the {len(side.systems)} systems are compared; {remedy}"
-    rows = _rows(few, affordable(few, budget)) if few else []
+    rows = _rows(few, affordable(few, budget)) if few and not all_pairs_only else []
     return Compared(rows, side.label(side.systems[0]), note) if rows else Compared([], note=note)
 
 

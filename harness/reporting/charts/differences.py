@@ -13,6 +13,7 @@ from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
+from harness.reporting.metric_labels import shown_name
 from harness.reporting.table import heading, number, p_text
 from harness.run.finished import Run
 
@@ -84,7 +85,7 @@ def _line(row: Comparison, base: str) -> Values | None:
     if flip and word != "not significant":
         word = "worse" if word == "better" else "better"
     return {
-        "metric": row.metric, "direction": row.higher_is_better, "pair": a if base else f"{a}{MINUS}{b}", "a": a, "b": b,
+        "metric": shown_name(row), "direction": row.higher_is_better, "pair": a if base else f"{a}{MINUS}{b}", "a": a, "b": b,
         "difference": sign * row.difference, "low": low, "high": high, "verdict": word, "p": p_text(row.p_holm),
         "text": number(sign * row.difference),
     }  # fmt: skip

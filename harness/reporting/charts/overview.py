@@ -47,7 +47,7 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
             direction = record.higher_is_better
             size = f" ({size_text(record.sizes)})" if record.metric in divided else ""
             cells.append({
-                "metric": heading(record.metric, direction) + size,
+                "metric": heading(record.metric, direction, record.signature) + size,
                 "system": names[record.model, record.decoding_key],
                 "position": math.nan if direction is None else share if direction else 1 - share,
                 "value": record.value, "text": number(record.value), "interval": interval_text(record.ci95),

@@ -15,8 +15,9 @@ from harness.registry import current
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import Layout
-from harness.reporting.result_groups import directions, system_names
-from harness.reporting.table import heading, interval_text, number
+from harness.reporting.metric_labels import shown_names
+from harness.reporting.result_groups import directions, headings, system_names
+from harness.reporting.table import interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -37,13 +38,14 @@ def planes(run: Run) -> list[Chart]:
     if len(first) < 2 or len(system_names(run.records)) < 2:
         return []
     (first_question, across), *others = first.items()
+    names = shown_names(run.records)
     charts: list[Chart] = []
     for question, up in others:
         caption = (
-            f"Across, {across}: {_small(first_question)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % "
-            "intervals; the line joins the systems that no other one surpasses in both."
+            f"Across, {names[across]}: {_small(first_question)} Up, {names[up]}: {_small(question)} Better is to the right "
+            "and up. Bars are 95 % intervals; the line joins the systems that no other one surpasses in both."
         )
-        chart = plane_chart(run.records, across, up, f"{across} against {up}", caption, "trade-offs")
+        chart = plane_chart(run.records, across, up, f"{names[across]} against {names[up]}", caption, "trade-offs")
         charts += [] if chart is None else [chart]
     return [
         replace(chart, id=f"plane-{k}") if len(others) > 1 else chart for k, chart in enumerate(charts[:MOST_PLANES], 1)
@@ -76,8 +78,8 @@ def plane_chart(
     points = plane_points(records, across, up)
     if len(points) < 2:
         return None
-    direction = directions(records)
-    titles = (heading(across, direction[across]), heading(up, direction[up]))
+    direction, heads = directions(records), headings(records)
+    titles = (heads[across], heads[up])
     build = partial(build_plane, points, titles, (direction[across], direction[up]))
     return Chart("plane", title, caption, group, build)
 

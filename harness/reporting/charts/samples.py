@@ -14,8 +14,9 @@ from harness.reporting.captions import system_heads
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R, Layout
-from harness.reporting.result_groups import directions
-from harness.reporting.table import heading, number
+from harness.reporting.metric_labels import shown_names
+from harness.reporting.result_groups import directions, headings
+from harness.reporting.table import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
 from harness.stats.correlation import average_ranks
@@ -36,22 +37,19 @@ def score_distributions(run: Run) -> list[Chart]:
     """Return the distributions of the scores per example: a panel per metric, a curve per system."""
     systems, names, note = _systems(run)
     order = [metric for metric in directions(run.records) if metric in set(run.samples.metrics)]
-    scores = {metric: {name: system.scores(metric) for name, system in zip(names, systems)} for metric in order}
-    chart = distributions(scores, directions(run.records), note)
+    heads = headings(run.records)
+    scores = {heads[metric]: {name: system.scores(metric) for name, system in zip(names, systems)} for metric in order}
+    chart = distributions(scores, note)
     return [] if chart is None else [chart]
 
 
-def distributions(
-    scores: Mapping[str, Mapping[str, np.ndarray]], direction: Mapping[str, bool | None], note: str = ""
-) -> Chart | None:
+def distributions(scores: Mapping[str, Mapping[str, np.ndarray]], note: str = "") -> Chart | None:
     """Return the distributions of scores per example, by metric and system; None where no metric has enough different scores.
 
     Parameters
     ----------
     scores : mapping
-        Metric -> system -> scores of shape (B,), NaN where undefined; the same systems for every metric.
-    direction : mapping
-        Metric -> direction.
+        Heading of a metric -> system -> scores of shape (B,), NaN where undefined; the same systems for every metric.
     note : str
         Sentence at the end of the caption, with a blank before it.
     """
@@ -74,7 +72,7 @@ def distributions(
         "Distribution of the scores per example (Gaussian kernel density, Silverman's bandwidth, each as high as its row). "
         f"Bars are quartiles, white ticks medians.{note}"
     )
-    build = partial(_build_scores, curves, marks, names, dict(direction))
+    build = partial(_build_scores, curves, marks, names)
     return Chart("scores", "Scores per example", caption, "scores", build)
 
 
@@ -124,9 +122,7 @@ def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.n
     return kernel @ counts / (len(values) * width * np.sqrt(2 * np.pi))
 
 
-def _build_scores(
-    curves: Sequence[Values], marks: Sequence[Values], names: Sequence[str], direction: dict[str, bool | None], layout: Layout
-) -> Spec:  # fmt: skip
+def _build_scores(curves: Sequence[Values], marks: Sequence[Values], names: Sequence[str], layout: Layout) -> Spec:
     size = layout.font
 
     def panel(metric: str, width: float, first: bool) -> Spec:
@@ -159,8 +155,7 @@ def _build_scores(
             "tick", {"color": "white", "thickness": 0.2 * size, "height": 0.55 * size}, data="marks", where=only,
             x=vega.quantitative("median"), y=y, tooltip=tooltip,
         )  # fmt: skip
-        title = heading(metric, direction.get(metric))
-        return vega.layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=title)
+        return vega.layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=metric)
 
     return vega.finish_chart(
         vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel), curves=curves, marks=marks
@@ -176,13 +171,13 @@ def p_histograms(run: Run) -> list[Chart]:
     """Return histograms of the p-values per example beside the uniform distribution: a row per system, a column per metric."""
     systems, names, note = _systems(run)
     bars: list[Values] = []
-    for metric in directions(run.records):
+    for metric, shown in shown_names(run.records).items():
         for name, system in zip(names, systems):
             p = system.p_values(metric)
             p = np.zeros(0) if p is None else p[np.isfinite(p)]
             if len(p) >= LEAST:
                 counts, edges = np.histogram(p, BINS, (0, 1))
-                common = {"metric": metric, "system": name}
+                common = {"metric": shown, "system": name}
                 bars += [
                     {**common, "low": float(a), "high": float(b), "share": c / len(p), "count": int(c)}
                     for a, b, c in zip(edges, edges[1:], counts)
@@ -241,7 +236,7 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
 
 def metric_correlations(run: Run) -> list[Chart]:
     """Return the matrix of rank correlations between metrics, over the examples of a system, averaged over systems."""
-    direction = directions(run.records)
+    direction, heads = directions(run.records), headings(run.records)
     metrics = [metric for metric in direction if metric in set(run.samples.metrics)]
     if len(metrics) < 3 or not run.samples.systems:
         return []
@@ -249,7 +244,7 @@ def metric_correlations(run: Run) -> list[Chart]:
     drawn = [k for k in range(len(metrics)) if np.isfinite(np.delete(matrix[k], k)).any()]
     if len(drawn) < 3:
         return []
-    matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
+    matrix, labels = matrix[np.ix_(drawn, drawn)], [heads[metrics[k]] for k in drawn]
     order = leaf_order(matrix)
     cells = [
         {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "−")}

@@ -10,8 +10,8 @@ from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import Layout
-from harness.reporting.result_groups import directions
-from harness.reporting.table import heading, interval_text, number
+from harness.reporting.result_groups import headings
+from harness.reporting.table import interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text, lookup
 
@@ -28,7 +28,7 @@ def sweeps(run: Run) -> list[Chart]:
             continue
         title = f"Metrics over {axis.replace('_', ' ')}"
         caption = f"{title}, with 95 % intervals as bands. The arrow of a metric shows the direction of better values."
-        build = partial(build_lines, rows, directions(run.records), axis.replace("_", " "))
+        build = partial(build_lines, rows, axis.replace("_", " "))
         charts.append(Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build))
     return charts
 
@@ -41,6 +41,7 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
     others = {name for record in records for name in record.decoding if name != axis}
     varying = {name for name in others if len({repr(record.decoding.get(name)) for record in records}) > 1}
     rows: list[Values] = []
+    heads = headings(records)
     for record in records:
         x = _number(record, axis)
         if x is None or not math.isfinite(record.value):
@@ -48,8 +49,8 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
         remaining = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
         low, high = record.ci95 or (None, None)
         rows.append({
-            "metric": record.metric, "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value, "low": low, "high": high,
-            "text": number(record.value), "interval": interval_text(record.ci95),
+            "metric": heads[record.metric], "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value,
+            "low": low, "high": high, "text": number(record.value), "interval": interval_text(record.ci95),
         })  # fmt: skip
     return rows
 
@@ -59,7 +60,7 @@ def _number(record: ResultRecord, axis: str) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def build_lines(rows: Sequence[Values], direction: dict[str, bool | None], x_title: str, layout: Layout) -> Spec:
+def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
     """Return a panel per metric with a line per system; each metric has a scale of its own."""
     metrics, lines = vega.distinct(rows, "metric"), vega.distinct(rows, "line")
     columns = layout.columns(len(metrics))
@@ -77,8 +78,10 @@ def build_lines(rows: Sequence[Values], direction: dict[str, bool | None], x_tit
             vega.nominal("interval"),
         ]
         marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
-        height, title = min(0.7 * width, 14 * layout.font), heading(metric, direction.get(metric))
+        height = min(0.7 * width, 14 * layout.font)
         charts.append(
-            vega.layer(*marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=title)
+            vega.layer(
+                *marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=metric
+            )
         )
     return vega.finish_chart(vega.panels(charts, columns), rows=rows)

@@ -33,7 +33,7 @@ from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
 from harness.reporting.page.sources import examples_of, stream
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes
-from harness.reporting.table import ARROWS, interval_text, number, p_text, size_text
+from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
@@ -88,6 +88,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     environment.filters.update(
+        heading=record_heading,
         number=percent_text if league.sets else number,
         p_text=p_text,
         interval=interval_text,

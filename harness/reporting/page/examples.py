@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
 from harness.reporting.page.sources import stream
@@ -54,6 +55,7 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         return ExampleBlocks((), 0)
     row_of = {example: k for k, example in enumerate(ids)}
     metrics = [m for m in group.metrics if any(m in system.table.metrics for system in systems)]
+    names = shown_names(record for _, record in group.records)
     directions = {record.metric: record.higher_is_better for _, record in group.records}
     tested = [m for m in metrics if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)]
     index = {
@@ -61,7 +63,7 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         "total": len(all_ids),
         "part": PART,
         "systems": [_entry(group, number) for number in range(len(systems))],
-        "metrics": [{"name": m, "higher": directions.get(m), "p": m in tested} for m in metrics],
+        "metrics": [{"name": names[m], "higher": directions.get(m), "p": m in tested} for m in metrics],
     }
     blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):

@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
 from harness.registry import current
+from harness.reporting.metric_labels import display_name
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
 from harness.reporting.page.sources import stream
@@ -116,6 +117,7 @@ def _of_system(
     """Return example -> explanation; None where a score differs from that of the run."""
     scores = system.scores(label)
     explained: dict[str, dict[str, object]] = {}
+    name = display_name(label, metric.signature())
     state = scoring.fit_once(metric, features)
     for positions, batch in scoring.batches(sets, features):
         if not scoring.can_score(metric, batch) or not isinstance(metric, Explains):
@@ -127,5 +129,5 @@ def _of_system(
         for k, explanation in zip(positions.tolist(), metric.explain(batch, features, state)):
             if explanation is not None:
                 texts = [list(text) for text in explanation.texts]
-                explained[sets[k].id] = {"metric": label, "title": f"{label}: {explanation.title}", "texts": texts}
+                explained[sets[k].id] = {"metric": label, "title": f"{name}: {explanation.title}", "texts": texts}
     return explained

@@ -22,10 +22,16 @@ def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
     It has no samples: those are the judged captions, which belong to no metric.
     """
     (side,) = group.sides
-    records = tuple(record for statistic in LeagueSet(side.run).groups for record in statistic)
+    judged = LeagueSet(side.run)
+    records = tuple(
+        replace(record, model=judged.metric_names[record.model]) for statistic in judged.groups for record in statistic
+    )
     ranks: dict[str, dict[str, str]] = {}
+    leading: dict[str, set[str]] = {}
     for record in records:
         key = system_key(0, record.model, record.decoding_key)
         ranks.setdefault(record.metric, {})[key] = str(cluster(record) or "")
+        if cluster(record) == 1:
+            leading.setdefault(record.metric, set()).add(key)
     run = replace(side.run, records=records, samples=SampleTable.empty())
-    return Group((replace(side, run=run),)), Clusters(ranks, NOTE)
+    return Group((replace(side, run=run),)), Clusters(ranks, leading, NOTE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
+from harness.reporting.metric_labels import shown_name, shown_names
 from harness.reporting.page.groups import Group
 from harness.reporting.page.significance import Clusters, system_key
 from harness.reporting.result_groups import divided_metrics, full_row, group_records
@@ -26,6 +27,8 @@ class Column:
     """One metric."""
 
     metric: str
+    name: str
+    """Name of the metric for people."""
     question: str
     summary: str
     signature: str
@@ -58,7 +61,7 @@ class Cell:
     def hint(self) -> str:
         """Text of the tooltip: interval, p-values, counts."""
         record = self.record
-        texts = [f"{record.metric} {number(record.value)}"]
+        texts = [f"{shown_name(record)} {number(record.value)}"]
         if record.ci95:
             texts.append(f"95 % interval {interval_text(record.ci95)}")
         elif record.interval_note:
@@ -180,11 +183,16 @@ def _columns(group: Group) -> tuple[Column, ...]:
     ranks = {question: rank for rank, question in enumerate(question for question in ordered if question)}
     first = {record.metric: record for _, record in reversed(group.records)}
     tested = {record.metric for _, record in group.records if record.p_value is not None}
+    names = shown_names(record for _, record in group.records)
     columns: list[Column] = []
     for metric in group.metrics:
         entry, record = entries[metric], first[metric]
         question, summary = ((entry.question or OTHER), entry.summary) if entry else (OTHER, "")
-        columns.append(Column(metric, question, summary, record.signature, record.higher_is_better, metric in tested))
+        columns.append(
+            Column(
+                metric, names[metric], question, summary, record.signature, record.higher_is_better, metric in tested
+            )
+        )
     return tuple(sorted(columns, key=lambda column: ranks.get(column.question, len(ranks))))
 
 
@@ -246,7 +254,7 @@ def _cells(
         cells[key] = Cell(
             record=record,
             letters=letters,
-            best=_leads(letters) and not all(_leads(clusters.of(column.metric, system)) for system in records),
+            best=key in clusters.leading.get(column.metric, ()),
             low=left,
             width=round(right - left, 1),
             dot=place(record.value),
@@ -254,11 +262,6 @@ def _cells(
             share=_share(record.value, scale),
         )
     return cells
-
-
-def _leads(letters: str) -> bool:
-    """Return True for letters with the one of the best system's cluster, and for the number 1 of a ranked cluster."""
-    return letters == "1" or "a" in (letters.split() if any(c.isdigit() or c == " " for c in letters) else letters)
 
 
 def _scale(records: Mapping[str, ResultRecord], roles: Mapping[str, str]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.reporting.metric_labels import shown_name
 from harness.reporting.page.groups import Group
 from harness.reporting.page.significance import Clusters
 from harness.run.finished import Run
@@ -43,10 +44,10 @@ def _of_run(run: Run) -> list[Notice]:
         notices.append(Notice("The run has no results.", severe=True))
     if run.failed:
         notices.append(_failure_notice(run))
-    undefined = list(dict.fromkeys(record.metric for record in run.records if math.isnan(record.value)))
+    undefined = list(dict.fromkeys(shown_name(record) for record in run.records if math.isnan(record.value)))
     if undefined:
         notices.append(Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True))
-    skipped = Counter(record.metric for record in run.records if record.skipped)
+    skipped = Counter(shown_name(record) for record in run.records if record.skipped)
     if skipped:
         largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
         notices.append(

@@ -9,6 +9,7 @@ from typing import cast
 
 from harness.contracts.parameters import Values
 from harness.files.json_text import parse_json
+from harness.reporting.metric_labels import shown_name
 from harness.reporting.table import Table, number
 from harness.run.finished import Run
 from harness.rundir.format import LOG
@@ -75,7 +76,7 @@ def _times(run: Run) -> list[tuple[str, str]]:
     rows = [(f"captions of {model}", number(value)) for model, value in captions.items()]
     seconds: dict[str, float] = {}
     for record in run.records:
-        seconds[record.metric] = seconds.get(record.metric, 0.0) + record.seconds
+        seconds[shown_name(record)] = seconds.get(shown_name(record), 0.0) + record.seconds
     rows += [(f"scores of {metric}", number(value)) for metric, value in seconds.items()]
     started = [event["time"] for event in events if event.get("event") == "started"]
     finished = [event["time"] for event in events if event.get("event") == "finished"]

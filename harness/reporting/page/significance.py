@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from harness.analysis.clusters import rankings
+from harness.analysis.clusters import BOLD_NOTE, RankedSystem, rankings
 from harness.analysis.compare import DRAWS, Pair, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import LEVEL, Comparison
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.page.groups import Group
 
 
@@ -23,6 +24,8 @@ class Clusters:
     """Letters of systems by metric: two systems that share a letter are not told apart."""
 
     letters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    leading: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    """Metric -> systems whose values are marked (:attr:`~harness.analysis.clusters.RankedSystem.leads`)."""
     note: str = ""
     """Description of the tests."""
     warning: str = ""
@@ -38,7 +41,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     count = len(group.systems) * (len(group.systems) - 1) // 2
     if budget is not None and count > MAX_PAIRS:
         return Clusters(
-            warning=f"No significance clusters, and no value marked as best: {len(group.systems)} systems are {count:,} pairs, more than "
+            warning=f"No significance clusters, and no value in bold: {len(group.systems)} systems are {count:,} pairs, more than "
             f"the {MAX_PAIRS:,} that a page compares; --compare compares them all the same."
         )
     pairs = [Pair(*first, *second) for first, second in itertools.combinations(group.systems, 2)]
@@ -48,12 +51,14 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     plan = affordable(pairs, budget)
     compared = compare_affordable(pairs, plan.metrics)
     rows = adjusted([row for _, row in compared])
-    letters = _letters(group, [pair for pair, _ in compared], rows)
+    ranked = _ranked(group, [pair for pair, _ in compared], rows)
+    letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
+    leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
     note = (
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
-        f"randomisation, {DRAWS:,} draws). Marked values share the letter a with the best one."
+        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}."
     )
-    return Clusters(letters, note if letters else "", _postponed_note(group, plan))
+    return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan))
 
 
 def _postponed_note(group: Group, plan: Affordable) -> str:
@@ -61,19 +66,20 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
     if not plan.postponed:
         return ""
     name = group.sides[0].name
+    names = shown_names(record for _, record in group.records)
     remedy = (
         "write the report with --compare to compute them"
         if group.several_runs
         else f"'harness report {name} --compare' computes and keeps them"
     )
     return (
-        f"No significance clusters, and no value marked as best, for {', '.join(plan.postponed)}: "
+        f"No significance clusters, and no value in bold, for {', '.join(names[metric] for metric in plan.postponed)}: "
         f"{plan.missing:,} tests take too long for a page; {remedy}."
     )
 
 
-def _letters(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[str, dict[str, str]]:
-    """Return metric -> system -> letters."""
+def _ranked(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[str, list[RankedSystem]]:
+    """Return metric -> systems from the best."""
     number = {id(side): index for index, side in enumerate(group.sides)}
     entries: list[Comparison] = []
     for pair, row in zip(compared, rows):
@@ -82,6 +88,4 @@ def _letters(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict
             for side, system in ((pair.one, pair.a), (pair.other, pair.b))
         ]
         entries.append(replace(row, system_a=keys[0], system_b=keys[1]))
-    return {
-        metric: {system.system: system.letters for system in systems} for metric, systems in rankings(entries).items()
-    }
+    return rankings(entries)

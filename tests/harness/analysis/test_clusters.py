@@ -28,6 +28,17 @@ def test_systems_are_ranked_with_letters_wins_and_losses():
     ]  # fmt: skip
 
 
+def test_all_that_are_not_worse_than_the_best_lead_whatever_their_letters():
+    rows = [row("a", "b", 3.0, 2.0, 0.2, "="), row("a", "c", 3.0, 1.0, 0.2, "="), row("b", "c", 2.0, 1.0, 0.01, "A")]
+    assert [(item.letters, item.leads) for item in rankings(rows)["x"]] == [("ab", True), ("a", True), ("b", True)]
+    rows[1] = row("a", "c", 3.0, 1.0, 0.01, "A")
+    assert [item.leads for item in rankings(rows)["x"]] == [True, True, False]
+    rows.append(row("d", "e", 9.0, 8.0, 0.01, "A"))  # of another size: compares with none of the others
+    apart = [row(one, other, 1.0, 9.0, None, "sizes differ", sizes_differ=True) for one in "abc" for other in "de"]
+    leading = [(item.system, item.leads) for item in rankings([*rows, *apart])["x"]]
+    assert leading == [("a", True), ("b", True), ("c", False), ("d", True), ("e", False)]
+
+
 def test_lower_is_better_reverses_the_order():
     rows = [row("a", "b", 1.0, 3.0, 0.01, "A", higher_is_better=False)]
     assert [item.system for item in rankings(rows)["x"]] == ["a", "b"]

@@ -277,13 +277,13 @@ def test_without_metrics_the_default_ones_are_used_and_missing_ones_named(files,
     assert main(["score", "p.json", "q.json", "--references", "two.json", "--format", "markdown"]) == 0
     captured = capsys.readouterr()
     assert captured.err == "harness: more is left out: not installed\n"
-    assert "| length ↑ | p | 1.5000 |" in captured.out
+    assert "| length ↑ | p | **1.5000** |" in captured.out
 
 
 def test_latex_and_a_run_directory(files, capsys):
     arguments = ["score", "p.json", "q.json", "--references", "two.json", "-m", "length", "--output", "out"]
     assert main([*arguments, "--format", "latex"]) == 0
-    assert r"length $\uparrow$ & p & 1.5000" in capsys.readouterr().out
+    assert r"length $\uparrow$ & p & \textbf{1.5000}" in capsys.readouterr().out
     assert main(arguments) == 0
     assert "harness report out makes a page of it" in capsys.readouterr().out
 

@@ -54,10 +54,10 @@ def test_a_pair_is_a_table_with_a_row_per_metric():
     (sheet,) = pair_tables([ROW, UNTESTED])
     assert sheet.title == "A = one   B = two"
     assert sheet.rows[0] == [
-        "bleu4 ↑", "0.2500", "0.2000", "0.0500", "0.0100 … 0.0900", "0.0120", "0.0240", "0.0120", "0.2000", "7/2/3", "one",
+        "BLEU-4 ↑", "0.2500", "0.2000", "0.0500", "0.0100 … 0.0900", "0.0120", "0.0240", "0.0120", "0.2000", "7/2/3", "one",
     ]  # fmt: skip
     assert sheet.rows[1][4] == "–" and sheet.rows[1][-1] == "not tested"
-    assert sheet.notes == ["mauve: cannot be resampled", "12 examples; p: approximate randomisation, 1,000 draws"]
+    assert sheet.notes == ["MAUVE: cannot be resampled", "12 examples; p: approximate randomisation, 1,000 draws"]
 
 
 def test_files_name_the_systems_of_several_pairs():
@@ -71,7 +71,7 @@ def test_files_name_the_systems_of_several_pairs():
 
 def test_a_ranking_has_letters():
     sheet = cluster_table("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
-    assert sheet.title == "bleu4 ↑"
+    assert sheet.title == "BLEU-4 ↑"
     assert list(sheet.rows[1]) == ["two", "0.2000", "b", "0", "1"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import harness
-from harness.analysis.clusters import rankings
+from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.reporting import main_table as module
 from harness.reporting.formats.latex import to_latex
 from harness.reporting.formats.markdown import to_markdown
@@ -15,15 +15,16 @@ from harness.rundir.records import ResultRecord
 
 def test_values_in_bold_are_those_of_the_best_cluster(captions_run):
     sheet = main_table(captions_run)
-    assert sheet.headers == ["system", "bleu1 ↑", "rouge ↑", "mbleu4 ↓", "trm(bleu) ↓"]
+    assert sheet.headers == ["system", "BLEU-1 ↑", "ROUGE-L ↑", "mBLEU-4 ↓", "TRM (BLEU) ↓"]
     ranked = rankings(harness.compare(captions_run.path))
     systems = [row[0] for row in sheet.rows]
     for column, metric in enumerate(("bleu1", "rouge", "mbleu4", "trm(bleu)"), 1):
         expected = {item.system: item.letters for item in ranked.get(metric, ())}
         assert {systems[i]: mark for (i, j), mark in sheet.marks.items() if j == column} == expected
-        best = {name for name, letters in expected.items() if "a" in letters}
+        best = {item.system for item in ranked.get(metric, ()) if item.leads}
         assert {systems[i] for i, j in sheet.bold if j == column} == best
     assert any("share a letter" in note for note in sheet.notes)
+    assert BOLD_NOTE in sheet.notes
 
 
 def test_the_csv_has_a_row_per_result_with_all_digits(captions_run):
@@ -63,6 +64,6 @@ def test_sizes_that_differ_are_columns_of_their_own_and_not_marked(captions_run)
         for model, n in (("a", 1), ("b", 10))
     )
     sheet = main_table(replace(captions_run, records=records))
-    assert sheet.headers == ["system", "mmd ↓ (1 + 5)", "mmd ↓ (10 + 5)"]
+    assert sheet.headers == ["system", "MMD ↓ (1 + 5)", "MMD ↓ (10 + 5)"]
     assert [list(row) for row in sheet.rows] == [["a", "1.0000", ""], ["b", "", "1.0000"]]
     assert not sheet.bold

@@ -70,9 +70,9 @@ def test_metrics_of_one_note_share_a_line():
         noted("a", "cider", "held fixed", (0.0, 1.0)), noted("a", "bleu4", None, (0.0, 1.0)), noted("b", "bleu4", "no spread"),
     ]  # fmt: skip
     assert interval_notes(records) == [
-        "no 95 % interval: distinct2, vocabulary (n-grams)",
-        "95 % interval: cider (held fixed)",
-        "no 95 % interval: bleu4 of b (no spread)",
+        "no 95 % interval: Distinct-2, Vocabulary (n-grams)",
+        "95 % interval: CIDEr-D (held fixed)",
+        "no 95 % interval: BLEU-4 of b (no spread)",
     ]
     assert interval_notes([]) == []
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from harness.analysis.clusters import BOLD_NOTE
 from harness.analysis.comparisons import Comparison
+from harness.reporting.charts.comparisons import Compared
 from harness.reporting.score_table import DATA, score_table
 from harness.rundir.records import ResultRecord
 from tests.support.comparisons import make_comparison
@@ -25,7 +28,7 @@ def record(model: str, value: float, metric: str = "cider", **fields: Any) -> Re
 def comparison(
     system: str, difference: float | None, p: float | None, metric: str = "cider", **fields: Any
 ) -> Comparison:
-    values = {"better": "=", "n": 10, **fields}
+    values = {"better": "=", "n": 10, "a": difference, "b": 0.0, **fields}
     return make_comparison(
         metric=metric, system_a=system, system_b="a", difference=difference, p_value=p, p_holm=p, **values
     )
@@ -39,7 +42,7 @@ def test_one_system_has_values_and_intervals_alone():
     sheet = score_table([record("a", 2.0), record("a", 3.0, "trm", higher_is_better=False)])
     assert list(sheet.headers) == ["metric", "system", "value", "95 % interval"]
     assert [list(row) for row in sheet.rows] == [
-        ["cider ↑", "a", "2.0000", "1.0000 … 3.0000"], ["trm ↓", "a", "3.0000", "2.0000 … 4.0000"],
+        ["CIDEr-D ↑", "a", "2.0000", "1.0000 … 3.0000"], ["TRM ↓", "a", "3.0000", "2.0000 … 4.0000"],
     ]  # fmt: skip
     assert (sheet.title, list(sheet.notes), sheet.groups) == (
         "10 examples, 1 + 5 captions (candidates + references)", [], frozenset(),
@@ -51,25 +54,30 @@ def test_rows_are_grouped_by_metric_and_carry_the_difference_to_the_baseline():
     rows = [comparison("b", 1.0, 0.01), comparison("b", -0.5, 0.5, "bleu4")]
     sheet = score_table(records, rows, "a", 1000)
     assert [(row["metric"], row["system"], row["difference"], row["p"], row["p (Holm)"]) for row in table(sheet)] == [
-        ("cider ↑", "a", "", "", ""), ("", "b", "+1.0000", "0.0100", "0.0100*"),
-        ("bleu4 ↑", "a", "", "", ""), ("", "b", "-0.5000", "0.5000", "0.5000"),
+        ("CIDEr-D ↑", "a", "", "", ""), ("", "b", "+1.0000", "0.0100", "0.0100*"),
+        ("BLEU-4 ↑", "a", "", "", ""), ("", "b", "-0.5000", "0.5000", "0.5000"),
     ]  # fmt: skip
     assert sheet.groups == {0, 2}
-    assert sheet.bold == {(1, 2)}
+    assert sheet.bold == {(1, 2), (2, 2), (3, 2)}  # of BLEU-4 both: they do not differ significantly
     assert sheet.notes[0] == "difference: to a; p: approximate randomisation of the reported number, 1000 draws"
+    assert sheet.notes[-1] == BOLD_NOTE
 
 
-def test_the_baseline_is_bold_only_when_all_others_differ_from_it():
+def test_bold_values_of_several_systems_need_the_tests_of_all_pairs():
     records = [record("a", 3.0), record("b", 2.0), record("c", 1.0)]
-    for p, bold in ((0.01, {(0, 2)}), (0.2, set())):
-        sheet = score_table(records, [comparison("b", -1.0, p), comparison("c", -2.0, 0.01)], "a")
+    for p, bold in ((0.01, {(0, 2)}), (0.2, {(0, 2), (1, 2)})):
+        rows = [comparison("b", -1.0, p, a=2.0, b=3.0), comparison("c", -2.0, 0.01, a=1.0, b=3.0)]
+        assert score_table(records, rows, "a").bold == frozenset()
+        last = replace(comparison("c", -1.0, 0.3, a=1.0, b=2.0), system_b="b")
+        sheet = score_table(records, rows, "a", compared=Compared([*rows, last]))
         assert sheet.bold == bold
     assert "adjusted for the 2 comparisons of a metric" in sheet.notes[0]
+    assert score_table(records, rows, "a", compared=Compared([], note="too slow")).notes[-1] == "not in bold: too slow"
 
 
 def test_the_best_of_a_metric_where_lower_is_better():
     records = [record("a", 3.0, higher_is_better=False), record("b", 2.0, higher_is_better=False)]
-    assert score_table(records, [comparison("b", -1.0, 0.01)], "a").bold == {(1, 2)}
+    assert score_table(records, [comparison("b", -1.0, 0.01, higher_is_better=False)], "a").bold == {(1, 2)}
 
 
 def test_values_that_cannot_be_tested_have_a_numbered_remark():
@@ -85,7 +93,7 @@ def test_values_that_cannot_be_tested_have_a_numbered_remark():
 def test_set_metrics_of_different_sizes_are_not_compared():
     other = {"candidates": [2], "references": [5]}
     records = [record("a", 1.0, level="set"), record("b", 2.0, level="set", sizes=other)]
-    for rows in ([comparison("b", 1.0, 0.001, better="sizes differ")], []):
+    for rows in ([comparison("b", 1.0, 0.001, better="sizes differ", sizes_differ=True)], []):
         sheet = score_table(records, rows, "a")
         assert [row["set"] for row in table(sheet)] == ["1 + 5", "2 + 5"]
         assert (table(sheet)[1]["difference"], table(sheet)[1]["p"]) == ("–", "–")

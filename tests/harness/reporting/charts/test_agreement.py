@@ -6,6 +6,7 @@ import pytest
 
 from harness.reporting.charts import charts_for
 from harness.reporting.charts.agreement import BEST, OTHER, PUBLISHED
+from harness.reporting.metric_labels import display_name
 from harness.rundir.rundir import RunDir
 
 
@@ -23,7 +24,9 @@ def test_every_set_is_a_panel_with_its_metrics_and_published_values(chart, tmp_p
     }
     values = {row["metric"]: row["value"] for row in rows if row["set"] == "one" and row["kind"] != PUBLISHED}
     assert values == {
-        name: pytest.approx(100 * record.value) for name, record in headlines.items() if record.value == record.value
+        display_name(name): pytest.approx(100 * record.value)
+        for name, record in headlines.items()
+        if record.value == record.value
     }
     assert [row["value"] for row in rows if row["kind"] == PUBLISHED] == [12.5, 12.5]
     assert {row["kind"] for row in rows} <= {BEST, OTHER, PUBLISHED}
@@ -33,4 +36,4 @@ def test_every_set_is_a_panel_with_its_metrics_and_published_values(chart, tmp_p
 def test_metrics_keep_the_order_of_the_league(chart):
     orders = [panel["layer"][0]["encoding"]["y"]["sort"] for panel in chart.spec["concat"]]
     assert orders[0] == orders[1]
-    assert set(orders[0]) == {"bleu1", "rouge"}
+    assert set(orders[0]) == {"BLEU-1", "ROUGE-L"}

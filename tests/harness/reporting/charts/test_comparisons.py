@@ -7,6 +7,7 @@ from dataclasses import replace
 import harness
 from harness.analysis.comparison_budget import GENERAL, PER_TEST
 from harness.reporting.charts.comparisons import compared_systems
+from harness.reporting.metric_labels import display_name
 
 
 def test_few_pairs_are_all_compared(captions_run):
@@ -26,7 +27,7 @@ def test_metrics_whose_tests_are_too_slow_are_named(captions_run):
     names = {row["metric"] for row in compared.rows}
     absent = {record.metric for record in captions_run.records} - names
     assert absent and len(compared.rows) == 3 * len(names)
-    assert all(name in compared.note for name in absent)
+    assert all(display_name(name) in compared.note for name in absent)
     assert "harness.compare computes and keeps them" in compared.note
 
 
@@ -47,3 +48,9 @@ def test_no_comparison_is_computed_beyond_the_limit(captions_run):
     compared = compared_systems(replace(captions_run, path=None), budget=0)
     assert compared.rows == []
     assert "3 systems" in compared.note
+
+
+def test_without_all_pairs_no_system_is_compared_where_that_is_asked(captions_run):
+    compared = compared_systems(_in_memory(captions_run), budget=2.6 * PER_TEST, all_pairs_only=True)
+    assert (compared.rows, compared.base) == ([], "")
+    assert "harness.compare computes and keeps them" in compared.note

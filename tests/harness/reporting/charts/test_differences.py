@@ -9,6 +9,7 @@ from harness.reporting.charts import differences as module
 from harness.reporting.charts.comparisons import Compared
 from harness.reporting.charts.differences import differences
 from harness.reporting.charts.style import PAGE
+from harness.reporting.metric_labels import shown_name
 from harness.run.finished import Run
 
 
@@ -21,7 +22,7 @@ def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
         "central − other <b>scene</b>",
     }
     assert len(rows) == 3 * 4
-    expected = {(row["system_a"], row["system_b"], row["metric"]): row for row in harness.compare(captions_run.path)}
+    expected = {(row["system_a"], row["system_b"], shown_name(row)): row for row in harness.compare(captions_run.path)}
     for row in rows:
         other = expected[row["a"], row["b"], row["metric"]]
         assert row["difference"] == other["difference"]
@@ -34,7 +35,7 @@ def test_axes_of_metrics_of_which_less_is_better_are_reversed(captions_run):
     (chart,) = differences(captions_run)
     panels = chart.spec["concat"]
     reverse = {panel["title"]: panel["layer"][2]["encoding"]["x"]["scale"]["reverse"] for panel in panels}
-    assert reverse == {"bleu1 ↑": False, "rouge ↑": False, "mbleu4 ↓": True, "trm(bleu) ↓": True}
+    assert reverse == {"BLEU-1 ↑": False, "ROUGE-L ↑": False, "mBLEU-4 ↓": True, "TRM (BLEU) ↓": True}
 
 
 def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeypatch):
@@ -43,7 +44,7 @@ def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeyp
     rows = chart.spec["datasets"]["differences"]
     assert {(row["pair"], row["b"]) for row in rows} == {("central", "people"), ("other <b>scene</b>", "people")}
     assert "against people" in chart.title
-    all_pairs = {(row["system_a"], row["system_b"], row["metric"]): row for row in harness.compare(captions_run.path)}
+    all_pairs = {(row["system_a"], row["system_b"], shown_name(row)): row for row in harness.compare(captions_run.path)}
     for row in rows:  # stored rows are people - X; the chart has X - people
         assert row["difference"] == -all_pairs["people", row["a"], row["metric"]]["difference"]
         assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
@@ -54,7 +55,7 @@ def test_no_interval_is_cut_off_by_the_axis(captions_run):
     rows = chart.spec["datasets"]["differences"]
     for panel in chart.build(PAGE)["concat"]:
         low, high = panel["layer"][2]["encoding"]["x"]["scale"]["domain"]
-        metric = panel["title"].split()[0]
+        metric = panel["title"].rsplit(" ", 1)[0]
         ends = [row[end] for row in rows if row["metric"] == metric for end in ("low", "high") if row[end] is not None]
         assert all(low < end < high for end in ends)
         assert low < 0 < high

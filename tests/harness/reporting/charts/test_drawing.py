@@ -30,7 +30,7 @@ def test_figures_are_no_wider_than_their_column(drawn):
 def test_figures_have_their_texts_as_text(drawn):
     root = ElementTree.fromstring(drawn["differences"])
     texts = {element.text for element in root.iter() if element.tag.endswith("}text")}
-    assert {"bleu1 ↑", "people − other <b>scene</b>", "not significant"} <= texts
+    assert {"BLEU-1 ↑", "people − other <b>scene</b>", "not significant"} <= texts
 
 
 def test_the_same_chart_is_the_same_text(captions_run):

@@ -41,7 +41,7 @@ def test_sets_of_different_sizes_have_columns_of_their_own():
         )
         for model, n in (("a", 1), ("b", 10))
     ]
-    assert [cell["metric"] for cell in oriented_cells(records)] == ["mmd ↓ (1 + 5)", "mmd ↓ (10 + 5)"]
+    assert [cell["metric"] for cell in oriented_cells(records)] == ["MMD ↓ (1 + 5)", "MMD ↓ (10 + 5)"]
 
 
 def test_systems_keep_the_order_of_the_run(captions_run):

@@ -52,8 +52,8 @@ def test_systems_without_both_values_are_left_out():
 def test_every_question_stands_against_the_first(captions_run):
     assert list(metric_questions(captions_run)) == ["bleu1", "rouge", "mbleu4", "trm(bleu)"]
     assert [(chart.id, chart.title) for chart in planes(captions_run)] == [
-        ("plane-1", "bleu1 against mbleu4"),
-        ("plane-2", "bleu1 against trm(bleu)"),
+        ("plane-1", "BLEU-1 against mBLEU-4"),
+        ("plane-2", "BLEU-1 against TRM (BLEU)"),
     ]
 
 

@@ -18,6 +18,7 @@ from harness.reporting.charts.samples import (
     p_histograms,
     score_distributions,
 )  # fmt: skip
+from harness.reporting.metric_labels import shown_names
 
 
 def test_a_density_has_area_one_and_follows_the_values():
@@ -40,23 +41,24 @@ def test_scores_have_a_curve_and_quartiles_per_system_and_metric(captions_run):
     (chart,) = score_distributions(captions_run)
     data = chart.spec["datasets"]
     system = captions_run.samples.systems[1]
-    mark = next(mark for mark in data["marks"] if mark["metric"] == "rouge" and mark["row"] == 1)
+    mark = next(mark for mark in data["marks"] if mark["metric"] == "ROUGE-L ↑" and mark["row"] == 1)
     scores = system.scores("rouge")
     assert mark["median"] == pytest.approx(np.median(scores))
     assert mark["mean"] == pytest.approx(scores.mean())
     assert (mark["low"], mark["high"]) == pytest.approx(tuple(np.quantile(scores, [0.25, 0.75])))
-    assert {curve["row"] for curve in data["curves"] if curve["metric"] == "rouge"} == {0, 1, 2}
+    assert {curve["row"] for curve in data["curves"] if curve["metric"] == "ROUGE-L ↑"} == {0, 1, 2}
     assert all(curve["top"] <= curve["row"] <= curve["bottom"] for curve in data["curves"])
 
 
 def test_histograms_count_every_p_value(captions_run):
     (chart,) = p_histograms(captions_run)
     bars = chart.spec["datasets"]["bars"]
+    labels = {name: label for label, name in shown_names(captions_run.records).items()}
     groups = {(bar["metric"], bar["system"]) for bar in bars}
     assert len(bars) == BINS * len(groups)
     for metric, name in groups:
         system = next(system for system in captions_run.samples.systems if system.model == name)
-        p = system.p_values(metric)
+        p = system.p_values(labels[metric])
         counts = [bar["count"] for bar in bars if (bar["metric"], bar["system"]) == (metric, name)]
         assert counts == list(np.histogram(p[np.isfinite(p)], BINS, (0, 1))[0])
 
@@ -82,7 +84,7 @@ def test_the_matrix_has_a_cell_per_pair(captions_run):
     (chart,) = metric_correlations(captions_run)
     cells = chart.spec["datasets"]["cells"]
     labels = {cell["x"] for cell in cells}
-    assert {"bleu1 ↑", "rouge ↑", "trm(bleu) ↓"} <= labels
+    assert {"BLEU-1 ↑", "ROUGE-L ↑", "TRM (BLEU) ↓"} <= labels
     assert all(cell["text"] != "-0.00" for cell in cells)
 
 

@@ -44,6 +44,6 @@ def test_a_record_without_the_field_has_its_default():
 
 
 def test_every_metric_has_a_panel_with_band_line_and_points():
-    spec = build_lines(sweep_rows(RECORDS, "temperature"), {"cider": True, "bleu": True}, "temperature", PAGE)
-    assert [panel["title"] for panel in spec["concat"]] == ["cider ↑", "bleu ↑"]
+    spec = build_lines(sweep_rows(RECORDS, "temperature"), "temperature", PAGE)
+    assert [panel["title"] for panel in spec["concat"]] == ["CIDEr-D ↑", "BLEU ↑"]
     assert [layer["mark"]["type"] for layer in spec["concat"][0]["layer"]] == ["area", "line", "point"]

@@ -65,7 +65,7 @@ def test_names_on_an_axis_keep_their_order():
 def test_metrics_against_each_other():
     by_model = view_chart(ViewSpec(plot="scatter", x="metric:ter", y="cider", by="model"), RECORDS).spec
     assert len(by_model["datasets"]["points"]) == 4
-    assert by_model["layer"][3]["encoding"]["x"]["axis"]["title"] == "ter ↓"
+    assert by_model["layer"][3]["encoding"]["x"]["axis"]["title"] == "TER ↓"
     assert by_model["layer"][3]["encoding"]["x"]["scale"]["reverse"] is True
     view = ViewSpec(plot="scatter", x="metric:ter", y="cider", by="decoding.temperature")
     assert {row["series"] for row in rows(view_chart(view, RECORDS))} == {"0.5", "0.7"}

@@ -25,7 +25,7 @@ def test_the_largest_scores_are_explained(group):
     result = explanations(group, ids, (), 2)
     assert len(result.data) == 2 and result.note.endswith("trm(chars) (2).")
     systems = next(iter(result.data.values()))
-    assert len(systems) == 4 and systems[0][0]["title"].startswith("trm(chars): Heaviest triangle: two ")
+    assert len(systems) == 4 and systems[0][0]["title"].startswith("TRM (chars): Heaviest triangle: two ")
     assert all(0 <= place < 4 for place, _ in systems[0][0]["texts"])
     assert not explanations(group, ids, (), 0).data
 

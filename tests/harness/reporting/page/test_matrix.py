@@ -53,20 +53,14 @@ def test_bars_lie_within_the_column_and_undefined_values_have_none(finished):
 
 
 @pytest.mark.parametrize(
-    ("letters", "expected"),
-    [
-        (("a", "ab", "b", "b"), ["one", "two"]),
-        (("a", "a", "a", "a"), []),
-        (("", "", "", ""), []),
-        (("a1", "b c", "a b", "d"), ["people"]),
-    ],
+    ("leads", "expected"), [((True, True, False, False), ["one", "two"]), ((True,) * 4, 4), ((False,) * 4, [])]
 )
-def test_only_the_cluster_of_the_best_is_marked(finished, letters, expected):
+def test_the_leading_systems_are_marked_also_where_all_lead(finished, leads, expected):
     name = finished()
     keys = [system_key(0, system.model, system.decoding_key) for _, system in group(name).systems]
-    matrix = matrix_of(group(name), Clusters({"length": dict(zip(keys, letters))}))
+    matrix = matrix_of(group(name), Clusters(leading={"length": {key for key, lead in zip(keys, leads) if lead}}))
     marked = [row.model.split(" <")[0] for row in matrix.rows if row.cells[0] and row.cells[0].best]
-    assert marked == expected
+    assert marked == expected or len(marked) == expected
 
 
 def test_results_of_token_scores_join_the_row_of_their_model(finished):

@@ -27,7 +27,7 @@ def test_tests_beyond_the_budget_are_postponed_unless_they_are_stored(finished):
     clusters = clusters_of(group(name), budget=0)
     assert not clusters.letters
     assert clusters.warning == (
-        "No significance clusters, and no value marked as best, for length: 6 tests take too long for a page; "
+        "No significance clusters, and no value in bold, for length: 6 tests take too long for a page; "
         "'harness report r --compare' computes and keeps them."
     )
     assert clusters_of(group(name), budget=None).letters
