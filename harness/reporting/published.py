@@ -51,21 +51,6 @@ def add_published_rows(
     return tuple(out)
 
 
-def largest_difference(
-    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
-) -> tuple[float, str, str]:
-    """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
-    differences = [
-        (abs(value - published_value), label, head)
-        for label, values in rows
-        for row in table.rows
-        if row.label in (label, EVERY) and row.task in (None, task)
-        for value, head in zip(values, heads)
-        if isinstance(published_value := row.values.get(head), float) and not math.isnan(value)
-    ]
-    return max(differences, default=(math.nan, "", ""))
-
-
 def _title(row: PublishedRow) -> str:
     return f"published: {row.title}" if row.title else "published"
 

@@ -2,7 +2,7 @@
 
 import math
 
-from harness.reporting.published import NOT_PUBLISHED, OTHER_DATA, add_published_rows, largest_difference
+from harness.reporting.published import NOT_PUBLISHED, OTHER_DATA, add_published_rows
 from harness.spec.published import PublishedTable
 
 TABLE = PublishedTable.model_validate(
@@ -32,13 +32,6 @@ def test_a_row_for_every_row():
     table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
     rows = add_published_rows(ROWS, ("x", "y"), table, "t")
     assert [values[0] for label, values in rows if label.startswith("ours")] == ["-0.5000", "+1.0000"]
-    assert largest_difference(ROWS, ("x", "y"), table, "t") == (1.0, "B", "x")
-
-
-def test_the_largest_difference_is_of_one_task():
-    assert largest_difference(ROWS, ("x", "y"), TABLE, "t") == (0.5, "A", "x")
-    assert largest_difference(ROWS, ("x", "y"), TABLE, "u")[0] == 7.5
-    assert math.isnan(largest_difference(ROWS, ("y",), TABLE, "t")[0])
 
 
 def test_a_task_without_published_values():
