@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks.timing import timed
 from harness.stats import combine, permutation
-from harness.stats.combine import SumNull
+from harness.stats.discrete_null import SumNull
 
 DESIGNS = ((1, 4), (5, 5), (10, 5), (12, 4))
 CONDITIONS = ("no ties", "ties", "mirrored")

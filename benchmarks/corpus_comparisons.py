@@ -1,6 +1,6 @@
 """Comparisons of captioners in corpus metrics: seconds of all pairs, and the jackknife's p-values beside those of exchanges.
 
-    python benchmarks/corpus_comparisons.py [--systems N] [--pairs N]
+    python -m benchmarks.corpus_comparisons [--systems 13] [--pairs 8]
 
 Needs the captions of 12 captioners and a person on 5,000 COCO images under ``HARNESS_SHARED`` (default ``../shared``).
 """

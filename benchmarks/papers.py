@@ -16,19 +16,18 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from harness import api
-from harness.reporting.published import largest_difference
 from harness.reporting.table import number
 from harness.reporting.views import view_table
 from harness.run.finished import Run
 from harness.spec.loading import load_specs
-from harness.spec.published import PublishedTable, authors_text, item_text
+from harness.spec.published import EVERY, PublishedTable, authors_text, item_text
 
 FOLDER = Path(__file__).resolve().parents[1] / "tasks/harness_tasks/studies/published"
 PENDING = "pending"
@@ -67,6 +66,21 @@ class Item:
     """Reason, or the property in which they agree."""
     largest: str
     """Last measured difference."""
+
+
+def largest_difference(
+    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
+) -> tuple[float, str, str]:
+    """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
+    differences = [
+        (abs(value - published_value), label, head)
+        for label, values in rows
+        for row in table.rows
+        if row.label in (label, EVERY) and row.task in (None, task)
+        for value, head in zip(values, heads)
+        if isinstance(published_value := row.values.get(head), float) and not math.isnan(value)
+    ]
+    return max(differences, default=(math.nan, "", ""))
 
 
 def items() -> list[Item]:

@@ -1,21 +1,21 @@
 """Accuracy of ``harness power`` beyond the pilot: coverage of its 95 % intervals by extrapolation factor.
 
-    python -m benchmarks.power [--pilots 6] [--effects 0.5 0.7 0.9]
+    python -m benchmarks.power [--pilots 6] [--effects 0.5 0.7 0.9] [--metric mmd]
 
 Captions come from word distributions that differ between candidates and references by a given share. Pilots of 40 examples with 4
-candidates and 4 references predict runs with 2 and 5 times as many examples, candidates or references. The truth at each size is
-computed from 300 to 1500 fresh examples. Printed for each axis and factor, over all metrics, effects and pilots: the share of intervals
-that contain the true power of a run, the true share of examples with p <= 0.05, and the combined p of a fresh run; the mean width
-of the interval of power; and the coverage without the form error, which shows what the calibration on held-out sizes adds. Then, for
-each axis, the share of intervals of the number needed (power 0.8) that contain the number that the truth needs, and the root mean
-square error of the mean z-score for the form in use and for simpler forms.
+candidates and 4 references predict runs with 2 and 5 times as many examples, candidates (metrics of sets alone) or references. The
+truth at each size is computed from 300 to 1500 fresh examples. Printed for each axis and factor, over all metrics, effects and pilots:
+the share of intervals that contain the true power of a run, the true share of examples with p <= 0.05, and the combined p of a fresh
+run; the mean width of the interval of power; and the coverage without the form error, which shows what the calibration on held-out
+sizes adds. Then, for each axis, the share of intervals of the number needed (power 0.8) that contain the number that the truth needs,
+and the root mean square error of the mean z-score for the form in use and for simpler forms.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -145,11 +145,11 @@ class Figures:
     needs: list[bool] = field(default_factory=list)
     errors: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, extrapolation: Extrapolation, truth: Truth) -> None:
-        """Compare the predictions of one pilot with the truth."""
+    def add(self, extrapolation: Extrapolation, truth: Truth, axes: Sequence[str]) -> None:
+        """Compare the predictions of one pilot with the truth on the axes that are not refused."""
         plain = Extrapolation(extrapolation.sizes, extrapolation.base, RULE, 0.05, LEVEL, 0)
         plain.fit.__dict__["_form_errors"] = dict.fromkeys(AXES, FormError(0.0, 1.0))
-        for axis in ("examples", *AXES):
+        for axis in axes:
             for factor in FACTORS:
                 size = scaled(axis, factor)
                 value, narrow = extrapolation.predict(*size), plain.predict(*size)
@@ -180,13 +180,16 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
         fresh.measure([plan], [(n, m)])
         sizes[n, m] = fresh.trials(plan.label)[n, m]
     truth = Truth(sizes)
+    alone = plan.metric.spec.level == "item"
     need = truth.needed(100 * EXAMPLES)
     for seed in range(pilots):
         pilot = trials(caption_sets(EXAMPLES, TEXTS, TEXTS, effect, seed), seed, 3)
         pilot.measure([plan], pilot.fit_sizes())
         extrapolation = pilot.extrapolation(plan.label)
         assert extrapolation is not None
-        figures.add(extrapolation, truth)
+        figures.add(
+            extrapolation, truth, [axis for axis in ("examples", *AXES) if not (axis == "candidates" and alone)]
+        )
         row = estimate(extrapolation, "examples", PowerTarget(LEVEL, 0.8))
         if need > EXAMPLES:
             figures.needs.append((row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf))
@@ -206,10 +209,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pilots", type=int, default=6, help="pilots per metric and effect")
     parser.add_argument("--effects", type=float, nargs="+", default=[0.5, 0.7, 0.9], help="replaced shares")
+    parser.add_argument("--metric", action="append", default=[], help="only this metric (may be repeated)")
     arguments = parser.parse_args()
     figures = Figures()
     for effect in arguments.effects:
         for plan in caption_plans(metric_plans(METRICS)):
+            if arguments.metric and plan.metric.spec.name.partition("(")[0] not in arguments.metric:
+                continue
             report(plan, effect, arguments.pilots, figures)
     print("\ncoverage of nominal 95 % intervals")
     for (axis, factor), row in figures.hits.items():

@@ -57,7 +57,6 @@ def report(
     InputError
         A run is not finished or damaged, or the page cannot be written.
     """
-    from harness.reporting import league_page
     from harness.reporting.charts.drawing import converter
     from harness.reporting.export import write_tables
     from harness.reporting.figures import write_figures
@@ -71,10 +70,8 @@ def report(
     files: list[Path] = []
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
-        if league_page.shows(inner):
-            files = [league_page.write(inner, [line for _, absent in folders for line in absent], target, title)]
-        else:
-            files = [write(inner, target, PageOptions(title, examples, images, explain, compare))]
+        absent = [line for _, lines in folders for line in lines]
+        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, absent))]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(inner, folder)
     return [*files, *(write_figures(inner, Path(figures)) if figures else [])]

@@ -28,7 +28,7 @@ from harness.registry import current
 from harness.run.measured_coverage import FILE, LOWEST
 from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, Population, calibrate, kept_share
 from harness_tasks.a3ds.scene import captions as scene_captions
-from harness_tasks.readers.a3ds import ReferenceGames
+from harness_tasks.readers.generated import ReferenceGames
 from tests.support import metric_cases
 from tools.documentation.components import guides
 

@@ -185,8 +185,7 @@ def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     """Return the comparison of two metrics by their agreement with people, from the tests in their records."""
     tests = (a.details or {}).get("against", {}).get(b.metric, {})
     return Comparison(
-        metric=f"{a.statistic}" + ("" if a.group == "all" else f" ({a.group})"),
-        system_a=a.metric, system_b=b.metric, higher_is_better=True, sizes_differ=False,
+        metric=a.agreement, system_a=a.metric, system_b=b.metric, higher_is_better=True, sizes_differ=False,
         a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), ci95=None,
         p_value=tests.get("perm_both"), p_holm=tests.get("perm_both_holm"), p_bootstrap=None, draws=0, exact=False,
         note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n), left_out=0,

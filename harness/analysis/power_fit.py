@@ -5,9 +5,11 @@ p-value of the test, 1 / C(n + m, n). The mean of z over the examples is fitted 
 
     mean z(n, m) = a + b h,        h = n m / (n + m),
 
-and the variance of z by a line in h, the harmonic size of a two-sample test. The z-scores of the nearest size of the pilot are
-shifted and scaled to the fitted mean and variance, and rounded up to a multiple of the new f. ``benchmarks/power.py`` compares this
-form with others on larger sizes: forms in sqrt(h) predict too little growth, since p-values of few texts cannot be small.
+and the variance of z by a line in h, the harmonic size of a two-sample test. The mean of a metric that scores each candidate alone
+can fall as candidates are added, which this form cannot: that axis is refused (:func:`harness.analysis.power_sizes.obstacle`).
+The z-scores of the nearest size of the pilot are shifted and scaled to the fitted mean and variance, and rounded up to a multiple of
+the new f. ``benchmarks/power.py`` compares this form with others on larger sizes: forms in sqrt(h) predict too little growth, since
+p-values of few texts cannot be small.
 
 The form is not exact. For each axis, sizes up to half the pilot's are fitted and predict those above it, which were measured. The
 mean square error per unit of distance from the fitted sizes, less its sampling variance, is averaged with a prior. The error of a

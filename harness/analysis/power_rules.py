@@ -17,7 +17,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from harness.stats.combine import MAX_RANKS, SMALLEST, SumNull, fisher_null, harmonic_mean_p, log_calibrated_p
+from harness.stats.combine import MAX_RANKS, SMALLEST, fisher_null, harmonic_mean_p, log_calibrated_p
+from harness.stats.discrete_null import SumNull
 
 RuleName = Literal["fisher-discrete", "harmonic-mean"]
 _FLAT = 1e-3

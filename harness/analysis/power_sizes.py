@@ -216,6 +216,11 @@ def obstacle(
     if extrapolation is None or examples < MIN_EXAMPLES:
         return f"the pilot has {examples} examples with p-values; sizes beyond it need at least {MIN_EXAMPLES}"
     for axis in axes:
+        if axis == "candidates" and plan.metric.spec.level == "item":
+            return (
+                "a metric that scores each candidate alone can lose power with more candidates, so that their number is not predicted "
+                "beyond the pilot; use a pilot with more candidates, other --examples, or --metric with a metric of sets"
+            )
         if not extrapolation.can_fit(axis):
             return (
                 f"the pilot ({trials.n} candidates, {trials.m} references) is too small for other numbers of {axis}: "

@@ -52,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
     add_list(parser, "--metric", "LABEL", "only this metric (may be repeated)")
-    parser.add_argument("--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's)")
+    parser.add_argument(
+        "--candidates",
+        metavar="1..10",
+        help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)",
+    )
     parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
     parser.add_argument(
         "--examples",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, print_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes
 from harness.reporting.table import ARROWS, Table, interval_text, number, p_text, size_text
 from harness.rundir.records import ResultRecord, decoding_text
@@ -21,14 +23,12 @@ MAX_FAILURES = 5
 
 
 def print_runs(runs: Sequence[Run]) -> None:
-    """Print the results of runs: of models one after the other, of judgments as a league."""
-    if runs[0].provenance.kind:
-        from harness.reporting.league_console import print_league
-
-        print_league(runs)
-    else:
-        for run in runs:
-            print_run(run)
+    """Print the results of runs one after the other, and metrics by sets for several runs of judgments."""
+    for run in runs:
+        print_run(run)
+    judged = tuple(LeagueSet(run) for run in runs if run.provenance.kind)
+    if len(judged) > 1:
+        print_table(league_table(League(judged)))
 
 
 def print_run(run: Run) -> None:
@@ -36,7 +36,7 @@ def print_run(run: Run) -> None:
     from rich.markup import escape
 
     console = console_for_tables()
-    print_table(results_table(run))
+    print_table(table_of_run(run))
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
@@ -58,6 +58,11 @@ def print_run(run: Run) -> None:
         console.print(f"data: [bold]{run.provenance.variant}[/bold], {run.provenance.data.get('examples')} examples")
     if run.path:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
+
+
+def table_of_run(run: Run) -> Table:
+    """Return the table of all records of a run: of models, or of judgments."""
+    return set_table(LeagueSet(run)) if run.provenance.kind else results_table(run)
 
 
 def transpose(table: Table) -> Table:

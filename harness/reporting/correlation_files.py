@@ -17,7 +17,7 @@ from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.drawing import fitted_svg, png, with_font
 from harness.reporting.charts.style import DOUBLE, Layout
 from harness.reporting.formats.delimited import delimit
-from harness.rundir.format import to_json, write_atomically
+from harness.rundir.format import to_json, write_atomically, write_files
 from harness.rundir.parquet import write_columns
 
 COLUMNS = ("x", "y", "group", "n", "r", "r2", "p", "spearman", "kendall")
@@ -66,13 +66,12 @@ def write_plots(
     charts = [scatter(study, table, best, by, "best")]
     if baseline is not None:
         charts.append(scatter(study, table, [baseline] * len(study.y), by, "baseline"))
-    files: list[Path] = []
-    for chart in [*charts, ranking(study)]:
-        text = fitted_svg(chart, DOUBLE)
-        for suffix, data in (("png", png(text, 3)), ("svg", with_font(text).encode("utf-8"))):
-            write_atomically(directory / f"{chart.id}.{suffix}", data)
-            files.append(directory / f"{chart.id}.{suffix}")
-    return files
+    drawn = [(chart.id, fitted_svg(chart, DOUBLE)) for chart in [*charts, ranking(study)]]
+    return write_files(
+        (directory / f"{name}.{suffix}", data)
+        for name, text in drawn
+        for suffix, data in (("png", png(text, 3)), ("svg", with_font(text).encode("utf-8")))
+    )
 
 
 def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: str | None, name: str) -> Chart:

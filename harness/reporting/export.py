@@ -10,13 +10,13 @@ from harness.reporting.captions import texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
 from harness.reporting.league import League, LeagueSet
-from harness.reporting.league_console import headline_table
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.main_table import main_table
 from harness.reporting.table import Table
 from harness.reporting.verdicts import verdict_table
 from harness.reporting.views import view_table
 from harness.run.finished import Run
-from harness.rundir.format import write_atomically
+from harness.rundir.format import write_files
 from harness.spec.models import ViewSpec
 
 
@@ -24,15 +24,18 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
 
     The main table is ``results.csv``, ``.md`` and ``.tex``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the names begin
-    with the number and the task of the run. Runs of judgments have one table, ``league``.
+    with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the CSV of
+    ``league`` has the headlines of all sets.
     """
     suffixes = file_suffixes()
     files: dict[Path, str] = {}
     runs = [Run.open(path) for path in paths]
     judged = [LeagueSet(run) for run in runs if run.provenance.kind]
-    if judged:
-        table = headline_table(League(tuple(judged)))
-        files = {folder / f"league.{suffix}": render(table, form) for form, suffix in suffixes.items()}
+    tables = {"league": league_table(League(tuple(judged)))} if judged else {}
+    for number_of_run, one in enumerate(judged, start=1):
+        tables[f"{f'{number_of_run}-' if len(judged) > 1 else ''}{_slug(one.run.provenance.task)}"] = set_table(one)
+    for stem, table in tables.items():
+        files |= {folder / f"{stem}.{suffix}": render(table, form) for form, suffix in suffixes.items()}
     for number_of_run, run in enumerate((run for run in runs if not run.provenance.kind), start=1):
         prefix = f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
         if run.records:
@@ -45,9 +48,7 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
                     if (view.plot, form) != ("texts", "latex"):
                         text = markdown_page(table) if form == "markdown" else render(table, form)
                         files[folder / f"{stem}.{suffix}"] = text
-    for file, text in files.items():
-        write_atomically(file, text.encode("utf-8"))
-    return list(files)
+    return write_files((file, text.encode("utf-8")) for file, text in files.items())
 
 
 def table_of_view(view: ViewSpec, run: Run) -> Table:

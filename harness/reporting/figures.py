@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.reporting.charts.drawing import converter, fitted_svg, pdf, with_font
 from harness.reporting.formats.markdown import escape_markdown
 from harness.run.finished import Run
-from harness.rundir.format import write_atomically
+from harness.rundir.format import write_files
 
 WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
 """Name of a width, as in the names of the files, and its layout."""
@@ -38,21 +38,17 @@ def write_figures(runs: Sequence[Run | str | Path], folder: Path) -> list[Path]:
         A run is not finished.
     """
     converter()  # before charts are computed and a folder is made
-    charts = charts_for(runs)
-    written: list[Path] = []
+    return write_files(_files(charts_for(runs), folder))
+
+
+def _files(charts: Sequence[Chart], folder: Path) -> Iterator[tuple[Path, bytes]]:
     for chart in charts:
         for name, layout in WIDTHS.items():
             text = fitted_svg(chart, layout)
-            for suffix, data in (("svg", with_font(text).encode("utf-8")), ("pdf", pdf(text))):
-                written.append(_write(folder / f"{chart.id}-{name}.{suffix}", data))
+            yield folder / f"{chart.id}-{name}.svg", with_font(text).encode("utf-8")
+            yield folder / f"{chart.id}-{name}.pdf", pdf(text)
     if charts:
-        written.append(_write(folder / "figures.md", _list(charts).encode("utf-8")))
-    return written
-
-
-def _write(path: Path, data: bytes) -> Path:
-    write_atomically(path, data)
-    return path
+        yield folder / "figures.md", _list(charts).encode("utf-8")
 
 
 def _list(charts: Sequence[Chart]) -> str:

@@ -16,7 +16,7 @@ from harness.contracts import Values
 from harness.errors import InputError, UnknownName
 from harness.files.captions import quote_list
 from harness.run.finished import Run
-from harness.rundir.format import plain, write_atomically
+from harness.rundir.format import plain, write_files
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 
@@ -47,11 +47,7 @@ def export(run: Run, form: str, folder: Path) -> list[Path]:
         raise UnknownName.of_name("no format", form, FORMS, "formats are")
     if not run.samples.systems:
         raise InputError("the run has no captions to export", str(run.path) if run.path else None)
-    written: list[Path] = []
-    for path, data in FORMS[form](run):
-        write_atomically(folder / path, data.encode("utf-8"))
-        written.append(folder / path)
-    return written
+    return write_files((folder / path, data.encode("utf-8")) for path, data in FORMS[form](run))
 
 
 def _slug(text: str) -> str:

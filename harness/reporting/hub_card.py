@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
 from harness import __version__
 from harness.contracts.parameters import Values
 from harness.errors import InputError
+from harness.reporting.console import results_table
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
-from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text
 
 MARK = "caption-harness"
 """Tag of the cards, by which a folder is known as one that ``harness push`` wrote."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
-_HEADERS = ("model", "decoding", "metric", "value", "95 % interval", "p", "n")
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _section(name: str, run: Run, *, alone: bool) -> str:
     provenance = run.provenance
     paragraphs = [] if alone else [f"## {escape_markdown(name)}"]
     paragraphs.append(_data_line(run))
-    paragraphs.append(to_markdown(Table(_HEADERS, [_row(record) for record in run.records], "lllrrrr")).rstrip())
+    paragraphs.append(to_markdown(replace(results_table(run), title="")).rstrip())
     if run.failed:
         paragraphs.append(f"{len(run.failed)} examples could not be processed by their model.")
     paragraphs += [f"- {escape_markdown(note)}" for note in run.notes]
@@ -156,12 +155,6 @@ def _data_line(run: Run) -> str:
     )
     details = f" ({escape_markdown(text)})" if text else ""
     return f"Data: {escape_markdown(origin)}{details}, {data.get('examples', '?')} examples."
-
-
-def _row(record: ResultRecord) -> list[str]:
-    decoding, metric = decoding_text(record.decoding), heading(record.metric, record.higher_is_better)
-    numbers = [number(record.value), interval_text(record.ci95), p_text(record.p_value), str(record.n)]
-    return [record.model, decoding, metric, *numbers]
 
 
 def check_text(options: CardOptions) -> None:

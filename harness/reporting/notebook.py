@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName
 from harness.reporting.comparison_tables import comparison_table
+from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
 from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
@@ -84,24 +85,23 @@ def _run_chart(run: Run, name: str) -> Any:
 
 
 def run_table(run: Run) -> Table:
-    """Return the results of a run, metric by metric, best first."""
-    from harness.reporting.result_groups import group_records, system_names
-
-    names = system_names(run.records)
-    rows = [
-        ("" if index else heading(record.metric, record.higher_is_better), names[record.model, record.decoding_key], record, record.n)
-        for group in group_records(run.records)
-        for index, record in enumerate(group)
-    ]  # fmt: skip
+    """Return the table of a run as the terminal has it, with its failures, notes and directory below."""
+    table = table_of_run(run)
     failed = [f"{len(run.failed)} examples failed"] if run.failed else []
-    notes = [run.provenance.signature, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
-    return _number_table(["metric", "system"], rows, notes)
+    notes = [run.provenance.signature, *table.notes, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
+    return replace(table, notes=notes)
 
 
 def scores_table(scores: Scores) -> Table:
     """Return the scores of :func:`harness.score`, a row per metric."""
+    tested = any(item.p_value is not None for item in scores.values())
     rows = [
-        (heading(label, item.higher_is_better), item, len(item.per_example) - item.skipped) for label, item in scores.items()
+        [
+            heading(label, item.higher_is_better), number(item.value), interval_text(item.ci95),
+            *([p_text(item.p_value)] if tested else []),
+            f"{len(item.per_example) - item.skipped}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
+        ]
+        for label, item in scores.items()
     ]  # fmt: skip
     notes = [
         f"{label}: no interval, {item.interval_note}"
@@ -109,18 +109,5 @@ def scores_table(scores: Scores) -> Table:
         if item.interval_note and not item.ci95
     ]
     notes += [f"{label}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
-    return _number_table(["metric"], rows, notes)
-
-
-def _number_table(heads: list[str], rows: Sequence[tuple[Any, ...]], notes: list[str]) -> Table:
-    """Return labels, then value, interval, p-value where there is one, and numbers of examples of each row's result."""
-    tested = any(item.p_value is not None for *_, item, _ in rows)
-    cells = [
-        [
-            *labels, number(item.value), interval_text(item.ci95), *([p_text(item.p_value)] if tested else []),
-            f"{count}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
-        ]
-        for *labels, item, count in rows
-    ]  # fmt: skip
-    headers = [*heads, "value", "95 % interval", *(["p"] if tested else []), "examples"]
-    return Table(headers, cells, "l" * len(heads) + "r" * (len(headers) - len(heads)), notes=notes)
+    headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
+    return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)

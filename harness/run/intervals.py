@@ -87,7 +87,7 @@ def nominal_estimate(
         return value, _cluster_interval(metric, stats, value, samples, seed, number_clusters(clusters))
     if isinstance(metric, OwnInterval):
         own = metric.interval(stats, samples, seed)
-        return value, replace(own, ends=_within_bounds(metric, own.ends, value, len(stats)))
+        return value, replace(own, ends=_within_bounds(metric, own.ends, value))
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
@@ -103,7 +103,7 @@ def nominal_estimate(
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
-    return value, Interval(_within_bounds(metric, ends, value, len(stats)), metric.spec.held_fixed)
+    return value, Interval(_within_bounds(metric, ends, value), metric.spec.held_fixed)
 
 
 def _cluster_interval(
@@ -125,13 +125,13 @@ def _cluster_interval(
         )
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
-    return Interval(_within_bounds(metric, ends, value, count), "; ".join(filter(None, (metric.spec.held_fixed, note))))
+    return Interval(_within_bounds(metric, ends, value), "; ".join(filter(None, (metric.spec.held_fixed, note))))
 
 
-def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float, n_examples: int) -> bootstrap.Ends | None:
-    """Return the ends cut to the bounds of the metric, for few examples, where intervals are symmetric."""
-    if ends is None or n_examples >= bootstrap.FEW:
-        return ends
+def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float) -> bootstrap.Ends | None:
+    """Return the ends cut to the bounds of the metric, which symmetric intervals pass and percentiles do not."""
+    if ends is None:
+        return None
     low, high = metric.spec.bounds or (-math.inf, math.inf)
     return max(ends[0], min(low, value)), min(ends[1], max(high, value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,6 +45,15 @@ def write_atomically(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:
+    """Write files as they come, each by :func:`write_atomically`, and return their paths."""
+    written: list[Path] = []
+    for path, data in files:
+        write_atomically(path, data)
+        written.append(path)
+    return written
 
 
 def to_json(value: object) -> bytes:

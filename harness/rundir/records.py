@@ -103,6 +103,11 @@ class ResultRecord:
         return decoding_key(self.decoding)
 
     @property
+    def agreement(self) -> str:
+        """The statistic with its group of judgments, such as ``kendall_c`` and ``accuracy (HC)``."""
+        return f"{self.statistic}" + ("" if self.group == "all" else f" ({self.group})")
+
+    @property
     def compared_sizes(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Set sizes within which the number compares with others of the metric: those that it depends on, with their values."""
         names = sizes_of_level(self.level) if self.depends_on is None else self.depends_on

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from harness.stats.discrete_null import SumNull
 
 SMALLEST = sys.float_info.min
 """Smallest value of :func:`calibrated_p`; smaller p-values are returned as this, :func:`log_calibrated_p` has their logarithm."""
@@ -144,9 +146,10 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 
     The statistic is Fisher's, -sum log p. Its null distribution is exact for the discrete p-values: without ties p is uniform on 1 / M,
     2 / M, ..., 1, where M is the number of relabelings of the example, and the law of the sum is a convolution
-    (:class:`harness.stats.combine.SumNull`). Ties between relabelings make p-values larger than uniform ones; the result is then
-    conservative: at most its nominal share of null runs is rejected. This holds for mirrored statistics with n = m (every relabeling
-    ties with its complement) and for metrics with few distinct values.
+    (:class:`harness.stats.discrete_null.SumNull`), enumerated where it has few values and else rounded to a grid. Ties between
+    relabelings make p-values larger than uniform ones; the result is then conservative: at most its nominal share of null runs is
+    rejected. This holds for mirrored statistics with n = m (every relabeling ties with its complement) and for metrics with few
+    distinct values.
 
     Parameters
     ----------
@@ -195,8 +198,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
     designs, counts = np.unique(numbers, return_counts=True)
     null = fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
-    scores = (null.scores[i][ranks[numbers == design] - 1].sum() for i, design in enumerate(designs))
-    return null.log_tail(int(sum(scores)))
+    return null.log_p([ranks[numbers == design] for design in designs])
 
 
 @lru_cache(maxsize=8)
@@ -219,99 +221,3 @@ def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:
     ordered = np.sort(_check_p_values(p))
     passes = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
     return int(np.sum(ordered <= ordered[passes[-1]])) if len(passes) else 0
-
-
-GRID = 1 << 16
-"""Number of points of the grid on which the sum is computed."""
-_DIRECT = 1e-3
-"""Tail probability below which the tilted law is used; the untilted one has an absolute error below about 1e-12."""
-_HOEFFDING = 4.5
-"""Half width of the grid in units of sqrt(sum of squared ranges): the mass beyond is at most 2 exp(-2 * 4.5**2) = 5e-18."""
-
-
-class SumNull:
-    """Law of S = sum over examples of a score of a uniform rank.
-
-    Scores are rounded to multiples of a step that depends on the designs alone; S, in units of the step, is an integer. The rounded
-    statistic is the one that is tested, so that its law is exact.
-
-    Parameters
-    ----------
-    tables : sequence of arrays
-        Scores f(1), ..., f(M) of each design, float64, shape (M,); decreasing, so that small ranks (small p-values) score high.
-    counts : sequence of int
-        Number of examples of each design.
-    """
-
-    def __init__(self, tables: Sequence[np.ndarray], counts: Sequence[int]) -> None:
-        self.counts = tuple(counts)
-        ranges = np.array([float(table[0] - table[-1]) for table in tables])
-        number = np.array(self.counts)
-        whole = float(number @ ranges)
-        window = 2 * _HOEFFDING * math.sqrt(float(number @ ranges**2))
-        self.is_whole = whole <= window and number.sum() < GRID // 8
-        """True when the grid holds every value of S."""
-        points = GRID - 2 - int(number.sum()) if self.is_whole else GRID
-        self.step = (whole if self.is_whole else window) / points or 1.0
-        self.scores = [np.rint((table - table[-1]) / self.step).astype(np.int64) for table in tables]
-        """Integer scores of each design, shape (M,); 0 for the largest rank."""
-        laws = [np.unique(scores, return_counts=True) for scores in self.scores]
-        self._laws = [(values, np.log(ties / ties.sum())) for values, ties in laws]
-        self._largest = sum(int(values[-1]) * count for (values, _), count in zip(self._laws, self.counts))
-
-    def log_tail(self, total: int) -> float:
-        """Return log P(S >= total); 0 for totals that every outcome reaches, -inf for those that none reaches."""
-        if total > self._largest:
-            return -math.inf
-        start, tail = self._tail_probabilities
-        if total <= start:
-            return 0.0
-        if total - start < len(tail) and tail[total - start] > _DIRECT:
-            return min(0.0, math.log(tail[total - start]))
-        return self._tilted_log_tail(total)
-
-    @cached_property
-    def _tail_probabilities(self) -> tuple[int, np.ndarray]:
-        """First integer of the grid, and P(S >= it), P(S >= it + 1), ... of shape (GRID,)."""
-        log_mass, mean = self._tilt(0.0)
-        start = 0 if self.is_whole else max(0, round(mean) - GRID // 2)
-        masses = np.roll(self._masses(0.0, log_mass), -(start % GRID))
-        tail = np.cumsum(masses[::-1])  # unclipped: rounding errors of either sign cancel
-        return start, np.maximum.accumulate(tail)[::-1]
-
-    def _tilt(self, theta: float) -> tuple[list[float], float]:
-        """Return the log normaliser of each design's law tilted by exp(theta * score), and the mean of the tilted sum."""
-        normalisers: list[float] = []
-        mean = 0.0
-        for (values, log_p), count in zip(self._laws, self.counts):
-            exponents = theta * values + log_p
-            top = float(exponents.max())
-            weights = np.exp(exponents - top)
-            normalisers.append(top + math.log(weights.sum()))
-            mean += count * float(values @ weights) / float(weights.sum())
-        return normalisers, mean
-
-    def _masses(self, theta: float, normalisers: Sequence[float]) -> np.ndarray:
-        """Return the tilted law of S modulo GRID, shape (GRID,)."""
-        transform = np.ones(GRID // 2 + 1, dtype=np.complex128)
-        for (values, log_p), count, normaliser in zip(self._laws, self.counts, normalisers):
-            one = np.bincount(values % GRID, np.exp(theta * values + log_p - normaliser), minlength=GRID)
-            transform *= np.fft.rfft(one) ** count
-        return np.fft.irfft(transform, GRID)
-
-    def _tilted_log_tail(self, total: int) -> float:
-        """Return log P(S >= total) from the law whose mean is near ``total``."""
-        low, high = 0.0, 60.0
-        for _ in range(40):
-            middle = (low + high) / 2
-            if self._tilt(middle)[1] < total:
-                low = middle
-            else:
-                high = middle
-        normalisers, _ = self._tilt(high)
-        masses = self._masses(high, normalisers)
-        beyond = self._largest - total + 1
-        offsets = np.arange(beyond if self.is_whole else min(beyond, GRID // 2))
-        inside = float(np.exp(-high * offsets) @ masses[(total + offsets) % GRID])
-        cumulant = sum(count * normaliser for count, normaliser in zip(self.counts, normalisers))
-        return min(0.0, cumulant - high * total + math.log(inside))

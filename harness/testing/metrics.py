@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
@@ -98,7 +99,7 @@ def bounds(subject: MetricSubject) -> None:
     base, limits = subject.base, subject.component.spec.bounds
     if limits is None:
         raise NotApplicable("declares no bounds")
-    slack = 1e-9 * max(1.0, *map(abs, limits))
+    slack = 1e-9 * max(1.0, *(abs(limit) for limit in limits if math.isfinite(limit)))
     for numbers in (base, *_extremes(subject)):
         values = numbers.per_example[~np.isnan(numbers.per_example)]
         outside = values[(values < limits[0] - slack) | (values > limits[1] + slack)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 
 import pytest
@@ -90,3 +91,21 @@ def test_the_largest_difference_of_a_run(papers, tmp_path, root):
     assert papers.differences(runs) == {}  # the sample has no published row
     (loaded,) = load_specs("studies/human-pvalues")
     assert loaded.spec.task == "sample-human"
+
+
+def test_the_largest_difference_is_of_one_task(papers):
+    rows, task = (
+        [("A", (1.5, 0.2)), ("B", (3.0, math.nan))],
+        [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}],
+    )
+    table = papers.PublishedTable.model_validate(
+        {
+            "source": "a paper",
+            "rows": [*task, {"label": "A", "task": "u", "values": {"x": 9.0}}, {"values": {"y": 2.0}}],
+        }
+    )
+    assert papers.largest_difference(rows, ("x", "y"), table, "t") == (0.5, "A", "x")
+    assert papers.largest_difference(rows, ("x", "y"), table, "u")[0] == 7.5
+    assert math.isnan(papers.largest_difference(rows, ("y",), table, "t")[0])
+    every = papers.PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
+    assert papers.largest_difference(rows, ("x", "y"), every, "t") == (1.0, "B", "x")

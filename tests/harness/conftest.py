@@ -58,9 +58,9 @@ class Echo:
 class Length(MeanMetric):
     """Mean number of words of the candidates; undefined where ``undefined`` is among the ids."""
 
-    def __init__(self, *, scale: float = 1.0, undefined: tuple[str, ...] = ()):
+    def __init__(self, *, scale: float = 1.0, undefined: tuple[str, ...] = (), level: str = "item"):
         self.scale, self.undefined = scale, tuple(undefined)
-        self.spec = MetricSpec("length", higher_is_better=True)
+        self.spec = MetricSpec("length", level=level, higher_is_better=True)
 
     def signature(self):
         return f"length|scale:{self.scale:g}"

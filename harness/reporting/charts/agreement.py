@@ -10,7 +10,7 @@ from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
-from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, interval_text, percent_text
+from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, percent_interval, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
 MARKS = {BEST: ("circle", BETTER), OTHER: ("square", NEUTRAL), PUBLISHED: ("diamond", WORSE)}
@@ -41,8 +41,8 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
             continue
         low, high = record.ci95 or (math.nan, math.nan)
         kind = BEST if cluster(record) == 1 else OTHER
-        common = {"set": judged.name, "statistic": judged.statistic, "metric": metric}
-        text = f"{percent_text(record.value)} ({interval_text(record)})"
+        common = {"set": judged.name, "statistic": record.metric, "metric": metric}
+        text = f"{percent_text(record.value)} ({percent_interval(record.ci95)})"
         rows.append(
             {**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text}
         )

@@ -13,7 +13,7 @@ NUMBERS, TEXTS = "text-align:right;font-variant-numeric:tabular-nums", "text-ali
 def to_html(table: Table, most_rows: int | None = None) -> str:
     """Return a table with its notes below; all texts are escaped, and rows beyond ``most_rows`` are counted below the table."""
     styles = [NUMBERS if letter == "r" else TEXTS for letter in table.alignment]
-    head = "".join(f'<th style="{style}">{html.escape(text)}</th>' for style, text in zip(styles, table.headers))
+    head = "".join(f'<th style="{style}">{_lines(text)}</th>' for style, text in zip(styles, table.headers))
     body = "".join(
         "<tr>" + "".join(f'<td style="{style}">{_cell(cell)}</td>' for style, cell in zip(styles, row)) + "</tr>"
         for row, _ in zip(table.cells(), range(len(table.rows) if most_rows is None else most_rows))
@@ -25,9 +25,13 @@ def to_html(table: Table, most_rows: int | None = None) -> str:
 
 
 def _cell(cell: TableCell) -> str:
-    text = html.escape(cell.text).replace("\n", "<br>")
+    text = _lines(cell.text)
     strong = f"<b>{text}</b>" if cell.bold else text
     return strong + (f"<sup>{html.escape(cell.mark)}</sup>" if cell.mark else "") + (_svg(cell.bar) if cell.bar else "")
+
+
+def _lines(text: str) -> str:
+    return html.escape(text).replace("\n", "<br>")
 
 
 def _svg(bar: Bar) -> str:

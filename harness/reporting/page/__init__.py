@@ -1,5 +1,5 @@
 """The report page: finished runs in, one self-contained HTML file out."""
 
-from harness.reporting.page.document import PageOptions, build, plugin_sections, template_environment, write, write_page
+from harness.reporting.page.document import PageOptions, build, write
 
-__all__ = ["PageOptions", "build", "plugin_sections", "template_environment", "write", "write_page"]
+__all__ = ["PageOptions", "build", "write"]

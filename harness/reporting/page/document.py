@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from harness.analysis.comparison_budget import BUDGET
 from harness.contracts.parameters import Values
@@ -18,12 +17,16 @@ from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
+from harness.reporting.formats.web import to_html
+from harness.reporting.league import League, LeagueSet, percent_text
+from harness.reporting.league_tables import advice_table, league_table, pairwise_table, set_table
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.examples import example_blocks
-from harness.reporting.page.explanations import explanations
+from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Group, groups_of, open_run
 from harness.reporting.page.images import Thumbnails, thumbnails
+from harness.reporting.page.judgments import metrics_as_systems
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
@@ -55,6 +58,8 @@ class PageOptions:
     """Number of examples whose scores of each metric are explained; None: some, by metrics without embeddings; 0: none."""
     compare: bool = False
     """Compute all comparisons of systems, however long they take."""
+    absent: Sequence[str] = ()
+    """One line per set of a suite that is not there."""
 
 
 def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> str:
@@ -62,7 +67,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
 
     The same runs give the same text.
     """
-    environment = template_environment(TEMPLATES)
+    jinja2 = require("jinja2", needed_by="harness report")
     options = options or PageOptions()
     for name, value, minimum in (("examples", options.examples, 1), ("explain", options.explain, 0)):
         if value is not None and value < minimum:
@@ -70,29 +75,33 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
+    league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
+    tasks = dict.fromkeys(group.title for group in groups)
     blocks: list[DataBlock] = []
     group_values = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
     charts = charts_for(runs)
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
     blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
-    environment.filters.update(number=number, p_text=p_text, interval=interval_text, sizes=size_text)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    environment.filters.update(
+        number=percent_text if league.sets else number,
+        p_text=p_text,
+        interval=interval_text,
+        sizes=size_text,
+        table=to_html,
+    )
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
-        title=options.title or ", ".join(dict.fromkeys(group.title for group in groups)),
-        groups=group_values, charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks,
+        title=options.title or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)), groups=group_values,
+        charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks, absent=options.absent,
+        league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
         style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
         policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
-    )  # fmt: skip
-
-
-def template_environment(folder: Path) -> Any:
-    """Return the environment of the templates in a folder, which escape all texts and refuse undefined names."""
-    jinja2 = require("jinja2", needed_by="harness report")
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
     )  # fmt: skip
 
 
@@ -108,11 +117,7 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
 
     Raises :class:`InputError` where the folder cannot be written.
     """
-    return write_page(build(paths, options), output or Path(paths[0]) / "report.html")
-
-
-def write_page(text: str, target: Path) -> Path:
-    """Write the HTML of a page and return the file; raise :class:`InputError` where the folder cannot be written."""
+    text, target = build(paths, options), output or Path(paths[0]) / "report.html"
     try:
         write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as error:
@@ -144,24 +149,30 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
 
 def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock]) -> dict[str, object]:
     """Return the template's values of one group, and add its blocks."""
-    clusters = clusters_of(group, None if options.compare else BUDGET)
-    matrix = matrix_of(group, clusters)
-    examples = example_blocks(group, name, options.examples)
+    judged = [LeagueSet(run) for run in group.runs if run.provenance.kind]
+    if judged:
+        shown, clusters = metrics_as_systems(group)
+    else:
+        shown, clusters = group, clusters_of(group, None if options.compare else BUDGET)
+    examples = example_blocks(shown, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
     pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
-    explained = explanations(group, examples.ids, data, options.explain)
+    explained = explanations(shown, examples.ids, data, options.explain) if examples.ids else Explained()
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
-    blocks.append(DataBlock.of(f"{name}-csv", delimit(table_rows(group)).encode("utf-8", "replace")))
+    numbers = [row for one in judged for row in set_table(one).data] or table_rows(group)
+    blocks.append(DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace")))
     return {
         "name": name,
         "group": group,
-        "matrix": matrix,
+        "matrix": matrix_of(shown, clusters),
+        "sets": [(set_table(one), pairwise_table(one)) for one in judged],
+        "descriptions": list(filter(None, (one.run.provenance.spec.get("description") for one in judged))),
         "notices": notices_of(group, clusters),
         "notes": list(dict.fromkeys(line for run in group.runs for line in interval_notes(run.records))),
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
-        "static_examples": _static_examples(group),
+        "static_examples": _static_examples(shown),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }
 

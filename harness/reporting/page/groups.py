@@ -67,18 +67,26 @@ def open_run(path: str) -> Run:
 
 
 def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
-    """Return the groups of named runs; a run joins the first group whose runs it compares with.
+    """Return the groups of named runs; a run joins the first group whose runs it compares with, a run of judgments none.
 
     Parameters
     ----------
     runs : sequence of (str, Run)
         Names (paths) and runs.
+
+    Raises
+    ------
+    InputError
+        There are runs of both kinds.
     """
+    models = [name for name, run in runs if not run.provenance.kind]
+    if 0 < len(models) < len(runs):
+        raise InputError("is a run of models; one page shows runs of judgments or runs of models, not both", models[0])
     groups: list[list[ComparedRun]] = []
     for name, run in runs:
         side = ComparedRun(run, name=name)
         for group in groups:
-            if all(not _differences(member, side) for member in group):
+            if models and all(not _differences(member, side) for member in group):
                 group.append(side)
                 break
         else:

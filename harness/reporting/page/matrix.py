@@ -257,8 +257,8 @@ def _cells(
 
 
 def _leads(letters: str) -> bool:
-    """Return True for letters with the one of the best system's cluster."""
-    return "a" in (letters.split() if any(c.isdigit() or c == " " for c in letters) else letters)
+    """Return True for letters with the one of the best system's cluster, and for the number 1 of a ranked cluster."""
+    return letters == "1" or "a" in (letters.split() if any(c.isdigit() or c == " " for c in letters) else letters)
 
 
 def _scale(records: Mapping[str, ResultRecord], roles: Mapping[str, str]) -> dict[str, float]:

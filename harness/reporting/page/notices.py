@@ -37,7 +37,7 @@ def notices_of(group: Group, clusters: Clusters) -> list[Notice]:
 
 
 def _of_run(run: Run) -> list[Notice]:
-    content = run.provenance.content
+    content, column = run.provenance.content, "statistic" if run.provenance.kind else "model"
     notices = [Notice(str(content["notice"]))] if content.get("notice") else []
     if not run.records:
         notices.append(Notice("The run has no results.", severe=True))
@@ -45,13 +45,13 @@ def _of_run(run: Run) -> list[Notice]:
         notices.append(_failure_notice(run))
     undefined = list(dict.fromkeys(record.metric for record in run.records if math.isnan(record.value)))
     if undefined:
-        notices.append(Notice(f"Undefined for some model: {', '.join(undefined)}.", severe=True))
+        notices.append(Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True))
     skipped = Counter(record.metric for record in run.records if record.skipped)
     if skipped:
         largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
         notices.append(
             Notice(
-                f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a model): {', '.join(skipped)}."
+                f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}."
             )
         )
     return [*notices, *(Notice(note) for note in run.notes)]

@@ -53,6 +53,8 @@ class NgramDistribution(CaptionWords):
     """Inputs beyond the candidates."""
     fields: ClassVar[dict[str, str]] = {}
     """Form -> field of :class:`CrNrr`."""
+    bounds: ClassVar[dict[str, tuple[float, float]]] = {}
+    """Form -> smallest and largest number."""
 
     @check_arguments
     def __init__(
@@ -63,7 +65,7 @@ class NgramDistribution(CaptionWords):
         self.n, self.form, self.conditional = n, form, bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
         words = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
-        self.spec = MetricSpec(" ".join(words), self.higher, level="corpus", needs=self.needs)
+        self.spec = MetricSpec(" ".join(words), self.higher, level="corpus", needs=self.needs, bounds=self.bounds[form])
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -126,7 +128,7 @@ class Cr(NgramDistribution):
     Parameters are those of :class:`NgramDistribution`; the only form is ``plug-in``.
     """
 
-    kind, fields = "cr", {"plug-in": "cr"}
+    kind, fields, bounds = "cr", {"plug-in": "cr"}, {"plug-in": (0.0, 1.0)}
 
 
 class Nrr(NgramDistribution):
@@ -137,6 +139,7 @@ class Nrr(NgramDistribution):
 
     needs = frozenset()
     kind, fields = "nrr", {"plug-in": "nrr", "unbiased": "nrr_unbiased", "cross-sentence": "nrr_cross_sentence"}
+    bounds = dict.fromkeys(fields, (-1.0, 0.0))
 
 
 class Cnd(NgramDistribution):
@@ -146,6 +149,7 @@ class Cnd(NgramDistribution):
     """
 
     kind, higher, fields = "cnd", False, {"plug-in": "cnd", "unbiased": "cnd_unbiased"}
+    bounds: ClassVar[dict[str, tuple[float, float]]] = {"plug-in": (0.0, 2.0), "unbiased": (-2.0, 2.0)}
 
 
 def _by_unit(q: Grams, p: Grams, n: int, units: int) -> list[CrNrr]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -207,7 +208,7 @@ class VocabularySize(CandidateWords):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), resampled=False)
+        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

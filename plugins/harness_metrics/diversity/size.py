@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class Length(MeanMetric):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("caption-length", None, "item", frozenset())
+        self.spec = MetricSpec("caption-length", None, "item", frozenset(), bounds=(0.0, math.inf))
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -53,7 +54,7 @@ class Entropy(CandidateWords):
     @check_arguments
     def __init__(self, *, n: Count = 1, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), resampled=False)
+        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

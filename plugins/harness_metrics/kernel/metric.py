@@ -5,6 +5,7 @@ Each is the mean over examples of a divergence between the vectors of the candid
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Energy(_TwoSampleMetric):
     """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
-        super().__init__("energy", embedding, False)
+        super().__init__("energy", embedding, False, bounds=(0.0, math.inf))
 
     def _kernel(self, inner: np.ndarray) -> np.ndarray:
         return energy_kernel(inner)
@@ -130,7 +131,7 @@ class Frechet(KernelMetric):
     """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
-        super().__init__("frechet", embedding, False)
+        super().__init__("frechet", embedding, False, bounds=(0.0, math.inf))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the divergence of each example, shape (B,)."""
@@ -173,7 +174,7 @@ class SlicedWasserstein(KernelMetric):
                 f"sliced-wasserstein: projections is {projections!r} and p is {p!r}; both must be at least 1"
             )
         self.projections, self.p, self.seed = projections, p, seed
-        super().__init__("sliced-wasserstein", embedding, False)
+        super().__init__("sliced-wasserstein", embedding, False, bounds=(0.0, math.inf))
         self._signature += f"|p:{p:g}|projections:{projections}|seed:{seed}"
 
     def _lines(self, batch: Batch, features: Features) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -108,6 +109,17 @@ class Bleu(SumMetric):
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
         correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
         return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return precisions of the orders 1 to n, brevity penalty and numbers of words of candidates and of closest references."""
+        sums = stats[:, 1:].sum(axis=0)
+        matches, guesses, (length, closest) = sums[: self.n], sums[ORDERS : ORDERS + self.n], sums[-2:].tolist()
+        return {
+            "precisions": (matches / np.maximum(guesses, 1.0)).tolist(),
+            "brevity_penalty": math.exp(min(0.0, 1.0 - closest / length)) if length else float(not closest),
+            "candidate_length": int(length),
+            "reference_length": int(closest),
+        }
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
         """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P, N), True = candidate.

@@ -5,6 +5,7 @@ The COCO caption toolkit prints the CIDEr-D formula under the name *CIDEr*; ``ci
 
 from __future__ import annotations
 
+import logging
 import os
 import uuid
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from harness_metrics.tokenisers.tokens import check_tokenizer
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]
+_log = logging.getLogger(__name__)
 
 
 class CiderScores:
@@ -112,7 +114,7 @@ def _task_scores(source: Source, tokenizer: str, plain: bool, features: Features
 class Cider(MeanMetric):
     """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0, 10]; higher is better.
 
-    With one document (N = 1) every score is 0, since all idf weights are log 1.
+    With one document (N = 1) all idf weights are log 1 = 0, and the scores are undefined: NaN, with one line in the log.
 
     Parameters
     ----------
@@ -162,7 +164,10 @@ class Cider(MeanMetric):
         return first.merge(second) if self.source.fits_references else first
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
+        """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]; NaN with one document."""
+        if state.frequencies.documents == 1:
+            _log.warning("%s: one document: all idf weights are 0; use df=TABLE", self.spec.name)
+            return np.full(len(batch), np.nan)
         return state.block(batch, features).mean(axis=2).mean(axis=1)
 
     def stats(self, batch: Batch, features: Features, state: CiderScores) -> Any:
@@ -171,7 +176,8 @@ class Cider(MeanMetric):
         if not self.resampled:
             return scores
         words = [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.text_ids]
-        return Objects.of([{**item, "score": score} for item, score in zip(words, scores)], self.name)
+        rows = [None if np.isnan(score[0]) else {**item, "score": score} for item, score in zip(words, scores)]
+        return Objects.of(rows, self.name)
 
     def per_example(self, stats: Statistics) -> np.ndarray:
         """Return the scores, shape (B,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
@@ -31,7 +32,7 @@ class CorpusFrechet(CorpusVectors):
     """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
-        super().__init__("corpus-frechet", embedding, False, level="corpus", resampled=False)
+        super().__init__("corpus-frechet", embedding, False, level="corpus", bounds=(0.0, math.inf), resampled=False)
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the distance of vectors (n, d) and (m, d)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +48,7 @@ class _WithinExamples(RelabeledMetric, DistanceMetric):
         self.k = k
         super().__init__(
             f"{self.kind}-example", distance, True, *([f"k={k}"] if k != 1 else []),
-            bounds=None if self.kind == "density" else (0.0, 1.0),
+            bounds=(0.0, math.inf if self.kind == "density" else 1.0),
             min_candidates=k + 1 if self.kind == "recall" else 1, min_references=1 if self.kind == "recall" else k + 1,
         )  # fmt: skip
 
@@ -129,7 +130,7 @@ class _OfCorpora(CorpusVectors):
     @check_arguments
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: Count = 5) -> None:
         self.k = k
-        bounds = None if self.kind == "density" else (0.0, 1.0)
+        bounds = (0.0, math.inf if self.kind == "density" else 1.0)
         options = [f"k={k}"] if k != 5 else []
         super().__init__(self.kind, embedding, True, *options, level="corpus", bounds=bounds, resampled=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,7 +85,9 @@ class CompressionRatio(Jackknifed):
     """
 
     def __init__(self) -> None:
-        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), resampled=False)
+        self.spec = MetricSpec(
+            "compression-ratio", False, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False
+        )
 
     def signature(self) -> str:
         """Return ``compression-ratio|gzip|sorted``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -61,7 +62,9 @@ class CorpusVendi(CorpusVectors):
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
         self.q = float(q)
         options = [f"q={self.q:g}"] if self.q != 1 else []
-        super().__init__("corpus-vendi", embedding, True, *options, level="corpus", references=False, resampled=False)
+        super().__init__(
+            "corpus-vendi", embedding, True, *options, level="corpus", references=False, bounds=(1.0, math.inf), resampled=False
+        )  # fmt: skip
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the Vendi score of vectors (n, d); zero vectors are left out, NaN if there are no others."""

@@ -2,60 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Literal
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec, SumMetric
+from harness.contracts.parameters import check_arguments
 from harness.errors import require
 
-
-class _Score(Protocol):
-    """A sacrebleu score."""
-
-    score: float
-
-
-class _Scorer(Protocol):
-    """A sacrebleu metric."""
-
-    def sentence_score(self, hypothesis: str, references: list[str]) -> _Score:
-        """Return the score of one sentence, in percent."""
-        ...
-
+ScoreLevel = Literal["corpus", "sentence"]
 
 _SLOW = "takes milliseconds per example: too slow to score relabeled texts"
 
 
-class _SentenceMetric(MeanMetric):
-    """Mean over candidates of sacrebleu's multi-reference sentence score, divided by 100.
+class _SacrebleuMetric(SumMetric):
+    """Number of a corpus as sacrebleu computes it, divided by 100: its statistics of all candidates, summed and reduced once.
 
-    A subclass sets ``spec`` and the three attributes.
+    The score of an example is the mean over its candidates of sacrebleu's multi-reference sentence score. A subclass sets ``spec`` and
+    the four attributes.
     """
 
-    scorer: _Scorer
+    scorer: Any
+    """A metric of sacrebleu."""
     settings: str
     """Parameters as they are in the signature."""
     version: str
     """Version of sacrebleu."""
+    level: ScoreLevel
+    """``sentence``: the number of a corpus is the mean of the scores of its examples."""
 
     def signature(self) -> str:
-        """Return the name, the parameters and sacrebleu's version as one string."""
-        return f"{self.spec.name}|{self.settings}|sacrebleu:{self.version}"
+        """Return the name, the parameters, the level unless it is ``sentence``, and sacrebleu's version as one string."""
+        level = "|level:corpus" if self.level == "corpus" else ""
+        return f"{self.spec.name}|{self.settings}{level}|sacrebleu:{self.version}"
 
-    def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
-        """Return the mean sentence score over the candidates of each example, shape (B,)."""
-        out = np.empty(len(batch))
-        for row, item in enumerate(batch.sets):
-            references = list(item.references)
-            out[row] = np.mean([self.scorer.sentence_score(text, references).score for text in item.candidates]) / 100.0
-        return out
+    def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return the scores and sacrebleu's statistics, summed over candidates, shape (B, 1 + k); the scores alone for ``sentence``."""
+        rows: list[np.ndarray] = []
+        for item in batch.sets:
+            streams = [[reference] * len(item.candidates) for reference in item.references]
+            counts = np.array(self.scorer._extract_corpus_statistics(list(item.candidates), streams), dtype=np.float64)
+            rows.append(np.append(self._percentages(counts).mean() / 100.0, counts.sum(axis=0)))
+        return np.stack(rows) if self.level == "corpus" else np.stack(rows)[:, :1]
+
+    def _percentages(self, sums: np.ndarray) -> np.ndarray:
+        rows = sums.reshape(-1, sums.shape[-1]).tolist()
+        return np.array([self.scorer._compute_score_from_stats(row).score for row in rows]).reshape(sums.shape[:-1])
+
+    @property
+    def _base(self) -> type[MeanMetric]:
+        """Class whose sums and number of a corpus are meant."""
+        return SumMetric if self.level == "corpus" else MeanMetric
+
+    def summands(self, stats: np.ndarray) -> np.ndarray:
+        """Return sacrebleu's statistics, shape (B, k), or the scores and ones, shape (B, 2)."""
+        return self._base.summands(self, stats)
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the numbers (...) of sums of summands (..., k)."""
+        return self._percentages(sums) / 100.0 if self.level == "corpus" else MeanMetric.of_sums(self, sums)
+
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
+        """Return the number of a corpus, or one per row of ``weights`` (W, B), shape (W,)."""
+        return self._base.reduce(self, stats, weights)
 
 
-class Chrf(_SentenceMetric):
+class Chrf(_SacrebleuMetric):
     """chrF, the F-score of character n-grams, in [0, 1]; higher is better. ``word_order`` = 2 gives chrF++.
 
-    Each candidate is scored against its best reference.
+    Each candidate is scored against its best reference; the number of a corpus comes from the summed counts of n-grams.
 
     Parameters
     ----------
@@ -67,13 +82,25 @@ class Chrf(_SentenceMetric):
         Weight of recall; default 2.
     lowercase : bool
         Convert texts to lower case; default False.
+    level : str
+        ``corpus`` (default): sacrebleu's number of the corpus; ``sentence``: the mean of the scores of the examples.
 
     References
     ----------
     Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
     """
 
-    def __init__(self, *, char_order: int = 6, word_order: int = 0, beta: int = 2, lowercase: bool = False) -> None:
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        char_order: int = 6,
+        word_order: int = 0,
+        beta: int = 2,
+        lowercase: bool = False,
+        level: ScoreLevel = "corpus",
+    ) -> None:
+        self.level = level
         sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'chrf'")
         self.scorer = sacrebleu.CHRF(char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase)
         self.version = sacrebleu.__version__
@@ -81,10 +108,10 @@ class Chrf(_SentenceMetric):
         self.spec = MetricSpec("chrf" + "+" * word_order, higher_is_better=True, bounds=(0.0, 1.0), untestable=_SLOW)
 
 
-class Ter(_SentenceMetric):
+class Ter(_SacrebleuMetric):
     """TER, edits and shifts per word of the mean reference length; lower is better, 0 at best, above 1 possible.
 
-    Each candidate is compared with its nearest reference.
+    Each candidate is compared with its nearest reference; the number of a corpus is the sum of edits per sum of mean reference lengths.
 
     Parameters
     ----------
@@ -94,13 +121,24 @@ class Ter(_SentenceMetric):
         Remove punctuation; default False.
     case_sensitive : bool
         Distinguish capitals; default False.
+    level : str
+        ``corpus`` (default): sacrebleu's number of the corpus; ``sentence``: the mean of the scores of the examples.
 
     References
     ----------
     Snover, Dorr, Schwartz, Micciulla & Makhoul (2006), "A Study of Translation Edit Rate with Targeted Human Annotation".
     """
 
-    def __init__(self, *, normalized: bool = False, no_punct: bool = False, case_sensitive: bool = False) -> None:
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        normalized: bool = False,
+        no_punct: bool = False,
+        case_sensitive: bool = False,
+        level: ScoreLevel = "corpus",
+    ) -> None:
+        self.level = level
         sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'ter'")
         self.scorer = sacrebleu.TER(normalized=normalized, no_punct=no_punct, case_sensitive=case_sensitive)
         self.version = sacrebleu.__version__

@@ -24,7 +24,7 @@ SPEC = {
     "dataset": {"reader": "words", "count": 20},
     "models": ["echo"],
     "decoding": {"candidates": 4},
-    "metrics": ["length"],
+    "metrics": [{"length": {"level": "set"}}],
 }
 
 Texts = list[list[str]]
@@ -84,15 +84,15 @@ def pilot(project, monkeypatch) -> Iterator[Callable[..., str]]:
     monkeypatch.syspath_prepend(str(project))
     sys.modules.pop("row_parts", None)
 
-    def run(examples: int, n: int, m: int, seed: int = 1, effect: float = 0.8) -> str:
+    def run(examples: int, n: int, m: int, seed: int = 1, effect: float = 0.8, level: str = "set") -> str:
         candidates, references = captions(examples, n, m, seed, effect)
         (project / "rows.json").write_text(json.dumps({"candidates": candidates, "references": references}))
-        output = str(project / f"pilot-{examples}-{n}-{m}-{seed}-{effect}")
+        output = str(project / f"pilot-{examples}-{n}-{m}-{seed}-{effect}-{level}")
         spec = {
             "task": "rows",
             "dataset": {"reader": "rows"},
             "models": ["replay"],
-            "metrics": ["length"],
+            "metrics": [{"length": {"level": level}}],
             "significance": {"method": "exact"},
         }
         harness.evaluate(spec, output=output)
@@ -233,6 +233,17 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
     ]
     with pytest.raises(HarnessError, match="too small for other numbers of candidates: they are fitted and checked on"):
         plan_sizes(run, candidates=[5])
+
+
+def test_the_axis_of_candidates_is_refused_for_a_metric_that_scores_each_candidate_alone(pilot):
+    run = pilot(20, 4, 4, level="item")
+    reason = "a metric that scores each candidate alone can lose power with more candidates"
+    with pytest.raises(HarnessError, match=f"length of model 'replay': {reason}"):
+        plan_sizes(run, candidates=[5])
+    assert all(size.extrapolated for size in plan_sizes(run, candidates=[3], references=[8], examples=[20, 60]))
+    (row,) = study_power(run, target_p=1e-9).needed
+    assert [item.axis for item in row.estimates] == ["examples", "references"]
+    assert len(row.notes) == 1 and row.notes[0].startswith(reason)
 
 
 def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):

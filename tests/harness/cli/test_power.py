@@ -17,7 +17,7 @@ SPEC = {
     "dataset": {"reader": "words", "count": 20},
     "models": ["echo"],
     "decoding": {"candidates": 4},
-    "metrics": ["length"],
+    "metrics": [{"length": {"level": "set"}}],
 }
 
 

@@ -48,7 +48,7 @@ def test_the_front_matter_is_yaml_and_names_the_files():
         {"config_name": "samples", "data_files": "samples.parquet", "default": True},
         {"config_name": "results", "data_files": "results.parquet"},
     ]
-    assert "# A title: with \\| signs" in body and "| echo |  | length | 0.5000 | – | – | 6 |" in body
+    assert "# A title: with \\| signs" in body and "| length | echo |  | 0.5000 | – | 6 |  |" in body
     assert "- a \\| note" in body and "Signature: `words|m:2`" in body
 
 

@@ -1,12 +1,11 @@
-"""The league table: order, clusters, advice, published rows, pages and consoles."""
+"""The league of metrics: order, clusters, published values, numbers as texts."""
 
 import math
 
 import pytest
 
-from harness.cli.main import main
-from harness.errors import InputError
-from harness.reporting.league import League, LeagueSet, open_league, percent_text, rate_text
+from harness.reporting.league import League, LeagueSet, percent_text, rate_text
+from harness.reporting.league_tables import advice_table
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -37,7 +36,6 @@ LEAGUE = League(
         one_set("five", [("a", 0.9, 1)], "accuracy", "pairs"),
         one_set("six", [("a", 0.9, 1)], "soft_pairwise_accuracy"),
     ),
-    ("x: not there",),
 )  # fmt: skip
 
 
@@ -48,9 +46,9 @@ def test_order_and_ranks():
 
 
 def test_advice_names_the_first_clusters_and_the_fastest():
-    first = LEAGUE.advice()[0]
-    assert first.sets == ("one", "two") and first.best == ("b (2 of 2 sets)",) and first.fastest == "b, 10/s"
-    assert [item.best for item in LEAGUE.advice()[1:]] == [("a (1 of 1 sets)",)] * 4
+    rows = advice_table(LEAGUE).rows
+    assert rows[0] == ["grades of single captions", "one, two", "b (2 of 2 sets)", "b, 10/s"]
+    assert [best for _, _, best, _ in rows[1:]] == ["a (1 of 1 sets)"] * 4
 
 
 def test_published_rows():
@@ -63,10 +61,3 @@ def test_published_rows():
 def test_numbers():
     assert [percent_text(v) for v in (0.32349, -0.05, NAN)] == ["32.3", "-5.0", "–"]
     assert [rate_text(v) for v in (123456.0, 45.2, 0.123, NAN)] == ["120,000/s", "45/s", "0.12/s", "–"]
-
-
-# ------------------------------------------------------------------ runs
-def test_runs_of_models_have_a_page_of_their_own(judged_runs, tmp_path, project):
-    assert main(["run", "spec.yaml", "--output", "models"]) == 0
-    with pytest.raises(InputError, match="is a run of models"):
-        open_league([tmp_path / "out/one", tmp_path / "models"])

@@ -92,8 +92,8 @@ def test_a_run_is_a_table_with_all_texts_escaped(captions_run):
     text = captions_run._repr_html_()
     rows = Cells(text).rows
     assert len(rows) == 1 + len(captions_run.records)
-    assert rows[0] == ["metric", "system", "value", "95 % interval", "p", "examples"]
-    assert "<b>" not in text
+    assert rows[0] == ["metric", "model", "set", "value", "95 % interval", "p", "harmonic p", "n", "skipped"]
+    assert "<b>scene" not in text
     assert any("other <b>scene</b>" in row for row in rows)
 
 

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from harness.contracts import Interval, MeanMetric, MetricSpec, OwnInterval
-from harness.run import intervals
+from harness.registry import current
+from harness.run import intervals, score
+from harness.run.features import FeatureCache
 from harness.rundir.records import ResultRecord
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
+from harness.testing.sample_captions import caption_sets
 
 
 class Mean(MeanMetric):
@@ -135,3 +138,41 @@ def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal()
     assert interval.note == "50 clusters resampled"
     same = intervals.nominal_estimate(Mean(), rows, 500, 0, np.zeros(400))[1]
     assert same == Interval(None, "an interval needs at least two clusters")
+
+
+class Symmetric(Fixed):
+    def __init__(self) -> None:
+        self.spec = MetricSpec("share", True, bounds=(0.0, 1.0))
+
+    def interval(self, stats, samples, seed):
+        return Interval((-0.5, 1.5), "symmetric")
+
+
+@pytest.mark.parametrize("count", [2, 100])
+def test_intervals_lie_within_the_bounds(count):
+    rows = np.linspace(0, 1, count)[:, None]
+    assert intervals.nominal_estimate(Symmetric(), rows, 50, 0)[1] == Interval((0.0, 1.0), "symmetric")
+
+
+EMBEDDED = ["corpus-frechet", "corpus-mmd", "corpus-vendi", "density", "energy", "frechet", "sliced-wasserstein"]
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *((name, {}) for name in ("cr", "nrr", "cnd", "compression-ratio", "caption-length", "vocabulary", "entropy")),
+        ("cnd", {"form": "unbiased"}),
+        ("ms-jaccard", {}),
+        *((name, {"embedding": "bow"}) for name in EMBEDDED),
+    ],
+)
+def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(name, parameters, count):
+    metric = current().create("metrics", name, parameters)
+    sets = caption_sets(count=count)
+    features = FeatureCache([item.references for item in sets])
+    stats = score.score(metric, score.batches(sets, features), features, None, 0).stats
+    value, interval = intervals.nominal_estimate(metric, stats, 200, 0)
+    low, high = metric.spec.bounds
+    if interval.ends is not None:
+        assert low <= interval.ends[0] <= value <= interval.ends[1] <= high

@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import combine
-from harness.stats.combine import SumNull
 
 
 def test_harmonic_mean():
@@ -161,61 +160,3 @@ def test_floors_have_the_shape_of_the_p_values():
 def test_a_p_value_of_weight_zero_does_not_count():
     p = [0.01, 0.2, 0.4]
     assert combine.harmonic_mean_test(p, [1, 0, 1]) == pytest.approx(combine.harmonic_mean_test([0.01, 0.4]), rel=1e-12)
-
-
-def fisher(size):
-    return -np.log(np.arange(1, size + 1) / size)
-
-
-@settings(max_examples=10)  # each example enumerates all sums
-@given(st.lists(st.sampled_from([2, 3, 5, 6]), min_size=1, max_size=4), st.data())
-def test_tails_equal_the_enumerated_ones(sizes, data):
-    designs = sorted(set(sizes))
-    null = SumNull([fisher(size) for size in designs], [sizes.count(size) for size in designs])
-    tables = [null.scores[designs.index(size)].tolist() for size in sizes]
-    sums = np.array([sum(outcome) for outcome in itertools.product(*tables)])
-    for total in np.unique(sums):
-        expected = math.log((sums >= total).mean())
-        assert null.log_tail(int(total)) == pytest.approx(expected, abs=1e-9)
-    total = data.draw(st.sampled_from(sums.tolist()))
-    assert null._tilted_log_tail(total) == pytest.approx(math.log((sums >= total).mean()), abs=1e-8)
-    assert null.log_tail(int(sums.max()) + 1) == -math.inf
-    assert null.log_tail(0) == 0
-
-
-@pytest.mark.parametrize(("size", "count"), [(5, 3000), (1820, 2000), (184_756, 500)])
-def test_tilted_and_untilted_tails_agree_where_both_hold(size, count):
-    null = SumNull([fisher(size)], [count])
-    assert not null.is_whole
-    start, tail = null._tail_probabilities
-    for probability in (1e-2, 1e-4, 1e-7):
-        index = int(np.flatnonzero(tail < probability)[0])
-        assert null._tilted_log_tail(start + index) == pytest.approx(math.log(tail[index]), abs=1e-5)
-    assert null.log_tail(start + 1) == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize(("size", "count"), [(5, 40), (3003, 5000)])
-def test_the_largest_sum_has_the_product_of_the_smallest_probabilities(size, count):
-    null = SumNull([fisher(size)], [count])
-    assert null.scores[0][0] > null.scores[0][1], "the smallest two p-values have different scores"
-    assert null.log_tail(int(null.scores[0][0]) * count) == pytest.approx(-count * math.log(size), rel=1e-9)
-
-
-def test_a_design_with_one_outcome_has_a_degenerate_law():
-    null = SumNull([np.zeros(1)], [7])
-    assert null.log_tail(0) == 0
-    assert null.log_tail(1) == -math.inf
-
-
-def test_tails_do_not_increase_across_the_switch_to_the_tilted_law():
-    null = SumNull([fisher(20)], [200])
-    start, tail = null._tail_probabilities
-    switch = start + int(np.flatnonzero(tail < combine._DIRECT)[0])
-    values = [null.log_tail(total) for total in range(switch - 20, switch + 20)]
-    assert all(a >= b - 1e-8 for a, b in itertools.pairwise(values))
-
-
-def test_examples_without_a_choice_leave_the_law_of_the_others():
-    null = SumNull([np.array([1.0, 0.0]), np.array([0.0])], [1, 70_000])
-    assert null.step > 0
-    assert null.log_tail(int(null.scores[0][0])) == pytest.approx(math.log(0.5))

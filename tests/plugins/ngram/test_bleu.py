@@ -104,3 +104,22 @@ def test_unknown_tokenisers_and_smoothings_are_refused():
         bleu.Bleu(tokenizer="pbt")
     with pytest.raises(HarnessError, match="smoothing is 'x'; expected toolkit or add-one"):
         bleu.matrix(["a"], tokenizer="none", smoothing="x")  # type: ignore[arg-type]
+
+
+def test_details_give_the_score_of_the_corpus(batch_of):
+    features, batch = batch_of([["a dog runs on the grass", "the dog runs on the green grass"], ["a", "b"]], 1)
+    metric = bleu.Bleu(n=2, tokenizer="none")
+    stats = metric.stats(batch, features, None)
+    details = metric.details(stats)
+    assert details["precisions"] == [5 / 7, 3 / 5]
+    assert (details["candidate_length"], details["reference_length"]) == (7, 8)
+    assert details["brevity_penalty"] == pytest.approx(np.exp(1 - 8 / 7))
+    product = details["brevity_penalty"] * np.sqrt(np.prod(details["precisions"]))
+    assert metric.reduce(stats) == pytest.approx(product, rel=1e-8)
+
+
+def test_details_of_empty_texts_are_plain_numbers(batch_of):
+    features, batch = batch_of([["", ""]], 1)
+    metric = bleu.Bleu(n=1, tokenizer="none")
+    details = metric.details(metric.stats(batch, features, None))
+    assert details == {"precisions": [0.0], "brevity_penalty": 1.0, "candidate_length": 0, "reference_length": 0}

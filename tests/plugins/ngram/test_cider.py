@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caption_kernels.reference import cider_formula as formula
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, is_defined
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness.stats import forms, permutation
@@ -36,7 +36,7 @@ def test_matrices_equal_the_formula(items, variant):
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), n=st.integers(1, 3), m=st.integers(1, 3))
 def test_scores_null_and_p_values_equal_the_formula_under_every_relabeling(batch_of, variant, data, n, m):
-    items = data.draw(st.lists(st.lists(short, min_size=n + m, max_size=n + m), min_size=1, max_size=3))
+    items = data.draw(st.lists(st.lists(short, min_size=n + m, max_size=n + m), min_size=2, max_size=3))
     features, batch = batch_of(items, n)
     df = formula.document_frequencies([[t.split() for t in refs] for refs in features.references])
     labels = permutation.relabelings(n, m)
@@ -136,10 +136,13 @@ def test_the_distance_of_equal_short_texts_is_zero_though_their_score_is_below_t
     assert distances[0, 0, 2] == 10 - scores[0, 0, 2]
 
 
-def test_the_references_of_one_example_give_score_zero(batch_of):
+@pytest.mark.parametrize("df", ["references", "resampled", [["a dog"]]])
+def test_the_references_of_one_example_give_no_score_and_one_line(batch_of, caplog, df):
     features, batch = batch_of([["a dog runs fast", "a dog runs fast"]], 1)
-    metric = cider.Cider(tokenizer="none")
-    assert metric.stats(batch, features, metric.fit(features.references, features))[0, 0] == 0
+    metric = cider.Cider(df=df, tokenizer="none")
+    stats = metric.stats(batch, features, metric.fit(features.references, features))
+    assert not is_defined(stats).any()
+    assert caplog.messages == ["cider: one document: all idf weights are 0; use df=TABLE"]
 
 
 def test_names_and_signatures():

@@ -34,7 +34,7 @@ def test_odd_texts_have_finite_distances(batch_of, kind):
 
 @pytest.mark.parametrize("kind", METRICS)
 def test_odd_texts_have_finite_scores_and_nulls(batch_of, kind):
-    features, batch = batch_of([ODD], 5)
+    features, batch = batch_of([ODD, ODD[::-1]], 5)
     metric = kind(tokenizer="none")
     state = metric.fit(features.references, features)
     assert np.isfinite(metric.stats(batch, features, state)).all()
