@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.language_drift import TrigramModel, semantic_drift, structural_drift
 from harness.contracts import Decoding, Example
 from harness_metrics.pragmatic.scores import Scores, evaluate
 from harness_models.a3ds.adapter import A3DS
-from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness_tasks.a3ds import pixels, scene
 from harness_tasks.a3ds.render import render
 from harness_tasks.readers.generated import ReferenceGames

@@ -20,11 +20,11 @@ import torch
 from scipy.stats import spearmanr
 
 import harness
+from benchmarks.language_drift import TrigramModel, semantic_drift, structural_drift
 from harness.contracts import Decoding
 from harness_metrics.pragmatic.scores import evaluate
 from harness_metrics.pregen.metric import BEST, Pregen
 from harness_models.a3ds.adapter import A3DS
-from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness_models.a3ds.model import Speaker
 from harness_tasks.a3ds import pixels
 from harness_tasks.readers.generated import ReferenceGames

@@ -61,7 +61,7 @@ class ColumnTable:
 
 
 def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> ColumnTable:
-    """Return the table of any number of files, their rows one below the other, or of any number of run directories.
+    """Return the table of files, several one below the other with the column ``file``, or of any number of run directories.
 
     With ``rows`` ``system`` a run has one row per model and decoding, with ``example`` one row per model, decoding and example.
     Raises :class:`InputError`, with the line where there is one, for a source that cannot be read.
@@ -77,24 +77,11 @@ def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> Col
     for path in paths:
         if not path.is_file():
             raise InputError("no such file or run directory", str(path))
-    tables = [read_table(path) for path in paths]
-    return tables[0] if len(tables) == 1 else _stack_tables(tables)
-
-
-def _stack_tables(tables: Sequence[ColumnTable]) -> ColumnTable:
-    """Return tables one below the other, with the column ``file``; the cell of a column that a table lacks is empty."""
-    records: list[dict[str, object]] = []
-    for table in tables:
-        numbers = {name: column for name, column in table.numbers.items() if name not in table.labels}
-        for row in range(len(table)):
-            record: dict[str, object] = {"file": table.source}
-            record.update(
-                {name: None if np.isnan(column[row]) else float(column[row]) for name, column in numbers.items()}
-            )
-            record.update({name: column[row] for name, column in table.labels.items()})
-            records.append(record)
-    stacked = from_records(", ".join(table.source for table in tables), records)
-    return replace(stacked, unselected=frozenset().union(*(table.unselected for table in tables)))
+    if len(paths) == 1:
+        return read_table(paths[0])
+    return from_records(
+        ", ".join(map(str, paths)), [{"file": str(path), **cells} for path in paths for cells in _read_cells(path)]
+    )
 
 
 def read_table(path: Path) -> ColumnTable:
@@ -103,6 +90,11 @@ def read_table(path: Path) -> ColumnTable:
     JSON Lines are recognised too; every text format may be gzipped. ``inf`` is a number, an empty cell NaN. Raises
     :class:`InputError` with the line of a mistake.
     """
+    return from_records(str(path), _read_cells(path))
+
+
+def _read_cells(path: Path) -> list[dict[str, object]]:
+    """Return the rows of a table by column."""
     if path.suffix.lower() == ".parquet" and not is_parquet(path):
         raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
     is_json = not is_table_file(path) and first_byte(path) in (b"[", b"{")
@@ -110,7 +102,7 @@ def read_table(path: Path) -> ColumnTable:
     cells = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in rows]
     if not cells:
         raise InputError("is empty: it has no rows", str(path))
-    return from_records(str(path), cells)
+    return cells
 
 
 def from_records(source: str, records: Iterable[Mapping[str, object]]) -> ColumnTable:

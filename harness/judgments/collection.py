@@ -54,6 +54,13 @@ class Collection:
             condition = ", ".join(f"{name}: {value}" for name, value in self.source.where.items())
             raise InputError(f"holds no judgments{f' with {condition}' if condition else ''}", self.place)
 
+    def records_of_items(self) -> Iterator[tuple[Record, int]]:
+        """Yield the records with the positions of their items, without those of items beyond the limit."""
+        for number, record in enumerate(self.records()):
+            item = self.item(record, number)
+            if item is not None:
+                yield record, item
+
     @property
     def place(self) -> str:
         """The files, for messages."""

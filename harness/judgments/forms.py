@@ -94,13 +94,10 @@ def _plain(value: YamlValue) -> float | None:
 def read_pairs(collection: Collection) -> None:
     """Collect pairs of captions with votes, one pair per record."""
     columns = collection.source.columns
-    for number_of, record in enumerate(collection.records()):
+    for record, item in collection.records_of_items():
         first = collection.name("first", ("caption_a", "first", "caption_1"), record)
         second = collection.name("second", ("caption_b", "second", "caption_2"), record)
         votes = collection.name("preference", ("votes", "preference", "vote_sum"), record)
-        item = collection.item(record, number_of)
-        if item is None:
-            continue
         fields, location = record.fields, record.where
         shared = columns.own_reference
         pair = [
@@ -117,12 +114,9 @@ def read_pairs(collection: Collection) -> None:
 def read_foils(collection: Collection) -> None:
     """Collect correct captions beside their foils, one pair per record; the correct caption is preferred."""
     columns = collection.source.columns
-    for number_of, record in enumerate(collection.records()):
+    for record, item in collection.records_of_items():
         correct = collection.name("correct", ("correct", "baseline", "caption"), record)
         foil = collection.name("foil", ("foil",), record)
-        item = collection.item(record, number_of)
-        if item is None:
-            continue
         pair = [
             _side(collection, record, item, str(name), None, columns.own_reference if name == correct else None)
             for name in (correct, foil)
@@ -147,10 +141,7 @@ def read_keyed_pairs(collection: Collection) -> None:
     """
     keys = collection.source.keys
     mark = collection.source.columns.own_reference
-    for number_of, record in enumerate(collection.records()):
-        item = collection.item(record, number_of)
-        if item is None:
-            continue
+    for record, item in collection.records_of_items():
         for pattern in keys:
             for name, value in record.fields.items():
                 if value is None or not _matches(name, pattern):
@@ -187,12 +178,9 @@ def read_best_worst(collection: Collection) -> None:
     raters who chose one of its captions as best or the other as worst.
     """
     columns = collection.source.columns
-    for number_of, record in enumerate(collection.records()):
+    for record, item in collection.records_of_items():
         captions = collection.name("captions", ("captions", "candidates", "systems"), record)
         best, worst = (collection.name(role, (role,), record) for role in ("best", "worst"))
-        item = collection.item(record, number_of)
-        if item is None:
-            continue
         texts, names = _list_captions(collection, record, str(captions))
         votes = np.stack([_choices(record, str(name), names) for name in (best, worst)])
         if votes.shape[1] == 0 or (votes[0] == votes[1]).any():

@@ -34,7 +34,7 @@ from harness.run.equal_sizes import common_size, size_note
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
-from harness.run.generate import Asks, Captions, generate, prepare
+from harness.run.generate import Captions, generate, prepare
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.reference_subsets import ReferenceSubset, position_note
@@ -205,9 +205,13 @@ class ModelExecution(Execution):
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
+        on_cluster = self.options.executor.name == "ray" and not needs_whole_task(
+            model.adapter
+        )  # nodes do not have the task
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
-                model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span, ask=self._asks(model),
+                model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span,
+                ask=self._ask_cluster if on_cluster else None,
                 prepared=len(self.plan.generations) == 1,
             )  # fmt: skip
         self._count_cost(model)
@@ -225,19 +229,13 @@ class ModelExecution(Execution):
             raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")
         return captions
 
-    def _asks(self, model: ModelPlan) -> Asks | None:
-        """Return a source of a model's captions on the cluster, which waits for it; None for this process."""
-        if self.options.executor.name != "ray" or needs_whole_task(model.adapter):  # nodes do not have the task
-            return None
-
-        def ask(
-            examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-        ) -> Iterator[Generation | Failure]:
-            cluster = self.cluster()
-            assert cluster is not None
-            yield from cluster.asks(model)(examples, decoding, seeds)
-
-        return ask
+    def _ask_cluster(
+        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield the captions of a model from the cluster, after waiting for the connection."""
+        cluster = self.cluster()
+        assert cluster is not None
+        yield from cluster.generate(model, examples, decoding, seeds)
 
     def _count_cost(self, model: ModelPlan) -> None:
         """Keep the work of an adapter and print its speed."""

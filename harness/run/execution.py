@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from harness.contracts import Values
 from harness.registry.hooks import Plugins
-from harness.run.executor import Cluster, ExecutorOptions
+from harness.run.executor import ExecutorOptions
 from harness.run.finished import Run
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
@@ -17,6 +18,9 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
+
+if TYPE_CHECKING:
+    from harness.run.ray_executor import RayCluster
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Execution:
     plugins: Plugins = field(default_factory=Plugins)
     options: Options = field(default_factory=Options)
     show: bool = False
-    cluster: Callable[[], Cluster | None] = lambda: None
+    cluster: Callable[[], RayCluster | None] = lambda: None
     """Returns the cluster of the executor ``ray``, None for the others."""
     stage: Callable[[str], str] = str
     """Returns the description of a stage of the run from its name."""
@@ -99,7 +103,7 @@ class Execution:
 
 
 @contextmanager
-def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
+def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], RayCluster | None]]:
     """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
 
     The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.

@@ -19,9 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 from harness.errors import HarnessError
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
-from harness.run.generate import Asks
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
-from harness.run.task_plan import ModelPlan
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -61,22 +59,6 @@ class Executor(Protocol):
         ...
 
 
-class Cluster(Protocol):
-    """Machines on which models generate and metrics score."""
-
-    def asks(self, model: ModelPlan) -> Asks:
-        """Return a source of a model's captions on the cluster."""
-        ...
-
-    def executor(self, scorer: ShardScorer) -> Executor:
-        """Return an executor of shards on the cluster."""
-        ...
-
-    def close(self) -> None:
-        """Leave the cluster."""
-        ...
-
-
 class LocalExecutor:
     """Scores in this process."""
 
@@ -110,8 +92,12 @@ class ProcessExecutor:
         while True:
             job: Job | None = None
             try:
-                while len(pending) < QUEUED * self.workers and (job := _next(waiting, source)) is not None:
-                    pending[self._start_pool().submit(_score, job)] = job
+                while (
+                    len(pending) < QUEUED * self.workers
+                    and (job := waiting.pop() if waiting else next(source, None)) is not None
+                ):
+                    self._pool = self._pool or _new_pool(self.workers, self._payload)
+                    pending[self._pool.submit(_score, job)] = job
                 if not pending:
                     return
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -127,20 +113,12 @@ class ProcessExecutor:
                         f"{losses} times a worker process ended before its shard was done; memory may be too small: "
                         "try a smaller --shard-size or fewer --workers"
                     ) from None
-                self._drop_pool()
+                self.close()
                 waiting += [*([job] if job is not None else []), *pending.values()]
                 pending.clear()
 
     def close(self) -> None:
         """Stop the workers."""
-        self._drop_pool()
-
-    def _start_pool(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = _new_pool(self.workers, self._payload)
-        return self._pool
-
-    def _drop_pool(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
@@ -151,10 +129,6 @@ def _new_pool(workers: int, payload: bytes) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
 
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (payload,))
-
-
-def _next(waiting: list[Job], source: Iterator[Job]) -> Job | None:
-    return waiting.pop() if waiting else next(source, None)
 
 
 def job_steps(job: Job) -> int:

@@ -44,15 +44,16 @@ class Run:
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
+        content, records = rundir.results, rundir.records
         return cls(
             rundir.provenance,
-            rundir.records,
+            records,
             rundir.samples,
-            rundir.failed,
-            rundir.notes,
+            content.failed,
+            content.notes,
             rundir.path,
             rundir.artifacts,
-            rundir.costs,
+            content.costs,
         )
 
     @classmethod

@@ -49,8 +49,8 @@ _TEXTS = ("candidates", "references")
 _NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
 ALL_REFERENCES = ReferenceSubset()
 """All references of an example, in their order."""
-Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
-"""Yields one result per example: an adapter of this process, or one elsewhere."""
+Ask = Callable[[ModelPlan, Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
+"""Yields one result of a model per example: its adapter in this process, or one elsewhere."""
 
 
 @dataclass
@@ -134,7 +134,7 @@ def generate(
     artifacts: Artifacts | None = None,
     advance: Callable[[int], None] = lambda n: None,
     span: tuple[int, int] | None = None,
-    ask: Asks | None = None,
+    ask: Ask | None = None,
     prepared: bool = False,
 ) -> Captions:
     """Run a model over the examples of a task.
@@ -168,7 +168,7 @@ def generate(
     if not prepared:
         prepare(model, task)
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
-    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or _asking(model), advance)
+    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or ask_adapter, advance)
     start, stop = span or (0, len(store))
     block_summaries = [work.block(first, last) for first, last in blocks(start, stop)]
     failures = {name: reason for summary in block_summaries for name, reason in summary.failures.items()}
@@ -226,7 +226,7 @@ class _Work:
         store: ExampleStore,
         seed: int,
         artifacts: Artifacts,
-        ask: Asks,
+        ask: Ask,
         advance: Callable[[int], None],
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
@@ -296,7 +296,7 @@ class _Work:
 
     def _ask_model(self, indices: Sequence[int]) -> Iterator[Generation | Failure]:
         examples = [self.store[index] for index in indices]
-        return self.ask(examples, self.decoding, [derive(self.seed, example.id) for example in examples])
+        return self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples])
 
     def _cut_candidates(self, item: Generation | Failure) -> Generation | Failure:
         n = self.decoding.candidates
@@ -355,15 +355,13 @@ def as_generation(item: object, label: str) -> Generation | Failure:
     )
 
 
-def _asking(model: ModelPlan) -> Asks:
-    """Return a function that asks the adapter for at most :data:`REQUEST_EXAMPLES` examples at a time."""
-
-    def ask(examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-        for start in range(0, len(examples), REQUEST_EXAMPLES):
-            stop = start + REQUEST_EXAMPLES
-            yield from results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
-
-    return ask
+def ask_adapter(
+    model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+) -> Iterator[Generation | Failure]:
+    """Yield the results of the adapter, asked for at most :data:`REQUEST_EXAMPLES` examples at a time."""
+    for start in range(0, len(examples), REQUEST_EXAMPLES):
+        stop = start + REQUEST_EXAMPLES
+        yield from results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
 
 
 def results_of(

@@ -20,7 +20,7 @@ from harness.contracts import Adapter, Decoding, Example, Failure, Generation, P
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
-from harness.run.generate import Asks, results_of
+from harness.run.generate import results_of
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
 from harness.run.task_plan import ModelPlan
 
@@ -104,21 +104,11 @@ class RayCluster:
             raise InputError(f"the nodes of the Ray cluster have harness {version}, and this machine has {__version__}")
 
     # ------------------------------------------------------------------ protocols
-    def asks(self, model: ModelPlan) -> Asks:
-        """Return a source of a model's captions: actors, one per accelerator of the cluster, or one per worker without any.
-
-        The actors of a model stay for its other decodings; those of another model end, and with them their hold on accelerators.
-        """
-
-        def ask(
-            examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-        ) -> Iterator[Generation | Failure]:
-            yield from self._generate_on_actors(self._actors_of(model), examples, decoding, seeds)
-
-        return ask
-
     def _actors_of(self, model: ModelPlan) -> Sequence[RayObject]:
-        """Return the actors of a model; started when there are none, after those of another model ended."""
+        """Return the actors of a model: one per accelerator of the cluster, or one per worker without any.
+
+        They stay for the other decodings of the model; those of another model end, and with them their hold on accelerators.
+        """
         if self._loaded != model.label:
             self._release()
             blob = pickle.dumps((LocalCode.of_modules(), model.name, dict(model.params), model.label))
@@ -135,11 +125,11 @@ class RayCluster:
             self.ray.kill(actor)
         self._actors, self._loaded = [], None
 
-    def _generate_on_actors(
-        self, actors: Sequence[RayObject], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    def generate(
+        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """Yield the results of the actors in the order of the examples, with at most two calls per actor under way."""
-        waiting: deque[RayObject] = deque()
+        """Yield the results of the model's actors in the order of the examples, with at most two calls per actor under way."""
+        actors, waiting = self._actors_of(model), deque[RayObject]()
         for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
             stop = start + ACTOR_EXAMPLES
             actor = actors[number % len(actors)]
@@ -272,27 +262,30 @@ def _store_bytes() -> int:
 
 def _answers(address: str) -> bool:
     """Return True when something listens at ``HOST:PORT``."""
-    import socket
-
-    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT_SECONDS).close()
+        _touch(address, WAIT_SECONDS)
     except (OSError, ValueError):
         return False
     return True
 
 
-def _check_reachable(address: str) -> None:
-    """Raise :class:`InputError` when nothing listens at ``HOST:PORT``; Ray itself retries for a long time."""
+def _touch(address: str, timeout: float) -> None:
+    """Open and close a connection to ``HOST:PORT``."""
     import socket
 
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=timeout).close()
+
+
+def _check_reachable(address: str) -> None:
+    """Raise :class:`InputError` when nothing listens at ``HOST:PORT``; Ray itself retries for a long time."""
     if address in ("auto", "local") or address.startswith("ray://"):
         return
-    host, colon, port = address.rpartition(":")
+    _, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal():
         raise InputError(f"--address is '{address}'; expected HOST:PORT", value=address)
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+        _touch(address, CONNECT_SECONDS)
     except OSError as error:
         raise InputError(f"no Ray cluster answers at '{address}': {error.strerror or error}", value=address) from None
 

@@ -8,13 +8,12 @@ from typing import cast
 import numpy as np
 
 from harness import __version__
-from harness.contracts import Scorer, TokenScores
+from harness.contracts import Parameters, Scorer, TokenScores, Values
 from harness.errors import HarnessError
 from harness.run.example_store import BLOCK, ExampleStore
 from harness.run.generate import blocks
 from harness.run.provenance import code_of
 from harness.run.task_plan import ModelPlan
-from harness.rundir.answers import Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts
 
 
@@ -50,10 +49,13 @@ def token_scores(
         if missing:
             with answers.writer() as writer:
                 for index, scores in zip(missing, _score_references(model, store, missing)):
-                    row = rows[store.key(index)] = {"references": [_to_values(item) for item in scores]}
+                    row = rows[store.key(index)] = {"references": [to_values(item) for item in scores]}
                     writer.append(store.key(index), row)
                     advance(1)
-        out.extend(_from_row(rows[store.key(index)]) for index in range(start, stop))
+        out.extend(
+            [*map(from_values, cast("Sequence[Values]", rows[store.key(index)]["references"]))]
+            for index in range(start, stop)
+        )
     return out
 
 
@@ -67,27 +69,21 @@ def _score_references(model: ModelPlan, store: ExampleStore, indices: Sequence[i
         raise HarnessError(f"model '{model.label}' returned token scores for {count} of {len(indices)} examples")
 
 
-def _to_values(scores: TokenScores) -> dict[str, object]:
+def to_values(scores: TokenScores) -> Values:
+    """Return token scores as JSON values."""
+    log_probs, ranks = np.asarray(scores.log_probs), np.asarray(scores.ranks)
     return {
-        "log_probs": np.asarray(scores.log_probs, dtype=np.float64).tolist(),
-        "ranks": np.asarray(scores.ranks).tolist(),
+        "log_probs": log_probs.astype(np.float64).tolist(),
+        "ranks": ranks.tolist(),
         "tokens": list(scores.tokens),
         "likelihood": scores.likelihood,
-        "dtypes": [np.asarray(scores.log_probs).dtype.str, np.asarray(scores.ranks).dtype.str],
+        "dtypes": [log_probs.dtype.str, ranks.dtype.str],
     }
 
 
-def _from_row(row: Row) -> list[TokenScores]:
-    items = cast("Sequence[dict[str, object]]", row["references"])
-    return [_from_values(item) for item in items]
-
-
-def _from_values(item: dict[str, object]) -> TokenScores:
-    kinds = cast("Sequence[str]", item["dtypes"])
-    numbers = [float(value) for value in cast("Sequence[float | str]", item["log_probs"])]
-    return TokenScores(
-        np.asarray(numbers, dtype=np.dtype(kinds[0])),
-        np.asarray(item["ranks"], dtype=np.dtype(kinds[1])),
-        tuple(cast("Sequence[str]", item["tokens"])),
-        "pseudo" if item["likelihood"] == "pseudo" else "exact",
-    )
+def from_values(values: Parameters) -> TokenScores:
+    """Return token scores from JSON values; tokens, likelihood and the types of the arrays may be missing."""
+    of_log_probs, of_ranks = values.get("dtypes") or (np.float64, np.int64)
+    log_probs = np.asarray([float(value) for value in values["log_probs"]], dtype=of_log_probs)
+    ranks = np.asarray(values["ranks"], dtype=of_ranks)
+    return TokenScores(log_probs, ranks, tuple(values.get("tokens") or ()), values.get("likelihood", "exact"))

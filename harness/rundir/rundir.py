@@ -18,7 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, cast
 
-from harness.contracts import Values
 from harness.errors import BUG_LOG, HarnessError, InputError
 from harness.files.readable import DAMAGED
 from harness.rundir.artifacts import ArtifactStore, content_digest
@@ -77,7 +76,7 @@ class RunDir:
                 if part_name:
                     state = f"it is part {part_name} of a run; join the parts with harness merge"
                 raise InputError(f"has no {name}: {state}", str(run.path))
-        _ = run.provenance, run._results
+        _ = run.provenance, run.results
         return run
 
     @classmethod
@@ -264,7 +263,8 @@ class RunDir:
         return Provenance(content)
 
     @cached_property
-    def _results(self) -> Results:
+    def results(self) -> Results:
+        """Content of results.json."""
         content = read_json_object(self.path / RESULTS)
         results = check_results(content, self.path / RESULTS)
         checksum = content.pop(CHECKSUM, None)
@@ -277,27 +277,12 @@ class RunDir:
     @cached_property
     def records(self) -> tuple[ResultRecord, ...]:
         """Result records, in the order of the run."""
-        return tuple(self._results.results)
+        return tuple(self.results.results)
 
     @cached_property
     def samples(self) -> SampleTable:
         """Captions and per-example scores; reading them raises :class:`InputError` when the file is not the one that the run wrote."""
-        return SampleTable.open(self.path / SAMPLES, self._results.samples_sha256)
-
-    @property
-    def failed(self) -> dict[str, str]:
-        """Examples that a model could not process: ``model/example`` -> reason."""
-        return self._results.failed
-
-    @property
-    def notes(self) -> list[str]:
-        """Remarks on the numbers, such as sizes beyond the data."""
-        return self._results.notes
-
-    @property
-    def costs(self) -> dict[str, Values]:
-        """Model -> work of its adapter in the last session of the run."""
-        return self._results.costs
+        return SampleTable.open(self.path / SAMPLES, self.results.samples_sha256)
 
     # ------------------------------------------------------------------ shards
     def shard_size(self) -> int | None:

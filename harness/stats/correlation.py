@@ -1,12 +1,11 @@
-"""Pearson, Spearman and Kendall correlation, for one pair of columns or for all pairs of two groups of columns.
+"""Pearson, Spearman and Kendall correlation of all pairs of two groups of columns.
 
 Pearson's r is computed from centred columns, so that columns with a large mean and a small spread lose no digits; its two-sided
-p-value comes from the incomplete beta function. Kendall's tau is tau-b. An undefined coefficient has a note with the reason.
+p-value comes from the incomplete beta function. Kendall's tau is tau-b. An undefined coefficient is NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,20 +16,6 @@ _PAIRS = 1 << 18
 """Maximum number of row pairs per block; sums of that many signs are exact in float32."""
 _SMALL = 2000
 """Maximum number of rows for which Kendall's tau is counted over all pairs of rows, for all columns at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Correlation coefficients of two columns of n numbers; None where undefined, with the reason in ``note``."""
-
-    n: int
-    r: float | None
-    r2: float | None
-    p: float | None
-    """Two-sided p-value of r = 0 for bivariate normal columns."""
-    spearman: float | None
-    kendall: float | None
-    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +32,6 @@ class CorrelationTable:
     def r2(self) -> np.ndarray:
         """Squares of Pearson's r, shape (a, b)."""
         return self.r * self.r
-
-
-def correlate(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
-    """Return the correlation of two columns of shape (n,).
-
-    All coefficients of a constant column are None. A column with an infinite value has no r, but rank coefficients. ``note``
-    gives the reason. Raises :class:`InputError` for NaN, fewer than two rows, or columns of different length.
-
-    >>> correlate([1, 2, 3, 4], [1, 3, 2, 4]).r2
-    0.6400000000000001
-    """
-    columns = [np.asarray(values, dtype=np.float64) for values in (x, y)]
-    if columns[0].ndim != 1 or columns[0].shape != columns[1].shape:
-        raise InputError(f"columns of shape {columns[0].shape} and {columns[1].shape} cannot be correlated")
-    table = correlate_columns(columns[0][:, None], columns[1][:, None])
-    r, p, spearman, kendall = (float(a[0, 0]) for a in (table.r, table.p, table.spearman, table.kendall))
-    notes = [f"{name} {problem}" for name, column in zip("xy", columns) if (problem := problem_of(column))]
-    return Correlation(
-        table.n, _or_none(r), _or_none(r * r), _or_none(p), _or_none(spearman), _or_none(kendall), "; ".join(notes)
-    )
 
 
 def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
@@ -112,10 +77,6 @@ def pearson_p(r: np.ndarray, n: int) -> np.ndarray:
     if n <= 2:
         return np.where(np.isnan(r), np.nan, 1.0)
     return betainc(n / 2 - 1, 0.5, np.clip((1 - r) * (1 + r), 0, 1))
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def _standardise(columns: np.ndarray) -> np.ndarray:

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import numpy as np
-
 from harness.contracts import CaptionSet, Metric, Parameters, TokenScoreMetric, TokenScores
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
 from harness.run.text_scores import MetricResult, caption_sets, score_captions
+from harness.run.token_scores import from_values, to_values
 
 MetricName = str | Parameters | object
 """``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance."""
@@ -109,7 +108,7 @@ class WrappedMetric:
     def token_rows(self, scores: Sequence[Sequence[TokenScores]]) -> list[str]:
         """Return one JSON text per example of token scores (one :class:`TokenScores` per reference)."""
         self._require(captions=False)
-        return [_json([_token_values(entry) for entry in example]) for example in scores]
+        return [_json([to_values(entry) for entry in example]) for example in scores]
 
     def _require(self, *, captions: bool) -> None:
         if captions != self.takes_captions:
@@ -125,7 +124,7 @@ class WrappedMetric:
         if not rows:
             raise InputError(f"metric '{self.label}' has no examples: call update before compute")
         if not self.takes_captions:
-            scores = [[token_scores(entry) for entry in json.loads(row)] for row in rows]
+            scores = [[from_values(entry) for entry in json.loads(row)] for row in rows]
             return cast(TokenScoreMetric, self.plan.metric).evaluate_scores(scores)
         sets = [_caption_set(k, json.loads(row)) for k, row in enumerate(rows)]
         return score_captions({self.label: cast(Metric, self.plan.metric)}, sets)[self.label]
@@ -158,18 +157,3 @@ def _caption_set(index: int, row: Values) -> CaptionSet:
         str(index), tuple(row["candidates"]), tuple(row["references"]), row.get("media"), row.get("source")
     )
     return replace(item, meta=row["meta"]) if "meta" in row else item
-
-
-def _token_values(entry: TokenScores) -> Values:
-    return {
-        "log_probs": np.asarray(entry.log_probs, dtype=np.float64).tolist(),
-        "ranks": np.asarray(entry.ranks).tolist(),
-        "tokens": list(entry.tokens),
-        "likelihood": entry.likelihood,
-    }
-
-
-def token_scores(row: Parameters) -> TokenScores:
-    """Return token scores from JSON values; tokens and likelihood may be missing."""
-    log_probs, ranks = np.asarray(row["log_probs"], dtype=np.float64), np.asarray(row["ranks"], dtype=np.int64)
-    return TokenScores(log_probs, ranks, tuple(row.get("tokens") or ()), row.get("likelihood", "exact"))

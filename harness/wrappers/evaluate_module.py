@@ -9,7 +9,8 @@ from typing import Any
 from harness import __version__
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.wrappers.accumulator import MetricName, WrappedMetric, token_scores
+from harness.run.token_scores import from_values
+from harness.wrappers.accumulator import MetricName, WrappedMetric
 
 
 def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params: Any) -> Any:
@@ -82,7 +83,7 @@ def _class() -> Any:
             if self.wrapped.takes_captions:
                 rows = self.wrapped.caption_rows(_plain(predictions), _plain(references), **fields)
             else:
-                rows = self.wrapped.token_rows([[token_scores(entry) for entry in example] for example in predictions])
+                rows = self.wrapped.token_rows([[from_values(entry) for entry in example] for example in predictions])
             return self.wrapped.values(rows)
 
     return EvaluateModule

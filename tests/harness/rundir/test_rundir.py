@@ -42,7 +42,7 @@ def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
     (system,) = run.samples.systems
     assert system.examples == ("1", "2")
     assert np.array_equal(system.scores("m"), [0.5, np.nan], equal_nan=True)
-    assert (run.failed, run.notes) == ({}, ["a note"])
+    assert (run.results.failed, run.results.notes) == ({}, ["a note"])
 
 
 def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
@@ -273,4 +273,4 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     write_samples(run.path / "samples.parquet", SampleTable(COLUMNS))
     run.write_results([], {}, [], {"model": {"tokens": 3}})
     run.close()
-    assert RunDir.open(tmp_path).costs == {"model": {"tokens": 3}}
+    assert RunDir.open(tmp_path).results.costs == {"model": {"tokens": 3}}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness.stats import correlation
-from harness.stats.correlation import correlate, correlate_columns, inversions
+from harness.stats.correlation import correlate_columns, inversions
+from tests.support.correlation import correlate
 
 numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
 columns = st.lists(st.tuples(numbers, numbers), min_size=3, max_size=25)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from benchmarks.language_drift import TrigramModel, semantic_drift, structural_drift
 from harness_models.a3ds.model import Speaker, SpeakerSizes
 from harness_tasks.a3ds.scene import captions
 
