@@ -12,7 +12,7 @@ from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
 from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
 from harness.analysis.power_rules import RULES, Rule, RuleName
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan
 from harness.stats.seeds import derive
@@ -149,6 +149,11 @@ def model_studies(
     path: str | Path, metrics: Sequence[str], request: SizeRequest, options: TrialOptions, limit: int | None
 ) -> list[ModelStudy]:
     run = Run.open(path)
+    if run.provenance.kind and not any(system.model for system in run.samples.systems):
+        raise InputError(
+            "the judged captions name no systems; power needs a run of models, or judgments with a column of systems",
+            str(path),
+        )
     models, plans = pilot(run), plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []
     for model, sets in models.items():

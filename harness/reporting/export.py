@@ -30,10 +30,11 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     suffixes = file_suffixes()
     files: dict[Path, str] = {}
     runs = [Run.open(path) for path in paths]
-    judged = [LeagueSet(run) for run in runs if run.provenance.kind]
-    tables = {"league": league_table(League(tuple(judged)))} if judged else {}
-    for number_of_run, one in enumerate(judged, start=1):
-        tables[f"{f'{number_of_run}-' if len(judged) > 1 else ''}{_slug(one.run.provenance.task)}"] = set_table(one)
+    sets = [LeagueSet(run) for run in runs if run.provenance.kind]
+    tables = {"league": league_table(League(tuple(sets)))} if sets else {}
+    for number_of_run, judged in enumerate(sets, start=1):
+        prefix = f"{number_of_run}-" if len(sets) > 1 else ""
+        tables[prefix + _slug(judged.run.provenance.task)] = set_table(judged)
     for stem, table in tables.items():
         files |= {folder / f"{stem}.{suffix}": render(table, form) for form, suffix in suffixes.items()}
     for number_of_run, run in enumerate((run for run in runs if not run.provenance.kind), start=1):

@@ -34,13 +34,15 @@ class PublishedValues:
     values: Parameters
     note: str = ""
 
+    def numbers(self, metric: str) -> list[float]:
+        """Return the published numbers of a metric: none, one, or both ends of a range."""
+        value = self.values.get(metric)
+        values = value if isinstance(value, (list, tuple)) else [value]
+        return [float(end) for end in values if isinstance(end, (int, float))]
+
     def text(self, metric: str) -> str:
         """Return the published value of a metric as printed, a range as ``74.1–74.3``; empty where there is none."""
-        value = self.values.get(metric)
-        if value is None:
-            return ""
-        ends = cast("list[float]", value) if isinstance(value, (list, tuple)) else [cast(float, value)]
-        return "–".join(f"{end:g}" for end in ends)
+        return "–".join(f"{end:g}" for end in self.numbers(metric))
 
 
 @dataclass(frozen=True)

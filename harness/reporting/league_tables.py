@@ -41,12 +41,12 @@ def set_table(judged: LeagueSet) -> Table:
     rows: list[list[str]] = []
     bars: dict[tuple[int, int], Bar] = {}
     for group in judged.groups:
-        place = interval_scale(group)
+        scale = interval_scale(group)
         for record in group:
             details, headline = record.details or {}, judged.headlines.get(record.model) is record
             rank, column = cluster(record), list(columns).index("95 % interval")
             if record.ci95 is not None and not math.isnan(record.value):
-                bars[len(rows), column] = Bar(*map(place, (*record.ci95, record.value)))
+                bars[len(rows), column] = Bar(*map(scale, (*record.ci95, record.value)))
             cells = {
                 "statistic": "" if len(rows) not in starts else record.metric, "metric": judged.metric_names[record.model],
                 "value x 100": percent_text(record.value), "95 % interval": percent_interval(record.ci95),

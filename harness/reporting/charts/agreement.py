@@ -10,7 +10,7 @@ from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
-from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, percent_interval, percent_text
+from harness.reporting.league import League, LeagueSet, cluster, percent_interval, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
 MARKS = {BEST: ("circle", BETTER), OTHER: ("square", NEUTRAL), PUBLISHED: ("diamond", WORSE)}
@@ -47,17 +47,10 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
             {**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text}
         )
         for source in judged.published_values():
-            for value in _numbers(source, metric):
+            for value in source.numbers(metric):
                 text = f"{value:g}, {source.reference}"
                 rows.append({**common, "kind": PUBLISHED, "value": value, "low": None, "high": None, "text": text})
     return rows
-
-
-def _numbers(source: PublishedValues, metric: str) -> list[float]:
-    """Return the published numbers of a metric: none, one, or both ends of a range."""
-    value = source.values.get(metric)
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [float(item) for item in values if isinstance(item, (int, float))]
 
 
 def _build(rows: Sequence[Values], layout: Layout) -> Spec:

@@ -150,30 +150,31 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
 
 def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock]) -> dict[str, object]:
     """Return the template's values of one group, and add its blocks."""
-    judged = [LeagueSet(run) for run in group.runs if run.provenance.kind]
-    if judged:
-        shown, clusters = metrics_as_systems(group)
+    sets = [LeagueSet(run) for run in group.runs if run.provenance.kind]
+    if sets:
+        systems, clusters = metrics_as_systems(group)
     else:
-        shown, clusters = group, clusters_of(group, None if options.compare else BUDGET)
-    examples = example_blocks(shown, name, options.examples)
+        systems, clusters = group, clusters_of(group, None if options.compare else BUDGET)
+    examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
     pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
-    explained = explanations(shown, examples.ids, data, options.explain) if examples.ids else Explained()
+    explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
-    numbers = [row for one in judged for row in set_table(one).data] or table_rows(group)
+    tables = [(set_table(judged), pairwise_table(judged)) for judged in sets]
+    numbers = tables[0][0].data if tables else table_rows(group)
     blocks.append(DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace")))
     return {
         "name": name,
         "group": group,
-        "matrix": matrix_of(shown, clusters),
-        "sets": [(set_table(one), pairwise_table(one)) for one in judged],
-        "descriptions": list(filter(None, (one.run.provenance.spec.get("description") for one in judged))),
+        "matrix": matrix_of(systems, clusters),
+        "sets": tables,
+        "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
         "notes": list(dict.fromkeys(line for run in group.runs for line in interval_notes(run.records))),
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
-        "static_examples": _static_examples(shown),
+        "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }
 

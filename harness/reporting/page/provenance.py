@@ -75,7 +75,8 @@ def _times(run: Run) -> list[tuple[str, str]]:
             captions[model] = captions.get(model, 0.0) + float(event["seconds"])
     rows = [(f"captions of {model}", number(value)) for model, value in captions.items()]
     seconds: dict[str, float] = {}
-    for record in run.records:
+    # The statistics of a judged metric are records of their own, each with the time of the metric.
+    for record in {(record.metric, record.model, record.decoding_key): record for record in run.records}.values():
         seconds[shown_name(record)] = seconds.get(shown_name(record), 0.0) + record.seconds
     rows += [(f"scores of {metric}", number(value)) for metric, value in seconds.items()]
     started = [event["time"] for event in events if event.get("event") == "started"]

@@ -197,6 +197,14 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
         assert line in error and error.count("\n") == 1
 
 
+def test_captions_without_systems_are_no_pilot(judged, tmp_path, capsys):
+    run("capeval1k", output=tmp_path / "r")
+    capsys.readouterr()
+    assert main(["power", str(tmp_path / "r")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "name no systems; power needs a run of models" in error
+
+
 def test_validate_lists_statistics(judged, capsys):
     assert main(["validate", "judgments/thumb"]) == 0
     assert "statistics: pearson" in capsys.readouterr().out

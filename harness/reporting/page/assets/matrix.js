@@ -150,7 +150,7 @@ function showColumns(view) {
 // ---------------------------------------------------------------- options
 function matrixToolbar(toolbar, view) {
   const { model, table } = view;
-  const filter = element("input", { type: "search", placeholder: "Find models", "aria-label": "Find models", size: 14 });
+  const filter = element("input", { type: "search", placeholder: `Find ${toolbar.dataset.rows}`, "aria-label": `Find ${toolbar.dataset.rows}`, size: 14 });
   filter.addEventListener("input", () => model.setGlobalFilter(filter.value));
   toolbar.append(filter, columnsMenu(view));
   const groups = ["decoding", "run", "sizes", "model"].filter((id) => {

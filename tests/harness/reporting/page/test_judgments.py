@@ -9,6 +9,9 @@ import pytest
 from harness.cli.main import main
 from harness.reporting import page
 from harness.reporting.page import PageOptions
+from harness.reporting.page.provenance import command, listings
+from harness.reporting.table import number
+from harness.run.finished import Run
 
 
 @pytest.fixture
@@ -60,3 +63,17 @@ def test_runs_of_both_kinds_are_one_line(judged_runs, tmp_path, project, capsys)
         assert main(["report", *(str(tmp_path / path) if "out" in path else path for path in paths)]) == 2
         error = capsys.readouterr().err
         assert error.count("\n") == 1 and "is a run of models" in error
+
+
+def test_provenance_has_the_command_and_the_time_of_each_metric_once(judged_runs, tmp_path):
+    run = Run.open(tmp_path / "out/one")
+    (times,) = (table for table in listings(run) if table.title == "Time per stage")
+    seconds = {record.metric: record.seconds for record in run.records}
+    assert [tuple(row) for row in times.rows][:3] == [
+        (f"scores of {name}", number(value)) for name, value in seconds.items()
+    ]
+    spec = command(run).partition("\n")[2].rpartition("\nSPEC\n")[0]
+    (tmp_path / "again.yaml").write_text(spec)
+    assert main(["run", "again.yaml", "--output", "again"]) == 0
+    again = Run.open(tmp_path / "again")
+    assert [str(record.value) for record in again.records] == [str(record.value) for record in run.records]
