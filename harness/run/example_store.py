@@ -20,7 +20,6 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import InputError
-from harness.run.reference_subsets import ReferenceSubset
 from harness.rundir.format import plain
 
 BLOCK = 4096
@@ -80,12 +79,6 @@ class ExampleStore(Sequence[Example]):
     def references(self) -> References:
         """References of all examples, read block by block."""
         return References(self)
-
-    def scored_references(self, subset: ReferenceSubset) -> tuple[References, str]:
-        """Return the references of all examples that count, and a hash of them."""
-        if subset.size is None or subset.size >= max(self.reference_counts, default=0):
-            return self.references, self.digest()
-        return References(self, subset), f"{self.digest()} {subset}"
 
     def digest(self, start: int = 0, stop: int | None = None) -> str:
         """Return a hash of the examples from ``start`` to ``stop``."""
@@ -181,19 +174,16 @@ class ExampleStore(Sequence[Example]):
 
 
 class References(Sequence[Sequence[str]]):
-    """References of the examples of a store, all or those that count, one sequence per example; nothing is copied."""
+    """References of the examples of a store, one sequence per example; nothing is copied."""
 
-    def __init__(self, store: ExampleStore, subset: ReferenceSubset | None = None) -> None:
-        self.store, self.subset = store, subset
+    def __init__(self, store: ExampleStore) -> None:
+        self.store = store
 
     def __len__(self) -> int:
         return len(self.store)
 
     def __iter__(self) -> Iterator[Sequence[str]]:
-        return map(self._of, self.store)
-
-    def _of(self, example: Example) -> Sequence[str]:
-        return example.references if self.subset is None else self.subset.arrange(example, {})[: self.subset.size]
+        return (example.references for example in self.store)
 
     @overload
     def __getitem__(self, index: int) -> Sequence[str]: ...
@@ -203,8 +193,8 @@ class References(Sequence[Sequence[str]]):
 
     def __getitem__(self, index: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
         if isinstance(index, slice):
-            return [self._of(example) for example in self.store[index]]
-        return self._of(self.store[index])
+            return [example.references for example in self.store[index]]
+        return self.store[index].references
 
 
 def example_values(example: Example) -> list[object]:

@@ -37,7 +37,7 @@ from harness.run.finished import Run
 from harness.run.generate import Captions, generate, prepare
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
-from harness.run.reference_subsets import ReferenceSubset, position_note
+from harness.run.reference_subsets import position_note
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
@@ -113,13 +113,8 @@ def execute(
                     run.judge_token_scores(model)
                 systems = run.generate_systems()
                 # Metrics: the statistics that the run does not have yet, shard by shard.
-                # References of several numbers have no common corpus state but that of all.
-                one_size = systems and len(plan.reference_counts) == 1
-                references, corpus_key = examples.scored_references(
-                    systems[0].subset if one_size else ReferenceSubset()
-                )
                 scoring = ScoringPass(
-                    run, plan.caption_metrics, systems, run.shards, references, corpus_key,
+                    run, plan.caption_metrics, systems, run.shards, examples.references, examples.digest(),
                     plan.spec.significance, plan.spec.seed,
                 )  # fmt: skip
                 scoring.compute()

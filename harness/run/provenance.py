@@ -183,10 +183,7 @@ def code_of(components: Sequence[object]) -> dict[str, str]:
 
 
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
-    """Return a short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``.
-
-    ``df:task-all``: corpus state, such as document frequencies, is that of all references, of which several numbers score.
-    """
+    """Return a short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``."""
     sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
     fields = [plan.spec.task]
@@ -195,8 +192,6 @@ def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
     fields.append(f"m:{_span(cut)}")
     if plan.spec.reference_subset:
         fields.append(f"refs:{plan.spec.reference_subset}")
-    if len(plan.reference_counts) > 1:
-        fields.append("df:task-all")
     if plan.spec.limit is not None:
         fields.append(f"limit:{plan.spec.limit}")
     return "|".join([*fields, f"seed:{plan.spec.seed}", f"harness:{__version__}"])

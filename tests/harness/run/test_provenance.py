@@ -38,7 +38,7 @@ def test_the_manifest_describes_spec_data_models_and_metrics(project):
     [
         ({}, "words|m:2|seed:0|harness:"),
         ({"limit": 2, "seed": 1}, "words|m:2|limit:2|seed:1|harness:"),
-        ({"references": [1, 2]}, "words|m:1-2|refs:random(0)|df:task-all|seed:0|harness:"),
+        ({"references": [1, 2]}, "words|m:1-2|refs:random(0)|seed:0|harness:"),
         ({"references": {"first": 1}}, "words|m:1|refs:first|seed:0|harness:"),
         ({"decoding": {"candidates": [1, 4]}}, "words|n:1-4|m:2|seed:0|harness:"),
     ],

@@ -131,22 +131,6 @@ def test_a_size_has_the_same_numbers_alone_and_on_an_axis(spec):
         assert values == [record.value for record in alone.records][-len(values) :]
 
 
-@pytest.mark.parametrize("references", [4, {"first": 4}])
-@pytest.mark.parametrize("shard_size", [5, None])
-def test_corpus_state_is_that_of_the_references_that_count(spec, references, shard_size):
-    run = harness.evaluate(
-        {**spec, "metrics": ["cider"], "references": references}, output="r", options=Options(shard_size=shard_size)
-    )
-    (system,) = [item for item in run.samples.systems if item.model == "one"]
-    sets = system.caption_sets()
-    alone = harness.metric("cider")([item.candidates for item in sets], [item.references for item in sets])
-    assert run.records[1].value == alone.value
-    assert "df:" not in run.provenance.signature
-    axis = harness.evaluate({**spec, "metrics": ["cider"], "references": [4, 8]})
-    assert axis.records[2].value != alone.value
-    assert "|df:task-all|" in axis.provenance.signature
-
-
 def test_the_first_references_are_the_old_way(spec):
     run = harness.evaluate({**spec, "references": {"first": 4}})
     assert references(run) == {key: tuple(texts[:4]) for key, texts in DATA.items()}
