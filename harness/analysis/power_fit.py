@@ -65,7 +65,7 @@ def z_scores(p: np.ndarray, floors: np.ndarray) -> np.ndarray:
 
 
 def p_of_z(z: np.ndarray, floor: float) -> np.ndarray:
-    """Return the p-values of z-scores, rounded up to a multiple of ``floor``.
+    """Return the p-values of z-scores, both of shape (L,), rounded up to a multiple of ``floor``.
 
     >>> p_of_z(np.array([0.0, 9.0]), 0.25).tolist()
     [0.5, 0.25]

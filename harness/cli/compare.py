@@ -138,9 +138,9 @@ def _print(
     from harness.reporting.metric_labels import shown_name
 
     pairs = pair_tables(rows)
-    shown = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
+    headings = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
     for metric, systems in clusters.items() if len(pairs) > 1 else ():
-        name, direction = shown[metric]
+        name, direction = headings[metric]
         print_table(cluster_table(name, systems, direction))
         print()
     if len(pairs) <= MAX_PAIRS or args.pairs:

@@ -40,8 +40,8 @@ def main_table(run: Run) -> Table:
     names = system_names(run.records)
     groups = group_records(run.records)
     divided = divided_metrics(groups)
-    shown = shown_names(run.records)
-    heads = [_head(group[0], shown[group[0].metric], group[0].metric in divided) for group in groups]
+    names_of_metrics = shown_names(run.records)
+    heads = [_head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided) for group in groups]
     cells: dict[tuple[str, str], ResultRecord] = {
         (names[record.model, record.decoding_key], head): record
         for head, group in zip(heads, groups)

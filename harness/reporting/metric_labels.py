@@ -105,8 +105,8 @@ def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
 
     def field(slot: str, default: str) -> str:
         if slot == "embedding":
-            found = next((f for f in fields if _declared("embeddings", f)), None)
-            text = OTHER_WEIGHTS if fields and found is None else _name(found or "", ("embeddings",), fields)
+            encoder = next((f for f in fields if _declared("embeddings", f)), None)
+            text = OTHER_WEIGHTS if fields and encoder is None else _name(encoder or "", ("embeddings",), fields)
         else:
             place = len(fields) if start is None else start + int(slot)
             text = _FINGERPRINT.sub("", fields[place]).replace(":", " ") if place < len(fields) else ""

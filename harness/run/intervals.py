@@ -41,7 +41,7 @@ def estimate(
 ) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
-    Parameters and result are those of :func:`nominal_estimate`.
+    Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters of shape (B,).
     """
     value, interval = nominal_estimate(metric, stats, samples, seed, clusters)
     count = len(stats) if clusters is None else len(np.unique(clusters))

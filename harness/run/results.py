@@ -105,7 +105,10 @@ def caption_record(
     scored: Scored,
     clusters: np.ndarray | None = None,
 ) -> ResultRecord:
-    """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped."""
+    """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped.
+
+    ``clusters`` has the label of the cluster of each example with candidates, shape (B,), None for independent ones.
+    """
     n, m = system.sizes()
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows

@@ -50,7 +50,7 @@ def sum_over_clusters(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
 def leave_clusters_out(
     reduce: Callable[[Any], float], stats: Statistics | Objects, clusters: np.ndarray, seed: int
 ) -> LeftOut:
-    """Return the numbers without each of at most :data:`LEFT_OUT_GROUPS` random groups of whole clusters."""
+    """Return the numbers without each of at most :data:`LEFT_OUT_GROUPS` random groups of whole clusters, numbered by ``clusters`` (B,)."""
     count = int(clusters.max()) + 1
     groups = min(count, LEFT_OUT_GROUPS)
     label = (np.random.default_rng([seed, count, 2]).permutation(count) % groups)[clusters]

@@ -63,7 +63,7 @@ class SumNull:
         self._largest = sum(int(values[-1]) * count for (values, _), count in zip(self._laws, self.counts))
 
     def log_p(self, ranks: Sequence[np.ndarray]) -> float:
-        """Return log P(S >= the sum of the scores of ranks 1, ..., M), one array of ranks per design; ties count as reached.
+        """Return log P(S >= the sum of the scores of ranks 1, ..., M), one array of ranks, shape (L,), per design; ties count as reached.
 
         Where S has too many values to enumerate, S is the rounded sum, in which ties of sums may be broken.
         """

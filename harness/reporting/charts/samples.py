@@ -171,13 +171,13 @@ def p_histograms(run: Run) -> list[Chart]:
     """Return histograms of the p-values per example beside the uniform distribution: a row per system, a column per metric."""
     systems, names, note = _systems(run)
     bars: list[Values] = []
-    for metric, shown in shown_names(run.records).items():
+    for metric, metric_name in shown_names(run.records).items():
         for name, system in zip(names, systems):
             p = system.p_values(metric)
             p = np.zeros(0) if p is None else p[np.isfinite(p)]
             if len(p) >= LEAST:
                 counts, edges = np.histogram(p, BINS, (0, 1))
-                common = {"metric": shown, "system": name}
+                common = {"metric": metric_name, "system": name}
                 bars += [
                     {**common, "low": float(a), "high": float(b), "share": c / len(p), "count": int(c)}
                     for a, b, c in zip(edges, edges[1:], counts)

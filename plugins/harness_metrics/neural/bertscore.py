@@ -106,10 +106,10 @@ def read_baseline(path: Path, layer: int) -> dict[str, float]:
         rows = [{name.strip(): text for name, text in row.items() if name} for row in csv.DictReader(file)]
     if not rows or not {"LAYER", *COLUMNS.values()} <= set(rows[0]):
         raise InputError("expected the columns LAYER,P,R,F of a baseline file of bert-score", str(path))
-    found = next((row for row in rows if row["LAYER"].strip() == str(layer)), None)
-    if found is None:
+    layer_row = next((row for row in rows if row["LAYER"].strip() == str(layer)), None)
+    if layer_row is None:
         raise InputError(f"has no baseline of layer {layer}; it has {len(rows)} layers", str(path))
-    return {kind: float(found[column]) for kind, column in COLUMNS.items()}
+    return {kind: float(layer_row[column]) for kind, column in COLUMNS.items()}
 
 
 def model_folder(name: str) -> Path:
