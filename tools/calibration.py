@@ -2,6 +2,7 @@
 
     python -m tools.calibration                  all built-in metrics that run without further files
     python -m tools.calibration rouge mmd        some of them; the others keep their tables
+    python -m tools.calibration cider --sizes 3  some numbers of examples; the others keep their cells
     python -m tools.calibration --cards          write the cards from the tables
 
 Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is needed; the listener finds phrases. Judges are not
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 import time
@@ -26,7 +28,7 @@ from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.measured_coverage import FILE, LOWEST
-from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, Population, calibrate, kept_share
+from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, SIZES, Population, calibrate, kept_share
 from harness_tasks.a3ds.scene import captions as scene_captions
 from harness_tasks.readers.generated import ReferenceGames
 from tests.support import metric_cases
@@ -49,6 +51,8 @@ def main() -> int:
     parser.add_argument("metrics", nargs="*", help="registered names; default: all built-in metrics")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time for a metric")
     parser.add_argument("--repetitions", type=int, help="simulated runs; default: those of harness.testing.calibration")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of examples; default: all")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the captions and of the draws")
     parser.add_argument("--cards", action="store_true", help="write the cards alone")
     options = parser.parse_args()
     names = [] if options.cards else options.metrics or metric_cases.names()
@@ -56,7 +60,9 @@ def main() -> int:
         started = time.perf_counter()
         try:
             metric, populations = case(name)
-            table = calibrate(metric, populations, repetitions=options.repetitions, seconds=options.seconds)
+            table = calibrate(
+                metric, populations, sizes=options.sizes, repetitions=options.repetitions, seconds=options.seconds, seed=options.seed
+            )  # fmt: skip
         except (HarnessError, OSError) as error:
             print(f"{name}: not measured: {str(error).splitlines()[0]:.150}", flush=True)
             continue
@@ -94,9 +100,16 @@ def games(kind: int) -> Population:
 
 
 def store(name: str, label: str, table: dict[str, Any]) -> None:
-    """Write the table of a metric into the file of all, a line per number of examples; ``label`` is the name that a run looks up."""
+    """Write the table of a metric into the file of all, a line per number of examples; ``label`` is the name that a run looks up.
+
+    Cells of other numbers of examples stay; the table has the smallest number of repetitions of its cells.
+    """
     tables = json.loads(TABLES.read_text("utf-8"))["metrics"] if TABLES.is_file() else {}
-    tables[label] = {"metric": name, **table}
+    before = tables.get(label, table)
+    kept = {n: cell for n, cell in before["sizes"].items() if n not in table["sizes"]}
+    sizes = dict(sorted({**kept, **table["sizes"]}.items(), key=lambda item: int(item[0])))
+    fewest = {key: min(table[key], before[key]) if kept else table[key] for key in ("repetitions", "tests")}
+    tables[label] = {"metric": name, **fewest, "sizes": sizes}
     lines: list[str] = []
     for key in sorted(tables):
         head, sizes = {k: v for k, v in tables[key].items() if k != "sizes"}, tables[key]["sizes"]
@@ -107,27 +120,45 @@ def store(name: str, label: str, table: dict[str, Any]) -> None:
 
 
 def write_cards() -> None:
-    """Write the section of each card whose metrics have tables."""
+    """Write the section of each card: the tables of its metrics, and why others have none."""
     tables = json.loads(TABLES.read_text("utf-8"))["metrics"]
-    cards = guides(ROOT / "docs")
-    sections: dict[Path, list[str]] = {}
-    for label in sorted(tables):
-        card = ROOT / "docs" / cards["metrics", tables[label]["metric"]]
-        sections.setdefault(card, []).append(label)
-    for card, labels in sections.items():
+    cards = {name: ROOT / "docs" / path for (kind, name), path in guides(ROOT / "docs").items() if kind == "metrics"}
+    measured = {table["metric"] for table in tables.values()} | tables.keys()
+    missing = [name for name in metric_cases.names() if name not in measured]
+    for card in sorted({cards[name] for name in metric_cases.names()}):
+        own = {label: table for label, table in sorted(tables.items()) if cards[table["metric"]] == card}
+        parts = [card_section(own)] if own else []
+        parts += [
+            f"Calibration of `{name}` is not measured: it {reason_without(name)}."
+            for name in missing
+            if cards[name] == card
+        ]
         text = re.sub(rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL)
-        section = card_section({label: tables[label] for label in labels})
-        card.write_text(f"{text.rstrip()}\n\n{START}\n{section}\n{END}\n", "utf-8")
+        content = "\n\n".join(parts)
+        card.write_text(f"{text.rstrip()}\n\n{START}\n{content}\n{END}\n" if parts else text, "utf-8")
+
+
+def reason_without(name: str) -> str:
+    """Return the reason why a metric has no table, after "it"."""
+    if metric_cases.PARAMETERS.get(name) is metric_cases.JUDGE:
+        return "asks a judge, whose grades have a distribution of their own"
+    if name in metric_cases.CANNOT_RUN:
+        return f"needs {metric_cases.CANNOT_RUN[name]}"
+    levels = {entry.name: entry.level for entry in current().entries("metrics")}
+    return "judges token scores" if levels[name] == "model" else "is slow, and has not been simulated"
 
 
 def card_section(tables: dict[str, Any]) -> str:
     """Return the Markdown of the tables of a card."""
     sizes = sorted({int(n) for table in tables.values() for n in table["sizes"]})
-    repetitions = " or ".join(f"{count:,}" for count in sorted({table["repetitions"] for table in tables.values()}))
+    fewest = {key: min(table[key] for table in tables.values()) for key in ("repetitions", "tests")}
+    errors = [f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0") for count in fewest.values()]
     lines = [
         "**Calibration.** Share of the nominal 95 % intervals that contain the true number, and share of the paired tests of two equal "
-        f"systems with p at most .05, on n examples: lowest and highest of three distributions, {repetitions} simulated runs each",
-        "([how](../testing.md#calibration)). \\* below .90: a run prints no interval.",
+        "systems with p at most .05, on n examples: lowest and highest of three distributions, at least "
+        f"{fewest['repetitions']:,} simulated intervals and {fewest['tests']:,} tests each (standard error {errors[0]} of a coverage of "
+        f".95, {errors[1]} of a size of .05; [how](../testing.md#calibration)).",
+        "\\* below .90: a run prints no interval.",
         "",
         f"| | n = {' | '.join(map(str, sizes))} |",
         f"| --- |{' --- |' * len(sizes)}",

@@ -41,8 +41,8 @@ DISTRIBUTIONS = ("symmetric", "skewed", "zeros")
 """Distributions of the share of words that a caption keeps (:func:`kept_share`)."""
 REPETITIONS = 1000
 """Simulated runs per distribution and number of examples for the interval; half as many for the test, and half from :data:`MANY` on."""
-CORPUS_REPETITIONS = 400
-"""The same for a metric whose objects are reduced again for every draw, a quarter as many for the test."""
+CORPUS_REPETITIONS = 200
+"""The same for a metric whose objects are reduced again for every draw, at any number of examples, and a quarter as many for the test."""
 MANY = 100
 """Number of examples from which coverage changes little."""
 EXAMPLES = 400
@@ -77,12 +77,15 @@ class Calibration:
     name: str
     """Name of the metric in tables (:func:`harness.run.measured_coverage.table_name`)."""
     repetitions: int
+    """Simulated intervals per distribution and number of examples, at least."""
+    tests: int
+    """Simulated tests, at least."""
     sizes: dict[int, CalibrationCell]
 
     def to_dict(self) -> Values:
         """Return the table of the metric as in a file ``calibration.json``."""
         cells = {str(n): {"interval": cell.coverage, "test": cell.size} for n, cell in self.sizes.items()}
-        return {"repetitions": self.repetitions, "sizes": cells}
+        return {"repetitions": self.repetitions, "tests": self.tests, "sizes": cells}
 
 
 def calibrate(
@@ -128,6 +131,7 @@ def calibrate(
     )
     of_objects = isinstance(first[0], Objects)
     repetitions = repetitions or (CORPUS_REPETITIONS if of_objects else REPETITIONS)
+    tests, half = repetitions // (4 if of_objects else 2), 1 if of_objects else 2
     count = EXAMPLES * (5 if of_objects else 1)
     if populations is None:
         populations = [caption_population(metric.spec, kind, count, seed) for kind in range(len(DISTRIBUTIONS))]
@@ -137,15 +141,16 @@ def calibrate(
     for index, n in enumerate(sizes):
         if spent + expected > seconds:
             break
-        started, runs = time.process_time(), repetitions if n < MANY else repetitions // 2
+        started, part = time.process_time(), half if n >= MANY else 1
         cells[n] = CalibrationCell()
         for kind, systems in enumerate(scored):
             rng = np.random.default_rng([seed, kind, n])
-            cells[n].coverage.append(_coverage(metric, join_statistics(list(systems)), n, runs, rng))
-            cells[n].size.append(_size(metric, systems, n, runs // (4 if of_objects else 2), rng))
+            cells[n].coverage.append(_coverage(metric, join_statistics(list(systems)), n, repetitions // part, rng))
+            cells[n].size.append(_size(metric, systems, n, tests // part, rng))
         spent += time.process_time() - started
         expected = (time.process_time() - started) * sizes[min(index + 1, len(sizes) - 1)] / n
-    return Calibration(table_name(metric), repetitions, cells)
+    part = half if max(cells, default=0) >= MANY else 1
+    return Calibration(table_name(metric), repetitions // part, tests // part, cells)
 
 
 def caption_population(spec: MetricSpec, kind: int, count: int, seed: int) -> Population:

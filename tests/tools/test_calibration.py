@@ -25,13 +25,14 @@ def test_tables_drawn_again_are_equal_within_their_error(label):
     for n, cell in again.sizes.items():
         stored = table["sizes"][str(n)]
         assert n < MANY
-        for shares, known, share in ((cell.coverage, stored["interval"], 1), (cell.size, stored["test"], 0.5)):
+        counts = (RUNS, table["repetitions"]), (again.tests, table["tests"])
+        for shares, known, (new, old) in zip((cell.coverage, cell.size), (stored["interval"], stored["test"]), counts):
             for drawn, before in zip(shares, known):
                 if drawn is None or before is None:
                     assert drawn == before
                     continue
                 mean = (drawn + before) / 2
-                variance = max(mean * (1 - mean), 0.01) * (1 / RUNS + 1 / table["repetitions"]) / share
+                variance = max(mean * (1 - mean), 0.01) * (1 / new + 1 / old)
                 assert abs(drawn - before) < 4 * math.sqrt(variance), (n, shares, known)
 
 
@@ -46,9 +47,18 @@ def test_every_card_shows_the_tables():
         assert f"| `{label}` test |" in section
 
 
+def test_every_metric_without_a_table_says_why_on_its_card():
+    cards = calibration.guides(calibration.ROOT / "docs")
+    measured = {table["metric"] for table in TABLES.values()} | TABLES.keys()
+    for name in calibration.metric_cases.names():
+        text = (calibration.ROOT / "docs" / cards["metrics", name]).read_text("utf-8")
+        line = f"Calibration of `{name}` is not measured: it {calibration.reason_without(name)}."
+        assert (line in text) == (name not in measured), name
+
+
 def test_a_section_stars_what_a_run_does_not_print():
     cells = {"2": {"interval": [0.9, 0.896, 1.0], "test": [0.0, 0.0, 0.0]}, "5": {"interval": [None], "test": [0.05]}}
-    lines = calibration.card_section({"words": {"repetitions": 1000, "sizes": cells}}).splitlines()
+    lines = calibration.card_section({"words": {"repetitions": 1000, "tests": 250, "sizes": cells}}).splitlines()
     assert lines[-4:] == [
         "| | n = 2 | 5 |", "| --- | --- | --- |", "| `words` interval | .89–1.00 \\* | – |", "| `words` test | .00 | .05 |"
     ]  # fmt: skip
@@ -56,13 +66,25 @@ def test_a_section_stars_what_a_run_does_not_print():
 
 def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
-    first = {"repetitions": 10, "sizes": {"2": {"interval": [0.9], "test": [None]}}}
+    first = {"repetitions": 10, "tests": 5, "sizes": {"2": {"interval": [0.9], "test": [None]}}}
     calibration.store("b", "b2", first)
     calibration.store("a", "a", first)
     calibration.store("b", "b2", {**first, "repetitions": 20})
     stored = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]
     assert list(stored) == ["a", "b2"]
-    assert stored["b2"] == {"metric": "b", "repetitions": 20, "sizes": first["sizes"]}
+    assert stored["b2"] == {"metric": "b", "repetitions": 20, "tests": 5, "sizes": first["sizes"]}
+
+
+def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_repetitions(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
+    cells = {n: {"interval": [0.9], "test": [None]} for n in ("2", "10")}
+    calibration.store("a", "a", {"repetitions": 10, "tests": 9, "sizes": cells})
+    calibration.store(
+        "a", "a", {"repetitions": 20, "tests": 5, "sizes": {"3": cells["2"], "10": {"interval": [0.8], "test": [0]}}}
+    )
+    table = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]["a"]
+    assert (table["repetitions"], table["tests"], list(table["sizes"])) == (10, 5, ["2", "3", "10"])
+    assert table["sizes"]["10"]["interval"] == [0.8] and table["sizes"]["2"] == cells["2"]
 
 
 def test_populations_of_reference_games():

@@ -1,0 +1,127 @@
+"""The interval, the paired test, the permutation test and the dependences of every built-in metric, as a page.
+
+    python -m tools.documentation.metric_methods           prints docs/methods.md
+    python -m tools.documentation.metric_methods --write   writes it
+
+What a metric declares is read from it; whether it has an interval and a paired test is asked of it on captions of the kit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.analysis.paired_family import JACKKNIFED, PairedMetric, SystemData, paired_tests
+from harness.contracts import CaptionSet, HasTokenIntervals, MeanMetric, OwnInterval
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.run.intervals import nominal_estimate
+from harness.stats.draws import DrawFamily
+from harness.stats.significance import has_generic_null, untestable_reason
+from tests.support import metric_cases
+from tools.documentation.components import guides
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "methods.md"
+RESAMPLED = "randomisation and bootstrap"
+HEADERS = ("metric", "level", "interval", "paired test of A and B", "p of candidates against references", "depends on")
+INTRODUCTION = f"""# Methods by metric
+
+Output of `python -m tools.documentation.metric_methods --write`: what a run computes beside the number of each built-in
+metric. Metrics with a parameter `embedding` or `distance` are created with `bow`, whose vocabulary is held fixed, or
+with `rouge`.
+
+- **interval**: *bootstrap* of examples: BCa below 500 examples, below 7 Student's with the bootstrap's standard error,
+  percentiles from 500 on; Wilson's interval of a share where all scores lie at a bound ([specs](specs.md)).
+  *jackknife*: without groups or parts of the examples. An interval whose [measured coverage](testing.md#calibration)
+  is below .90 is not printed.
+- **paired test** ([comparisons](comparisons.md)): *randomisation* exchanges the captions of both systems;
+  *jackknife* is that of the difference. "from {JACKKNIFED}" is a number of examples.
+- **p of candidates against references**: *relabelling* deals the texts of each example anew, all ways up to the budget
+  of `significance`, else Monte Carlo; *scored again* scores every relabelling, which is slow. *none* has its reason.
+- **depends on**: sizes of the sets on which the expected number depends, so that values of other sizes are not
+  compared; state that is fitted on all references and held fixed; images.
+"""
+
+
+def main() -> int:
+    """Print the page, or write it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write docs/methods.md")
+    text = page(metric_cases.names())
+    if parser.parse_args().write:
+        PAGE.write_text(text, "utf-8")
+    else:
+        print(text, end="")
+    return 0
+
+
+def page(names: list[str]) -> str:
+    """Return the page of metrics by their registered names."""
+    lines = [INTRODUCTION, f"| {' | '.join(HEADERS)} |", "| --- " * len(HEADERS) + "|"]
+    cards = guides(ROOT / "docs")
+    for name in names:
+        title = f"[`{name}`]({cards['metrics', name]})"
+        lines.append(f"| {' | '.join([title, *cells(name)])} |")
+    return "\n".join(lines) + "\n"
+
+
+def cells(name: str) -> list[str]:
+    """Return the cells of a metric after its name; of one that cannot be created here, what its class says."""
+    try:
+        case = metric_cases.case(name)
+        metric: Any = current().create("metrics", name, case.parameters)
+    except HarnessError:
+        needs = metric_cases.CANNOT_RUN[name]
+        is_mean = issubclass(current().load("metrics", name), MeanMetric)
+        interval, paired = ("bootstrap", RESAMPLED) if is_mean else ("none", "none")
+        level = next(entry.level for entry in current().entries("metrics") if entry.name == name)
+        return [level or "", interval, paired, f"not seen: needs {needs}", f"not seen: needs {needs}"]
+    if metric.spec.level == "model":
+        interval = "bootstrap of its own" if isinstance(metric, HasTokenIntervals) else "none"
+        return ["model", interval, "none", "none: judges token scores", dependences(metric)]
+    interval, paired = interval_and_test(metric, case.sets)
+    return [metric.spec.level, interval, paired, permutation_test(metric), dependences(metric)]
+
+
+def interval_and_test(metric: Any, sets: tuple[CaptionSet, ...]) -> tuple[str, str]:
+    """Return the methods of the interval and of the paired test, as the metric has them on the caption sets."""
+    if isinstance(metric, MeanMetric) and metric.spec.resampled:
+        return "bootstrap", RESAMPLED
+    if hasattr(metric, "left_out"):
+        return "jackknife", "jackknife"
+    features = FeatureCache([item.references for item in sets])
+    stats: Any = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
+    side = SystemData(stats, np.full(len(stats), np.nan))
+    (test,) = paired_tests([PairedMetric(metric, side, side)], DrawFamily(len(stats), 100, 0))
+    note = nominal_estimate(metric, stats, 100, 0)[1].note or ""
+    if not isinstance(metric, OwnInterval):
+        return f"none: {note}", "randomisation" if test.reported else "none: depends on more than single examples"
+    interval = "jackknife" if note.startswith("jackknife") else f"none: {note}"
+    return interval, f"randomisation; jackknife from {JACKKNIFED}"
+
+
+def permutation_test(metric: Any) -> str:
+    """Return how the p-values of single examples are computed, or why there are none."""
+    reason = untestable_reason(metric)
+    if reason:
+        return f"none: {reason}"
+    return "relabelling, scored again" if has_generic_null(metric) else "relabelling"
+
+
+def dependences(metric: Any) -> str:
+    """Return the set sizes, fitted state and inputs on which the number depends."""
+    sizes = [f"number of {size}" for size in sorted(metric.spec.depends_on)]
+    fitted = [metric.spec.held_fixed] if getattr(metric.spec, "held_fixed", "") else []
+    images = ["images"] if "images" in metric.spec.needs else []
+    return ", ".join([*sizes, *fitted, *images]) or "–"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
