@@ -80,10 +80,7 @@ def speeds(seed: int) -> bool:
 def score(agents: A3DS, games: list[Example], decoding: Decoding) -> tuple[Scores, list[str], float]:
     """Return pragmatic scores, captions and listener accuracy of one speaker and decoding."""
     captions = [g.candidates[0] for g in agents.generate(games, decoding, range(len(games)))]
-    rows = [
-        {"prediction": text, **{key: game.meta[key] for key in ("target_id", "distractor_id")}}
-        for text, game in zip(captions, games)
-    ]
+    rows = [{"prediction": text, **{key: game.meta[key] for key in ("target_id", "distractor_id")}} for text, game in zip(captions, games)]
     return evaluate(rows), captions, float((agents.listen(games, captions) == 0).mean())
 
 

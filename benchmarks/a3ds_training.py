@@ -35,9 +35,7 @@ POST = ("cider", "disc.", "effic.", "false")
 
 def checkpoints(runs: list[Path]) -> list[tuple[str, Path]]:
     """Return the speakers of the runs in order, each with the name of its run and epoch."""
-    speakers = [
-        (f"{run.name} {path.name[:3]}", path) for run in runs for path in sorted((run / "epochs").glob("*.speaker.*"))
-    ]
+    speakers = [(f"{run.name} {path.name[:3]}", path) for run in runs for path in sorted((run / "epochs").glob("*.speaker.*"))]
     if not speakers:
         raise SystemExit(f"no epochs/*.speaker.safetensors under {', '.join(map(str, runs))}")
     return speakers
@@ -60,8 +58,7 @@ def main() -> None:
         agents = A3DS(checkpoint=str(path), listener="rp")
         texts = [g.candidates[0] for g in agents.generate(games, Decoding(), range(len(games)))]
         pragmatic = evaluate(
-            {"prediction": t, "target_id": g.meta["target_id"], "distractor_id": g.meta["distractor_id"]}
-            for t, g in zip(texts, games)
+            {"prediction": t, "target_id": g.meta["target_id"], "distractor_id": g.meta["distractor_id"]} for t, g in zip(texts, games)
         ).summary()
         before = pregen.evaluate_scores(list(agents.score_references(games)))
         after = cider([[t] for t in texts], [[r.replace("-", " ") for r in g.references] for g in games]).value

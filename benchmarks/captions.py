@@ -70,8 +70,7 @@ def captioner_sets(limit: int | None = None) -> list[CaptionSet]:
     by_image = {row["image_id"]: row["references"] for row in read_json_lines(data_folder() / REFERENCES)}
     images = [row["image_id"] for row in read_json_lines(data_folder() / CAPTIONERS)]
     return [
-        CaptionSet(str(image), tuple(texts[:10]), tuple(by_image[image][:5]))
-        for image, texts in zip(images[:limit], captioner_captions())
+        CaptionSet(str(image), tuple(texts[:10]), tuple(by_image[image][:5])) for image, texts in zip(images[:limit], captioner_captions())
     ]
 
 
@@ -105,10 +104,7 @@ def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     for row in data["annotations"]:
         captions.setdefault(row["image_id"], []).append(row["caption"])
     scenes = list(captions.values())
-    sets = [
-        CaptionSet(str(k), (*scenes[k][:5], *scenes[(k + 1) % len(scenes)][:5]), tuple(scenes[k][5:10]))
-        for k in range(len(scenes))
-    ]
+    sets = [CaptionSet(str(k), (*scenes[k][:5], *scenes[(k + 1) % len(scenes)][:5]), tuple(scenes[k][5:10])) for k in range(len(scenes))]
     return sets[:limit]
 
 

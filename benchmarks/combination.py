@@ -92,10 +92,7 @@ def combinations(rng: np.random.Generator, total: int, examples: int) -> dict[st
         return (total / r).mean(axis=1)
 
     step = max(1, 20_000_000 // examples)
-    drawn = [
-        mean_inverse(rng.integers(1, total + 1, (min(step, NULL_DRAWS - start), examples)))
-        for start in range(0, NULL_DRAWS, step)
-    ]
+    drawn = [mean_inverse(rng.integers(1, total + 1, (min(step, NULL_DRAWS - start), examples))) for start in range(0, NULL_DRAWS, step)]
     critical = np.sort(np.concatenate(drawn))[-int(ALPHA * (NULL_DRAWS + 1)) :]
 
     def exact(table: np.ndarray) -> Test:
@@ -156,12 +153,8 @@ def main() -> int:
     sizes = {quantity: [row[3]["F. exact"] for row in rows if row[0] == quantity] for quantity, *_ in rows}
     level = max(abs(share - ALPHA) for share in sizes["size, no ties"])
     tied = max(sizes["size, ties"] + sizes["size, mirrored"])
-    print(
-        f"\nFisher, exact discrete null: largest difference of the size from {ALPHA}: {level:.4f} (goal {TOLERANCE});"
-    )
-    print(
-        f"largest size with ties {tied:.4f} (goal {ALPHA + TOLERANCE}); 5000 examples in {seconds:.3f} s (goal {GOAL_SECONDS} s)"
-    )
+    print(f"\nFisher, exact discrete null: largest difference of the size from {ALPHA}: {level:.4f} (goal {TOLERANCE});")
+    print(f"largest size with ties {tied:.4f} (goal {ALPHA + TOLERANCE}); 5000 examples in {seconds:.3f} s (goal {GOAL_SECONDS} s)")
     return int(level > TOLERANCE or tied > ALPHA + TOLERANCE or seconds > GOAL_SECONDS)
 
 

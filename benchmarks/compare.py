@@ -70,11 +70,7 @@ def systems_of(count: int) -> tuple[str, list[list[CaptionSet]]]:
     shipped = shipped_sets()
     scenes = [(*item.candidates, *item.references) for item in shipped]
     return "the shipped sample, repeated", [
-        [
-            CaptionSet(f"{k}", (own[(k // len(scenes) + s) % len(own)],), own[-5:])
-            for k in range(count)
-            for own in [scenes[k % len(scenes)]]
-        ]
+        [CaptionSet(f"{k}", (own[(k // len(scenes) + s) % len(own)],), own[-5:]) for k in range(count) for own in [scenes[k % len(scenes)]]]
         for s in range(len(SYSTEMS))
     ]
 
@@ -115,15 +111,11 @@ class Theirs:
     seconds_bootstrap: float
 
 
-def sacrebleu_tests(
-    scorer: Any, sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int
-) -> tuple[Theirs, list[np.ndarray]]:
+def sacrebleu_tests(scorer: Any, sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> tuple[Theirs, list[np.ndarray]]:
     """Return sacreBLEU's tests of two systems, and its statistics of both."""
     texts = [[item.candidates[0] for item in own] for own in sets]
     most = max(len(item.references) for item in sets[0])
-    by_position: Any = [
-        [item.references[k] if k < len(item.references) else None for item in sets[0]] for k in range(most)
-    ]
+    by_position: Any = [[item.references[k] if k < len(item.references) else None for item in sets[0]] for k in range(most)]
     stats = [np.array(scorer._extract_corpus_statistics(own, by_position), dtype=float) for own in texts]
     values = [scorer._aggregate_and_compute(own.tolist()).score for own in stats]
     scorer._extract_corpus_statistics = lambda hypotheses, _: stats[1].tolist()  # its extraction is not timed
@@ -133,9 +125,7 @@ def sacrebleu_tests(
     )
     _, randomised = _paired_ar_test(information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed)  # type: ignore[arg-type]
     del scorer._extract_corpus_statistics
-    return Theirs(
-        values[0] - values[1], float(randomised["x"].p_value or 0), float(outcome["x"].p_value or 0), seconds
-    ), stats
+    return Theirs(values[0] - values[1], float(randomised["x"].p_value or 0), float(outcome["x"].p_value or 0), seconds), stats
 
 
 def one_sided(draws: np.ndarray, observed: float) -> float:
@@ -207,14 +197,10 @@ def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
             rows, swap = rng.integers(0, len(stats[0]), 200), rng.integers(0, 2, 200).astype(bool)[:, None]
             one, other = stats[0][rows], stats[1][rows]
             a, b = np.where(swap, one, other), np.where(swap, other, one)
-            result: ResampledDifference = difference_of_statistics(
-                metric.reduce, a, b, DrawFamily(200, 199, seed + run)
-            )
+            result: ResampledDifference = difference_of_statistics(metric.reduce, a, b, DrawFamily(200, 199, seed + run))
             rejected += [result.p_randomisation <= 0.05, result.p_bootstrap <= 0.05]
         for test, share in zip(("randomisation", "bootstrap"), rejected / runs):
-            print(
-                f"  {metric.spec.name:8} {test:14} {share:.4f}  {check(f'size {name} {test}', abs(share - 0.05) <= SIZE_GOAL)}"
-            )
+            print(f"  {metric.spec.name:8} {test:14} {share:.4f}  {check(f'size {name} {test}', abs(share - 0.05) <= SIZE_GOAL)}")
 
 
 # --------------------------------------------------------------------------- speed
@@ -223,28 +209,18 @@ def speed(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: f
     features = FeatureCache([item.references for item in sets[0]])
     metrics: list[Any] = [current().create("metrics", name, parameters) for name, parameters in METRICS]
     data = [[statistics(metric, own, features) for own in sets] for metric in metrics]
-    items = [
-        PairedMetric(metric, own[i], own[j])
-        for metric, own in zip(metrics, data)
-        for i, j in combinations(range(len(sets)), 2)
-    ]
+    items = [PairedMetric(metric, own[i], own[j]) for metric, own in zip(metrics, data) for i, j in combinations(range(len(sets)), 2)]
     n = len(sets[0])
     seconds, _ = timed(lambda: list(paired_tests(items, DrawFamily(n, draws, seed))))
-    print(
-        f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x {draws:,} draws of each test x {n} examples"
-    )
-    print(
-        f"  harness, both tests and sign tests   {seconds:8.2f} s  {check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)"
-    )
+    print(f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x {draws:,} draws of each test x {n} examples")
+    print(f"  harness, both tests and sign tests   {seconds:8.2f} s  {check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)")
     bleu = [item for item in items if item.metric is metrics[3]]
     own, _ = timed(lambda: list(paired_tests(bleu, DrawFamily(n, draws, seed))))
     each = own / len(bleu)
     ratio = theirs / each
     print(f"  sacreBLEU, bootstrap, BLEU, one pair {theirs:8.2f} s")
     mark = check("ratio", ratio >= RATIO_GOAL)
-    print(
-        f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio {ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})"
-    )
+    print(f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio {ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})")
     alone, _ = timed(lambda: list(paired_tests(bleu[:1], DrawFamily(n, draws, seed))))
     print(f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio {theirs / alone:.0f}")
 

@@ -36,9 +36,7 @@ def main() -> None:
     """Print both parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--systems", type=int, default=13, help="number of captioners (default: 13)")
-    parser.add_argument(
-        "--pairs", type=int, default=len(SIMILAR), help="pairs whose p-values are compared (default: 8)"
-    )
+    parser.add_argument("--pairs", type=int, default=len(SIMILAR), help="pairs whose p-values are compared (default: 8)")
     args = parser.parse_args()
     folder = Path(os.environ.get("HARNESS_SHARED", "../shared"), "data", "coco_karpathy_test")
     rows, references = (
@@ -51,9 +49,7 @@ def main() -> None:
         for name, file in zip(names, files):
             file.write_text(json.dumps({str(row["image_id"]): row["candidates"][name] for row in rows}))
         # The person's caption is the first reference, which scores none of the systems.
-        Path(temporary, "references.json").write_text(
-            json.dumps({str(row["image_id"]): row["references"][1:] for row in references})
-        )
+        Path(temporary, "references.json").write_text(json.dumps({str(row["image_id"]): row["references"][1:] for row in references}))
         run = api.score_files([str(file) for file in files], f"{temporary}/references.json", METRICS, show=True)
         side = ComparedRun(run, name="run")
         compared = pairs([side])

@@ -79,9 +79,7 @@ class Cell(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 100, 1000])
-    parser.add_argument(
-        "--replications", type=int, default=2000, help=f"simulated runs; slow metrics have down to {FEWEST}"
-    )
+    parser.add_argument("--replications", type=int, default=2000, help=f"simulated runs; slow metrics have down to {FEWEST}")
     parser.add_argument("--metrics", nargs="+", help="registered names; default: all")
     parser.add_argument("--processes", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--strict", action="store_true", help="exit with 1 where a goal is missed")
@@ -102,11 +100,7 @@ def main() -> int:
                 if not cell.printed:
                     silent[cell.label] = cell.note
                     continue
-                partly = (
-                    ""
-                    if cell.printed == cell.replications
-                    else f"  {cell.replications - cell.printed} without interval"
-                )
+                partly = "" if cell.printed == cell.replications else f"  {cell.replications - cell.printed} without interval"
                 print(f"{cell.label:34} {cell.size:5} {cell.coverage:8.3f} {cell.error:8.3f} {cell.width:13.5g} "
                       f"{cell.replications:5}  {cell.mark}{partly}", flush=True)  # fmt: skip
                 misses += cell.mark == "MISS"
@@ -217,9 +211,7 @@ def _cells(
         for name, items in values.items():
             truth[name] = float(np.mean([*items, *(row[name][0] for row in more)]))
     scale = size / count  # of sums
-    return [
-        _cell(name, size, truth[name] * (scale if name.startswith("sum_") else 1.0), intervals[name]) for name in truth
-    ]
+    return [_cell(name, size, truth[name] * (scale if name.startswith("sum_") else 1.0), intervals[name]) for name in truth]
 
 
 def _cell(name: str, size: int, truth: float, intervals: list[Interval]) -> Cell:

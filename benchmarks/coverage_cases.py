@@ -68,9 +68,7 @@ class WordSums:
         for word in words:
             if word not in self.vectors:
                 self.vectors[word] = np.random.default_rng(list(word.encode())).standard_normal(self.width)
-        return (
-            np.sum([self.vectors[word] for word in words] or [np.zeros(self.width)], axis=0) / max(1, len(words)) ** 0.5
-        )
+        return np.sum([self.vectors[word] for word in words] or [np.zeros(self.width)], axis=0) / max(1, len(words)) ** 0.5
 
 
 class Case(NamedTuple):
@@ -164,9 +162,7 @@ NOT_RUN: Mapping[str, str] = {
 @functools.cache
 def caption_population(candidates: int) -> list[CaptionSet]:
     """Return 5000 COCO images with five references and the captions of one captioner, or of the first five."""
-    by_image = {
-        row["image_id"]: row["references"] for row in captions.read_json_lines(GOLDEN_DATA / captions.REFERENCES)
-    }
+    by_image = {row["image_id"]: row["references"] for row in captions.read_json_lines(GOLDEN_DATA / captions.REFERENCES)}
     sets: list[CaptionSet] = []
     for row in captions.read_json_lines(GOLDEN_DATA / captions.CAPTIONERS):
         texts = [text for name, text in row["candidates"].items() if name != "human_1"]

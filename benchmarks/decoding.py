@@ -33,9 +33,7 @@ from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 LENGTH = 20
 
 
-def alternately(
-    works: Sequence[Callable[[], object]], device: torch.device, repeats: int, warm: bool = True
-) -> list[float]:
+def alternately(works: Sequence[Callable[[], object]], device: torch.device, repeats: int, warm: bool = True) -> list[float]:
     """Return the seconds of each work, the fastest of ``repeats``; the works take turns, so that other load affects all."""
     best = [float("inf")] * len(works)
     for turn in range(repeats + warm):
@@ -84,15 +82,9 @@ def clipcap_images(model: ClipCap, images: int, args: argparse.Namespace, device
     (apart,) = alternately([draw(1, calls=10)], device, 1)
     tokens = images * LENGTH
     goal = "   (goal: at most 2.5)" if images == 1 else ""
-    print(
-        f"  {images:3d} image{'s' if images > 1 else ' '}  1 candidate     {one:8.3f} s   {tokens / one:9.0f} tokens/s"
-    )
-    print(
-        f"              10 candidates   {ten:8.3f} s   {10 * tokens / ten:9.0f} tokens/s   {ten / one:5.2f} x one candidate{goal}"
-    )
-    print(
-        f"              10 calls of 1   {apart:8.3f} s   {10 * tokens / apart:9.0f} tokens/s   {apart / ten:5.2f} x ten together"
-    )
+    print(f"  {images:3d} image{'s' if images > 1 else ' '}  1 candidate     {one:8.3f} s   {tokens / one:9.0f} tokens/s")
+    print(f"              10 candidates   {ten:8.3f} s   {10 * tokens / ten:9.0f} tokens/s   {ten / one:5.2f} x one candidate{goal}")
+    print(f"              10 calls of 1   {apart:8.3f} s   {10 * tokens / apart:9.0f} tokens/s   {apart / ten:5.2f} x ten together")
 
 
 # --------------------------------------------------------------------------- VLP
@@ -192,9 +184,7 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
     difference = max(float((fast - loop()).abs().max()) for loop in loops)
     quick, cached, authors, loader = alternately([forced.one_pass, *loops[:3]], device, args.repeats)
     (plain,) = alternately([forced.plain_loop], device, 1, warm=False)
-    print(
-        f"VLP, {len(words)} references of {words.shape[1]} pieces, {images} images (largest difference of logits {difference:.1e})"
-    )
+    print(f"VLP, {len(words)} references of {words.shape[1]} pieces, {images} images (largest difference of logits {difference:.1e})")
     for name, seconds, goal in (
         ("one pass", quick, ""),
         ("loop: step by step, without a cache", plain, " (goal: at least 8)"),
@@ -211,13 +201,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--small", action="store_true", help="small models instead of the published sizes")
-    parser.add_argument(
-        "--images", type=int, nargs="+", default=[1, 4, 16], help="numbers of images per batch (CLIPCap)"
-    )
+    parser.add_argument("--images", type=int, nargs="+", default=[1, 4, 16], help="numbers of images per batch (CLIPCap)")
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each measurement (default 3)")
-    parser.add_argument(
-        "--threads", type=int, default=1, help="CPU threads (default 1); at most the number of free cores"
-    )
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1); at most the number of free cores")
     args = parser.parse_args()
     device = torch.device(args.device)
     torch.set_num_threads(args.threads)

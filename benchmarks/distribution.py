@@ -126,9 +126,7 @@ def metrics_table(sets: list[CaptionSet], peer: PeerRows) -> None:
         features = features_of(sets)
         cold_seconds, parts = timed(lambda m=metric, f=features: statistics(m, sets, f))
         state = metric.fit(features.references, features)
-        warm_seconds, _ = timed(
-            lambda m=metric, f=features, p=parts, s=state: [m.stats(batch, f, s) for batch, _ in p], 3
-        )
+        warm_seconds, _ = timed(lambda m=metric, f=features, p=parts, s=state: [m.stats(batch, f, s) for batch, _ in p], 3)
         cold, warm = len(sets) / cold_seconds, len(sets) / warm_seconds
         result = peer.get(name, {})
         measured = "items" in result
@@ -179,9 +177,7 @@ def tests_table(sets: list[CaptionSet], peer: PeerRows) -> None:
         parts = statistics(metric, items, features)
         state = metric.fit(features.references, features)
         cpu = time.process_time()
-        seconds, _ = timed(
-            lambda m=metric, p=parts, s=state: [metric_p_values(m, b, features, s, m.per_example(x)) for b, x in p]
-        )
+        seconds, _ = timed(lambda m=metric, p=parts, s=state: [metric_p_values(m, b, features, s, m.per_example(x)) for b, x in p])
         cpu = time.process_time() - cpu
         print(f"{name:<28}{len(items) / seconds:>10.1f}{len(items) / cpu:>18.1f}{goal or '-':>8}", flush=True)
     matrix = features.distances(registry.resolve("distances", "bert"), features.batch(sets[:1]))[0]

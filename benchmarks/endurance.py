@@ -136,9 +136,7 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
     expected, counts = numbers(folder / "first"), {"runs": 0, "interrupted": 0, "different": 0, "left": 0, "refused": 0}
     until = time.perf_counter() + 60 * minutes
     while time.perf_counter() < until or not counts["runs"]:
-        with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        ) as process:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
             try:
                 process.wait(generator.uniform(0.3, 4.0))
             except subprocess.TimeoutExpired:

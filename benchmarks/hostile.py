@@ -361,9 +361,7 @@ def main() -> int:
             print("pages: not tried, there is no chromium on PATH")
             return problems
         working, tried, ran = pages(Path(name, "pages"), chromium)
-        print(
-            f"pages: {working} attacks in captions, ids, names and titles of {tried} pages, {ran} executed", flush=True
-        )
+        print(f"pages: {working} attacks in captions, ids, names and titles of {tried} pages, {ran} executed", flush=True)
         problems += working < COUNT or ran > 0
     return problems
 

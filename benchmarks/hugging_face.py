@@ -105,9 +105,7 @@ def reader(folder: Path) -> None:
 def server() -> None:
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     chat = ChatServer()
-    model = OpenAI(
-        base_url=f"http://127.0.0.1:{chat.port}/v1", model="m", prompt="describe {id}", concurrency=CONCURRENT
-    )
+    model = OpenAI(base_url=f"http://127.0.0.1:{chat.port}/v1", model="m", prompt="describe {id}", concurrency=CONCURRENT)
     examples = [Example(str(i), ("a dog",)) for i in range(REQUESTS)]
     list(model.generate(examples[:1], Decoding(), [0]))  # the first request is sent alone, and imports the library
     started, work = time.perf_counter(), time.process_time()

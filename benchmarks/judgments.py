@@ -72,9 +72,7 @@ def _print_set(name: str, run: Run) -> list[str]:
     missed: list[str] = []
     published_any = False
     print(f"\n{name}: {run.manifest['data']['examples']} items, {run.records[0].n} judgments")  # type: ignore[index]
-    print(
-        f"  {'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}{'published':>13}{'difference':>12}{'cluster':>9}"
-    )
+    print(f"  {'statistic':<22}{'metric':<9}{'measured':>9}{'95 % interval':>17}{'published':>13}{'difference':>12}{'cluster':>9}")
     for record in run.records:
         details = record.details or {}
         ends = details.get("published")
@@ -125,12 +123,8 @@ def timing(pairs: int, distinct: bool) -> list[str]:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     scoring = sum({record.metric: record.seconds for record in run.records}.values())
     captions_scored = (run.records[0].details or {}).get("captions")
-    print(
-        f"\n{written:,} judged pairs of {captions_scored:,} distinct captions, {len(METRICS)} metrics: {seconds:.0f} s"
-    )
-    print(
-        f"  {os.cpu_count()} cores, {scoring:.0f} s of it scoring, {cpu:.0f} s of processor time, {memory:.1f} GiB at most"
-    )
+    print(f"\n{written:,} judged pairs of {captions_scored:,} distinct captions, {len(METRICS)} metrics: {seconds:.0f} s")
+    print(f"  {os.cpu_count()} cores, {scoring:.0f} s of it scoring, {cpu:.0f} s of processor time, {memory:.1f} GiB at most")
     print(f"  goal: {GOAL_SECONDS:.0f} s for a million pairs")
     for record in run.records:
         print(f"  {record.metric:<9}{100 * record.value:>7.2f}  {record.seconds:>7.1f} s")
@@ -168,9 +162,7 @@ def _invented_captions(images: int = 5000, systems: int = 21) -> list[tuple[list
     return [([sentence() for _ in range(5)], [sentence() for _ in range(systems)]) for _ in range(images)]
 
 
-def _write_pairs(
-    path: Path, references: Path, captions: list[tuple[list[str], list[str]]], count: int, distinct: bool
-) -> int:
+def _write_pairs(path: Path, references: Path, captions: list[tuple[list[str], list[str]]], count: int, distinct: bool) -> int:
     """Write at most ``count`` pairs with invented preferences and return their number."""
     rng = np.random.default_rng(1)
     written = 0
@@ -182,9 +174,7 @@ def _write_pairs(
                 if distinct:
                     first, second = f"{first} {written}", f"{second} and {written}"
                 votes = int(rng.integers(0, 2)) * 2 - 1
-                file.write(
-                    json.dumps({"image_id": image, "caption_a": first, "caption_b": second, "votes": votes}) + "\n"
-                )
+                file.write(json.dumps({"image_id": image, "caption_a": first, "caption_b": second, "votes": votes}) + "\n")
                 written += 1
     return written
 

@@ -48,9 +48,7 @@ class Cell(NamedTuple):
 
 def systems() -> tuple[list[CaptionSet], list[CaptionSet]]:
     """Return the examples with the captions of both systems."""
-    references = {
-        row["image_id"]: row["references"] for row in captions.read_json_lines(GOLDEN_DATA / captions.REFERENCES)
-    }
+    references = {row["image_id"]: row["references"] for row in captions.read_json_lines(GOLDEN_DATA / captions.REFERENCES)}
     sides: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
     for row in captions.read_json_lines(GOLDEN_DATA / captions.CAPTIONERS):
         texts = [text for name, text in row["candidates"].items() if name != "human_1"]

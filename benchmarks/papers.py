@@ -168,9 +168,7 @@ def summary(rows: list[list[str]]) -> str:
 def main() -> None:
     """Print one line per item."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="run the studies that have printed numbers on few examples"
-    )
+    parser.add_argument("--quick", action="store_true", help="run the studies that have printed numbers on few examples")
     parser.add_argument("--runs", type=Path, metavar="FOLDER", help="folder with finished runs to measure")
     parser.add_argument("--page", type=Path, metavar="FILE", help="Markdown page to write")
     args = parser.parse_args()

@@ -67,9 +67,7 @@ def table_of_rows(items: dict[str, Any], table: Path) -> Differences:
     def against(value: float, published: float) -> str:
         return f"{abs(value - published):.3f} (R2 {value:.3f} against {published})"
 
-    expected = {
-        post: [r["pregen"] for r in items["text-4"]["rows"] if r["post_gen"] in (post, "all four")] for post in POST
-    }
+    expected = {post: [r["pregen"] for r in items["text-4"]["rows"] if r["post_gen"] in (post, "all four")] for post in POST}
     other = sum(a != b for post in POST for a, b in zip(best[post], expected[post]))
     four = min(coefficient(x, post) for post in POST for x in best[post][:4])
     five = min(coefficient(x, post) for post in POST for x in best[post])

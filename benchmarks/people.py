@@ -58,10 +58,7 @@ def write_examples(path: Path, rows: Sequence[object]) -> Path:
 
 def large_runs(path: Path) -> bool:
     """Print combined p-values of 400 videos, 5 + 5; return True where no drawn reference separates people."""
-    print(
-        f"MSR-VTT, {LARGE} videos, 5 + 5, combined p\n{'references':12s} seed  "
-        + "  ".join(f"{n:>8s}" for n in METRICS)
-    )
+    print(f"MSR-VTT, {LARGE} videos, 5 + 5, combined p\n{'references':12s} seed  " + "  ".join(f"{n:>8s}" for n in METRICS))
     lowest = 1.0
     for name, references in (("5", 5), ("{first: 5}", {"first": 5})):
         for seed in SEEDS:

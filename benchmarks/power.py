@@ -74,8 +74,7 @@ def caption_sets(examples: int, n: int, m: int, effect: float, seed: int) -> lis
         ours = rng.dirichlet(np.full(len(WORDS), 2.0))
         theirs = (1 - effect) * ours + effect * rng.dirichlet(np.full(len(WORDS), 2.0))
         candidates, references = (
-            tuple(" ".join(rng.choice(WORDS, size=6, p=share)) for _ in range(size))
-            for share, size in ((theirs, n), (ours, m))
+            tuple(" ".join(rng.choice(WORDS, size=6, p=share)) for _ in range(size)) for share, size in ((theirs, n), (ours, m))
         )
         out.append(CaptionSet(str(index), candidates, references))
     return out
@@ -139,9 +138,7 @@ class Truth:
 class Figures:
     """Hits of the intervals by axis and factor, and errors of the forms."""
 
-    hits: dict[tuple[str, int], dict[str, list[float]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
+    hits: dict[tuple[str, int], dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     needs: list[bool] = field(default_factory=list)
     errors: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
@@ -163,9 +160,7 @@ class Figures:
                 row["share, no form error"].append(narrow.share_low <= share <= narrow.share_high)
         means = {key: float(np.nanmean(size.z)) for key, size in extrapolation.sizes.items()}
         for name, form in FORMS.items():
-            coefficients = np.linalg.lstsq(
-                np.stack([form(*key) for key in means]), np.array(list(means.values())), rcond=None
-            )[0]
+            coefficients = np.linalg.lstsq(np.stack([form(*key) for key in means]), np.array(list(means.values())), rcond=None)[0]
             for key in truth.sizes:
                 step = form(*key) - form(*extrapolation.base)
                 predicted = means[extrapolation.base] + float(step @ coefficients)
@@ -187,17 +182,11 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
         pilot.measure([plan], pilot.fit_sizes())
         extrapolation = pilot.extrapolation(plan.label)
         assert extrapolation is not None
-        figures.add(
-            extrapolation, truth, [axis for axis in ("examples", *AXES) if not (axis == "candidates" and alone)]
-        )
+        figures.add(extrapolation, truth, [axis for axis in ("examples", *AXES) if not (axis == "candidates" and alone)])
         row = estimate(extrapolation, "examples", PowerTarget(LEVEL, 0.8))
         if need > EXAMPLES:
             figures.needs.append((row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf))
-    power = "  ".join(
-        f"{axis} x{factor} {truth.power(*scaled(axis, factor)):.2f}"
-        for axis in ("examples", *AXES)
-        for factor in FACTORS
-    )
+    power = "  ".join(f"{axis} x{factor} {truth.power(*scaled(axis, factor)):.2f}" for axis in ("examples", *AXES) for factor in FACTORS)
     print(
         f"{plan.label:12} effect {effect:g}: true power {truth.power(*BASE):.2f}; {power}; needs {need} examples",
         flush=True,
@@ -221,10 +210,7 @@ def main() -> None:
     for (axis, factor), row in figures.hits.items():
         print(f"{axis:11} x{factor}: " + "  ".join(f"{name} {np.mean(values):.3f}" for name, values in row.items()))
     print(f"number of examples needed: {np.mean(figures.needs):.3f} of {len(figures.needs)}")
-    print(
-        "rms error of mean z: "
-        + "  ".join(f"{name} {np.sqrt(np.mean(np.square(v))):.3f}" for name, v in figures.errors.items())
-    )
+    print("rms error of mean z: " + "  ".join(f"{name} {np.sqrt(np.mean(np.square(v))):.3f}" for name, v in figures.errors.items()))
 
 
 if __name__ == "__main__":

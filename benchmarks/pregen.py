@@ -26,10 +26,7 @@ GOAL_SECONDS, GOAL_RATIO = 2, 3
 def dataset() -> list[Any]:
     """Return random probabilities and ranks as nested lists; about a third of the tokens have rank 0."""
     rng = random.Random(0)
-    return [
-        [[(rng.random(), int(3 * rng.random() ** 2)) for _ in range(TOKENS)] for _ in range(CAPTIONS)]
-        for _ in range(IMAGES)
-    ]
+    return [[[(rng.random(), int(3 * rng.random() ** 2)) for _ in range(TOKENS)] for _ in range(CAPTIONS)] for _ in range(IMAGES)]
 
 
 def seconds(work: Callable[[], Any]) -> float:

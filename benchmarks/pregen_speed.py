@@ -88,9 +88,7 @@ def main() -> None:
     post = sum(metrics.values())
 
     before = scoring + functions
-    print(
-        f"{args.architecture}, width {args.width}; {len(data)} images, {REFERENCES} references each, one thread, seconds"
-    )
+    print(f"{args.architecture}, width {args.width}; {len(data)} images, {REFERENCES} references each, one thread, seconds")
     print(f"{'before: forced pass over the references':<56}{scoring:>9.3f}")
     print(f"{f'before: {len(NAMES)} functions':<56}{functions:>9.3f}")
     print(f"{'after: CIDEr and METEOR':<56}{post:>9.3f}")
@@ -103,9 +101,7 @@ def main() -> None:
     ]
     for label, value in rows:
         print(f"{'generation: ' + label:<56}{value:>9.3f}{value / before:>10.2f}{(value + post) / before:>23.2f}")
-    print(
-        f"published: {PUBLISHED[0]:.0f} s before, {PUBLISHED[1]:.0f} s after, ratio {PUBLISHED[1] / PUBLISHED[0]:.1f}"
-    )
+    print(f"published: {PUBLISHED[0]:.0f} s before, {PUBLISHED[1]:.0f} s after, ratio {PUBLISHED[1] / PUBLISHED[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -161,9 +161,7 @@ def main() -> int:
             start = time.perf_counter()
             write_captions(folder, args.models, args.examples, args.candidates)
             run = score(folder, args.models)
-            print(
-                f"captions and scores of {args.examples} x {args.models} x {args.candidates}: {time.perf_counter() - start:.0f} s"
-            )
+            print(f"captions and scores of {args.examples} x {args.models} x {args.candidates}: {time.perf_counter() - start:.0f} s")
             (run / "comparisons.json").unlink(missing_ok=True)
         page = folder / "report.html"
         first, again = build(run, page), build(run, page)

@@ -166,9 +166,7 @@ def sets(work: Path, examples: int) -> Iterator[str]:
 def write_vectors(path: Path, dimensions: int = 50) -> None:
     """Write random vectors of all words of the captions in the text format of fastText."""
     references, single = source()
-    words = sorted(
-        {word for text in [*single, *(t for item in references for t in item)] for word in text.lower().split()}
-    )
+    words = sorted({word for text in [*single, *(t for item in references for t in item)] for word in text.lower().split()})
     vectors = np.random.default_rng(0).normal(size=(len(words), dimensions)).round(4)
     with open(path, "w") as file:
         file.write(f"{len(words)} {dimensions}\n")

@@ -54,9 +54,7 @@ def main() -> None:
                     continue
                 a, b, value, low, high = gain(p[both], q[both], np.random.default_rng(0))
                 shown = f"{value:+.0f} | {low:+.0f} … {high:+.0f}" if a < NO_EFFECT else "– | –"
-                print(
-                    f"| {system.model} | {system.decoding.get('candidates')} | {base} | {a:.2f} | {b:.2f} | {shown} |"
-                )
+                print(f"| {system.model} | {system.decoding.get('candidates')} | {base} | {a:.2f} | {b:.2f} | {shown} |")
 
 
 if __name__ == "__main__":

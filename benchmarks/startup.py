@@ -33,8 +33,7 @@ requires_harness: ">=0.1,<2"
 metrics:
 """
 ENTRY = (
-    '  third-{k}-metric-{n}: {{import: "third_{k}.metrics:M{n}", summary: "Metric {n} of package {k}", level: item, '
-    "needs: [references]}}\n"
+    '  third-{k}-metric-{n}: {{import: "third_{k}.metrics:M{n}", summary: "Metric {n} of package {k}", level: item, needs: [references]}}\n'
 )
 
 
@@ -56,9 +55,7 @@ def small_files(folder: Path, examples: int = 20) -> None:
     ids = [str(k) for k in range(examples)]
     candidates = [{"image_id": name, "caption": f"a dog number {name} runs on grass"} for name in ids]
     (folder / "A.json").write_text(json.dumps(candidates))
-    (folder / "R.json").write_text(
-        json.dumps({name: ["a dog runs on grass", f"dog {name} is running"] for name in ids})
-    )
+    (folder / "R.json").write_text(json.dumps({name: ["a dog runs on grass", f"dog {name} is running"] for name in ids}))
 
 
 def processes(
@@ -69,9 +66,7 @@ def processes(
     for repeat in range(repeats + 1):  # the first round fills the caches of the system
         for name, (command, environment) in commands.items():
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-            subprocess.run(
-                command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True
-            )
+            subprocess.run(command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True)
             seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             if repeat:

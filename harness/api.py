@@ -63,9 +63,7 @@ def evaluate(
     """
     from harness.run.finished import merge_runs
 
-    runs = evaluate_all(
-        spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace
-    )
+    runs = evaluate_all(spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace)
     return merge_runs(runs)
 
 
@@ -164,16 +162,12 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
-    spec = score_spec(
-        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options
-    )
+    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options)
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
 
-def metric(
-    name: str, *, p_value: str | None = None, budget: int | None = None, draws: int | None = None, **params: Any
-) -> BoundMetric:
+def metric(name: str, *, p_value: str | None = None, budget: int | None = None, draws: int | None = None, **params: Any) -> BoundMetric:
     """Return a metric by name with its parameters: ``harness.metric("trm", distance="cider", p_value="exact")``.
 
     Parameters
@@ -193,9 +187,7 @@ def metric(
 
 def _caption_metric(plan: object) -> Metric:
     if not isinstance(plan, MetricPlan):
-        raise HarnessError(
-            f"metric '{getattr(plan, 'label', plan)}' judges token scores, not captions: run it on a model that can score"
-        )
+        raise HarnessError(f"metric '{getattr(plan, 'label', plan)}' judges token scores, not captions: run it on a model that can score")
     return plan.metric
 
 

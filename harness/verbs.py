@@ -189,9 +189,7 @@ def compare(
 
     runs = [run_a, *([run_b] if run_b else [])]
     return Comparisons(
-        compare_runs(
-            runs, baseline=baseline, metrics=metrics, force=force, equalise=equalise, draws=draws, seed=seed, show=show
-        )
+        compare_runs(runs, baseline=baseline, metrics=metrics, force=force, equalise=equalise, draws=draws, seed=seed, show=show)
     )
 
 
@@ -313,6 +311,4 @@ def push(
     for item in runs:
         opened += run_folders(item)[0] if isinstance(item, (str, Path)) else [item]
     options = CardOptions(title, license, language, task_type)
-    return hub_folder.push(
-        opened, to=to, repo=repo, private=private, references=references, overwrite=overwrite, options=options
-    )
+    return hub_folder.push(opened, to=to, repo=repo, private=private, references=references, overwrite=overwrite, options=options)

@@ -158,9 +158,7 @@ def lower_tables() -> str:
     # A sigma is final after a cased letter, unless one follows; characters that ignore case lie between them.
     cased = of_characters(c for c in all_characters() if f"{c}\u03a3".lower().endswith("\u03c2"))
     skipped = of_characters(
-        c
-        for c in all_characters()
-        if f"A{c}\u03a3".lower().endswith("\u03c2") and not f"{c}\u03a3".lower().endswith("\u03c2")
+        c for c in all_characters() if f"A{c}\u03a3".lower().endswith("\u03c2") and not f"{c}\u03a3".lower().endswith("\u03c2")
     )
     return "".join(
         [

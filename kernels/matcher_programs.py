@@ -268,9 +268,7 @@ def groups_of_alternatives(alternatives: Iterable[Nodes]) -> list[list[Nodes]]:
             else:
                 apart.append((other_first, others))
         groups = [*apart, (first, members)]
-    return [
-        _with_shared_beginnings([branch for _, branch in sorted(members, key=lambda m: m[0])]) for _, members in groups
-    ]
+    return [_with_shared_beginnings([branch for _, branch in sorted(members, key=lambda m: m[0])]) for _, members in groups]
 
 
 def _with_shared_beginnings(branches: list[Nodes]) -> list[Nodes]:
@@ -281,10 +279,7 @@ def _with_shared_beginnings(branches: list[Nodes]) -> list[Nodes]:
             runs[-1][1].append(branch)
         else:
             runs.append((begin, [branch]))
-    return [
-        run[0] if begin is None or len(run) == 1 else (begin, Choice(tuple(branch[1:] for branch in run)))
-        for begin, run in runs
-    ]
+    return [run[0] if begin is None or len(run) == 1 else (begin, Choice(tuple(branch[1:] for branch in run))) for begin, run in runs]
 
 
 @dataclass

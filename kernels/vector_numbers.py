@@ -147,17 +147,13 @@ def cider_numbers(engine: Engine, case: Case) -> Case:
     examples = []
     for candidate, others in zip(candidates, references):
         pairs = [
-            _cider_pair(
-                engine, index, idf, unseen, (candidate, other), texts[numbers[candidate]], texts[numbers[other]]
-            )
+            _cider_pair(engine, index, idf, unseen, (candidate, other), texts[numbers[candidate]], texts[numbers[other]])
             for other in others
         ]
         means = {name: _sum([pair[name] for pair in pairs]) / len(pairs) for name in lists}
         for name, value in means.items():
             lists[name].append(value)
-        examples.append(
-            {"candidate": numbers[candidate], "references": [numbers[other] for other in others], "pairs": pairs}
-        )
+        examples.append({"candidate": numbers[candidate], "references": [numbers[other] for other in others], "pairs": pairs})
     grams = [[gram, df, value] for gram, df, value in zip(index.gram_texts(), frequencies.tolist(), idf.tolist())]
     return {"documents": documents, "grams": grams, "texts": texts, "examples": examples, "result": lists}
 
@@ -183,9 +179,7 @@ def _sum(values: Sequence[float]) -> float:
     return total
 
 
-def _cider_pair(
-    engine: Engine, index: Any, idf: np.ndarray, unseen: float, rows: tuple[int, int], hyp: Case, ref: Case
-) -> Case:
+def _cider_pair(engine: Engine, index: Any, idf: np.ndarray, unseen: float, rows: tuple[int, int], hyp: Case, ref: Case) -> Case:
     h, r = (np.array([[row]]) for row in rows)
     gap = abs(max(0, hyp["length"] - 1) - max(0, ref["length"] - 1))
     penalty = float(engine.power(np.array([math.e]), -(float(gap) * gap) / (2 * (SIGMA * SIGMA)))[0])

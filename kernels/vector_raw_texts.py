@@ -109,25 +109,14 @@ STEM_WORDS = {
         "dog dogs running runner runs ran easily flies flying cats boxes churches happily happiness children "
         "walked walking talks nation national"
     ),
-    "short": (
-        "a is be by it as at us ox i y yy ya ay 's s' ' '' ''' bed fed see sees bus gas this yes ties cries ed "
-        "ing ly e ee"
-    ),
-    "whole words": (
-        "skis skies dying lying tying idly gently ugly early only singly sky news howe atlas cosmos bias andes"
-    ),
+    "short": ("a is be by it as at us ox i y yy ya ay 's s' ' '' ''' bed fed see sees bus gas this yes ties cries ed ing ly e ee"),
+    "whole words": ("skis skies dying lying tying idly gently ugly early only singly sky news howe atlas cosmos bias andes"),
     "complete words": (
-        "inning innings outing outings canning herring herrings earring earrings proceed proceeds exceed "
-        "exceeded succeed succeeds"
+        "inning innings outing outings canning herring herrings earring earrings proceed proceeds exceed exceeded succeed succeeds"
     ),
     "apostrophes": "'dog dog's dogs' dog's' '' 'tis o'clock 's's rock'n'roll n't it's 'em''",
-    "consonant y": (
-        "youth yes saying toy boyish cry cries by syzygy enjoyment yyy say says player yellowy keyed buying"
-    ),
-    "regions": (
-        "generate general generously communism community arsenal arsenic beautiful beauty animadversion "
-        "sprinkled eucharist"
-    ),
+    "consonant y": ("youth yes saying toy boyish cry cries by syzygy enjoyment yyy say says player yellowy keyed buying"),
+    "regions": ("generate general generously communism community arsenal arsenic beautiful beauty animadversion sprinkled eucharist"),
     "step 1": (
         "caresses ponies ties cries gaps gas kiwis abyss viruses feed agreed agreedly disabled matting mating "
         "meeting milling sing singed hopping hoping hoped luxuriated troubled sized fizzed falling hissing filed "
@@ -304,15 +293,10 @@ def meteor_cases() -> Iterator[Case]:
     for _ in range(15):
         yield _meteor_case("many references", [_meteor_pair(draws, 6 + draws.below(10), METEOR_WORDS)])
     for _ in range(30):
-        texts = [
-            " ".join(draws.one(("a", "the", "dog", "dogs", "hound", ".")) for _ in range(2 + draws.below(12)))
-            for _ in range(3)
-        ]
+        texts = [" ".join(draws.one(("a", "the", "dog", "dogs", "hound", ".")) for _ in range(2 + draws.below(12))) for _ in range(3)]
         yield _meteor_case("repeated words", [(texts[0], texts[1:])])
     for size in (60, 150, 260):
-        texts = [
-            " ".join(altered(draws, caption(draws), 0.3, METEOR_WORDS) for _ in range(size // 8)) for _ in range(2)
-        ]
+        texts = [" ".join(altered(draws, caption(draws), 0.3, METEOR_WORDS) for _ in range(size // 8)) for _ in range(2)]
         yield _meteor_case("long", [(texts[0], texts[1:])])
     for size in (30, 45):
         texts = [" ".join(draws.one(("a", "dog", "dogs")) for _ in range(size)) for _ in range(2)]

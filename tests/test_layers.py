@@ -141,9 +141,7 @@ def test_the_engine_imports_no_plugin_adapter_or_task():
 
 def test_the_engine_names_no_component_even_as_a_string():
     names = {
-        entry.name
-        for entry in current().entries()
-        if entry.kind not in ("tasks", "commands", "trainers") and entry.provider == "harness"
+        entry.name for entry in current().entries() if entry.kind not in ("tasks", "commands", "trainers") and entry.provider == "harness"
     } - NEUTRAL_NAMES
     mentions: dict[str, set[str]] = defaultdict(set)
     for name in ENGINE:
@@ -191,9 +189,7 @@ def test_every_exception_is_needed():
 def test_the_engine_imports_nothing_heavy_when_it_is_imported():
     for name in ENGINE:
         heavy = {
-            target
-            for target in imports(name, top_level_only=True)
-            if target.split(".")[0] in HEAVY or target.startswith("scipy.stats")
+            target for target in imports(name, top_level_only=True) if target.split(".")[0] in HEAVY or target.startswith("scipy.stats")
         }
         assert not heavy, f"{name} imports {heavy}"
 

@@ -55,9 +55,7 @@ def installed(wheels, tmp_path_factory) -> Path:
 
 def call(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "HARNESS_DATA")}
-    return subprocess.run(
-        [installed / "harness", *arguments], cwd=cwd, capture_output=True, text=True, env=environment, check=False
-    )
+    return subprocess.run([installed / "harness", *arguments], cwd=cwd, capture_output=True, text=True, env=environment, check=False)
 
 
 def test_each_wheel_puts_only_its_package_into_site_packages(wheels):

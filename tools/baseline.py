@@ -72,9 +72,7 @@ def _harness(arguments: Sequence[str], environment: dict[str, str], log: Path) -
         print("$ harness", *arguments, file=file, flush=True)
         # Not from the root of the repository, whose folder `harness` has no plugins.
         command = [sys.executable, "-m", "harness", *arguments]
-        return subprocess.run(
-            command, env=environment, stdout=file, stderr=file, cwd=log.parent, check=False
-        ).returncode
+        return subprocess.run(command, env=environment, stdout=file, stderr=file, cwd=log.parent, check=False).returncode
 
 
 def _systems(results: Path) -> list[str]:
@@ -111,9 +109,7 @@ def store(case: Case, folder: Path) -> None:
 
 
 def _text(rows: dict[str, Row]) -> str:
-    lines = [
-        f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}" for name, row in rows.items()
-    ]
+    lines = [f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}" for name, row in rows.items()]
     return '{"rows": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
@@ -124,9 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("cases", nargs="*", metavar="CASE", help="names of cases (default: all)")
     parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
     parser.add_argument("--fields", action="store_true", help="print the kinds of numbers that moved, not the rows")
-    parser.add_argument(
-        "--work", type=Path, default=ROOT / "runs" / "baseline", help="folder for runs, logs and the cache"
-    )
+    parser.add_argument("--work", type=Path, default=ROOT / "runs" / "baseline", help="folder for runs, logs and the cache")
     options = parser.parse_args(arguments)
     cases = {case.name: case for case in _cases()}
     if unknown := set(options.cases) - set(cases):

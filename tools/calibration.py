@@ -36,9 +36,7 @@ from tools.documentation.components import guides
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = Path(harness_metrics.__file__).parent / FILE
-ABOUT = "python -m tools.calibration; coverage of the interval and size of the test by distribution: " + ", ".join(
-    DISTRIBUTIONS
-)
+ABOUT = "python -m tools.calibration; coverage of the interval and size of the test by distribution: " + ", ".join(DISTRIBUTIONS)
 START, END = "<!-- calibration -->", "<!-- /calibration -->"
 SECONDS = 60.0
 """Processor time for a metric."""
@@ -128,11 +126,7 @@ def write_cards() -> None:
     for card in sorted({cards[name] for name in metric_cases.names()}):
         own = {label: table for label, table in sorted(tables.items()) if cards[table["metric"]] == card}
         parts = [card_section(own)] if own else []
-        parts += [
-            f"Calibration of `{name}` is not measured: it {reason_without(name)}."
-            for name in missing
-            if cards[name] == card
-        ]
+        parts += [f"Calibration of `{name}` is not measured: it {reason_without(name)}." for name in missing if cards[name] == card]
         text = re.sub(rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL)
         content = "\n\n".join(parts)
         card.write_text(f"{text.rstrip()}\n\n{START}\n{content}\n{END}\n" if parts else text, "utf-8")

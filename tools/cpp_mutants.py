@@ -102,9 +102,7 @@ def mutants_of(path: str) -> Iterator[Mutant]:
         token = match[0]
         if token[0].isdigit():
             number = token.rstrip("ul")
-            news = (
-                [f"{int(number) + 1}", *([f"{int(number) - 1}"] if int(number) > 0 else [])] if number.isdigit() else []
-            )
+            news = [f"{int(number) + 1}", *([f"{int(number) - 1}"] if int(number) > 0 else [])] if number.isdigit() else []
         else:
             news = list(SWAPS[token])
         for new in news:

@@ -85,9 +85,7 @@ class Workshop:
         for path in wanted:
             copy = self.folder / path.relative_to(ROOT / "kernels")
             copy.parent.mkdir(parents=True, exist_ok=True)
-            content = (
-                read(path.name).encode() if path.parent.name == "core" and path.suffix != ".inc" else path.read_bytes()
-            )
+            content = read(path.name).encode() if path.parent.name == "core" and path.suffix != ".inc" else path.read_bytes()
             if path.name != "build_hash.cmake" and (not copy.is_file() or copy.read_bytes() != content):
                 copy.write_bytes(content)
 
@@ -255,14 +253,10 @@ def summary(quota: dict[str, int], seed: int) -> int:
             counts[kind] += 1
             if kind == 2:
                 print(f"unnoticed, without a reason: line {mutant.line} {mutant.name}")
-        print(
-            f"{path:<28} {counts[0]:>3} noticed, {counts[1]:>2} cannot change a result, {counts[2]:>2} open, {counts[3]:>3} to run"
-        )
+        print(f"{path:<28} {counts[0]:>3} noticed, {counts[1]:>2} cannot change a result, {counts[2]:>2} open, {counts[3]:>3} to run")
         total = [one + other for one, other in zip(total, counts)]
     share = total[0] / max(1, total[0] + total[2])
-    print(
-        f"{sum(total)} mutants: {total[0]} noticed, {total[1]} cannot change a result, {total[2]} open; {share:.1%} of those that matter"
-    )
+    print(f"{sum(total)} mutants: {total[0]} noticed, {total[1]} cannot change a result, {total[2]} open; {share:.1%} of those that matter")
     return int(share < GOAL or total[2] > 0 or total[3] > 0)
 
 

@@ -28,9 +28,7 @@ CORES = {"Prescott": "SSE3", "Haswell": "AVX2", "SkylakeX": "AVX512F"}
 
 def surroundings() -> dict[str, dict[str, str]]:
     """Return the variables of each other processor by its name."""
-    found = {
-        f"OPENBLAS_CORETYPE={core}": {"OPENBLAS_CORETYPE": core} for core, need in CORES.items() if FEATURES.get(need)
-    }
+    found = {f"OPENBLAS_CORETYPE={core}": {"OPENBLAS_CORETYPE": core} for core, need in CORES.items() if FEATURES.get(need)}
     for title, beginnings in (("numpy without AVX-512", AVX512), ("numpy without AVX2 and FMA", AVX2)):
         # numpy warns of features that it does not choose by, and of some that the processor lacks: those are not named.
         names = [name for name in DISPATCHED if name.startswith(beginnings) and FEATURES.get(name)]
@@ -47,9 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         if f"OPENBLAS_CORETYPE={core}" not in others:
             print(f"{core}: left out, this processor lacks {CORES[core]}", flush=True)
     # Only the files with such tests are collected: to import all tests six times takes minutes.
-    files = [
-        str(path) for path in sorted(Path("tests").rglob("test_*.py")) if "mark.equal_bits" in path.read_text("utf-8")
-    ]
+    files = [str(path) for path in sorted(Path("tests").rglob("test_*.py")) if "mark.equal_bits" in path.read_text("utf-8")]
     chosen = [*(arguments or ["-m", "equal_bits and not slow"]), *files]
     failed: list[str] = []
     for title, variables in others.items():

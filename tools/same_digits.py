@@ -63,19 +63,14 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
 
 def comparison_rows(content: Mapping[str, Any]) -> dict[str, Row]:
     """Return the numbers of comparisons.json by the name of their row: system, system, metric."""
-    return {
-        name: {field: row[field] for field in COMPARISON_FIELDS if row.get(field) is not None}
-        for name, row in content["rows"].items()
-    }
+    return {name: {field: row[field] for field in COMPARISON_FIELDS if row.get(field) is not None} for name, row in content["rows"].items()}
 
 
 def digests(folder: Path) -> dict[str, dict[str, Row]]:
     """Return the rows of every results.json and comparisons.json below a folder, by the path of the file."""
     readers = {"results.json": result_rows, "comparisons.json": comparison_rows}
     paths = sorted(path for name in readers for path in folder.rglob(name))
-    return {
-        path.relative_to(folder).as_posix(): readers[path.name](json.loads(path.read_text("utf-8"))) for path in paths
-    }
+    return {path.relative_to(folder).as_posix(): readers[path.name](json.loads(path.read_text("utf-8"))) for path in paths}
 
 
 def units_between(first: object, second: object) -> float:
@@ -192,9 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{options.old} holds no results.json")
     for distance, text in () if options.fields else found[: options.rows]:
         print(f"{distance:8.3g}  {text}")
-    print(
-        f"{files} files, {rows} rows, {len(found)} numbers differ by more than {options.ulp:g} units in the last place"
-    )
+    print(f"{files} files, {rows} rows, {len(found)} numbers differ by more than {options.ulp:g} units in the last place")
     return 1 if found else 0
 
 

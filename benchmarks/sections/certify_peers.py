@@ -51,9 +51,7 @@ PEERS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return 1 when no peer could be compared."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "peers", nargs="*", choices=[*PEERS, []], metavar="PEER", help=f"among {', '.join(PEERS)} (default all)"
-    )
+    parser.add_argument("peers", nargs="*", choices=[*PEERS, []], metavar="PEER", help=f"among {', '.join(PEERS)} (default all)")
     parser.add_argument("--torch-here", action="store_true", help="use this environment's torch in place of a download")
     options = parser.parse_args(arguments)
     records: dict[str, list[Record]] = {}
@@ -86,9 +84,7 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
         path = os.pathsep.join([str(ROOT / "kernels"), str(PEERS_FOLDER)])
         env = os.environ | {"PYTHONPATH": path, "CAPTION_KERNELS": "reference"}
         command = [str(python), "-m", "caption_kernels.certify", peer.module, "--tolerance", str(TOLERANCE), "--json"]
-        result = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=env, cwd=folder, timeout=SECONDS
-        )
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=folder, timeout=SECONDS)
         records = [json.loads(line) for line in result.stdout.splitlines() if line.startswith('{"metric"')]
         if not records:
             raise PeerFailed(_last_line(result.stderr, f"ended with exit code {result.returncode}"))
@@ -115,9 +111,7 @@ def _output(command: list[str]) -> str:
 
 def _last_line(text: str, otherwise: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next(
-        (line for line in reversed(lines) if "ERROR" in line or "certify:" in line), lines[-1] if lines else otherwise
-    )
+    return next((line for line in reversed(lines) if "ERROR" in line or "certify:" in line), lines[-1] if lines else otherwise)
 
 
 def print_table(metric: str, records: dict[str, Record]) -> None:

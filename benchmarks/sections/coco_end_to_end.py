@@ -115,9 +115,7 @@ def report() -> bool:
     return met and cold_scores == warm_scores == second_scores
 
 
-def _table(
-    expected: dict[str, float], ours: dict[str, float], toolkit: Cost, cold: Cost, warm: Cost, second: Cost
-) -> bool:
+def _table(expected: dict[str, float], ours: dict[str, float], toolkit: Cost, cold: Cost, warm: Cost, second: Cost) -> bool:
     """Print costs, scores and goals; return True when all goals are met."""
     print("\nWhole COCO scoring, 5000 images x 5 references x 1 candidate (PTB, BLEU, METEOR, ROUGE-L, CIDEr)")
     load = f"(load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"

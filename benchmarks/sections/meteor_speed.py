@@ -63,9 +63,7 @@ def report(n_examples: int = 5000) -> bool:
     return good
 
 
-def _race(
-    jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _race(jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
     from harness_metrics.meteor import engine as meteor
 

@@ -26,9 +26,7 @@ SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))
 """Positions (hypothesis, reference) among the 15 texts of an image; the toolkit scores their 5000 pairs as well."""
 
 
-def harness_scores(
-    metric: Metric, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
-) -> tuple[float, np.ndarray]:
+def harness_scores(metric: Metric, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
     """Return the corpus value and the values of the examples (B,)."""
     sets = caption_sets(candidates, references)
     features = FeatureCache([item.references for item in sets])
@@ -64,9 +62,7 @@ def golden() -> bool:
         else:
             order = int(name.removeprefix("bleu")) - 1
             expected, total = [i["Bleu"][order] for i in items], corpus["Bleu"][order]
-        good &= line(
-            f"golden {name}, items and corpus", len(items), max(np.abs(rows - expected).max(), abs(value - total))
-        )
+        good &= line(f"golden {name}, items and corpus", len(items), max(np.abs(rows - expected).max(), abs(value - total)))
     return good
 
 

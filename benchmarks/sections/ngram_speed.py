@@ -113,9 +113,7 @@ def nulls(sets: Sequence[CaptionSet], examples: int = 512) -> None:
         metric.null(features.batch(sets[:2]), features, state, labels[:4])
         seconds, _ = timed(lambda m=metric, s=state: m.null(batch, features, s, labels))
         rate = examples * len(labels) / seconds
-        print(
-            f"  null of {metric.spec.name:<6} {examples} x {len(labels)} relabelings: {seconds:6.2f} s, {rate:12,.0f}/s"
-        )
+        print(f"  null of {metric.spec.name:<6} {examples} x {len(labels)} relabelings: {seconds:6.2f} s, {rate:12,.0f}/s")
 
 
 if __name__ == "__main__":

@@ -79,9 +79,7 @@ def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> Col
             raise InputError("no such file or run directory", str(path))
     if len(paths) == 1:
         return read_table(paths[0])
-    return from_records(
-        ", ".join(map(str, paths)), [{"file": str(path), **cells} for path in paths for cells in _read_cells(path)]
-    )
+    return from_records(", ".join(map(str, paths)), [{"file": str(path), **cells} for path in paths for cells in _read_cells(path)])
 
 
 def read_table(path: Path) -> ColumnTable:

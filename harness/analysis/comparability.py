@@ -44,8 +44,7 @@ def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
 def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     theirs = {entry.label: entry.signature for entry in other.provenance.metrics}
     return [
-        f"'{entry.label}' is {entry.signature} in {names[0]} and {theirs[entry.label]} in {names[1]}: "
-        "the numbers are of different metrics"
+        f"'{entry.label}' is {entry.signature} in {names[0]} and {theirs[entry.label]} in {names[1]}: the numbers are of different metrics"
         for entry in one.provenance.metrics
         if theirs.get(entry.label, entry.signature) != entry.signature
     ]

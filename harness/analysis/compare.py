@@ -124,13 +124,8 @@ class Pair:
     def _sizes_agree(self) -> bool:
         """True where the sets of every common example have the same sizes, whatever those of other examples are."""
         sets_a, sets_b = self.a.caption_sets(), self.b.caption_sets()
-        common = [
-            (sets_a[k], sets_b[self.b.row_of[name]]) for name, k in self.a.row_of.items() if name in self.b.row_of
-        ]
-        return all(
-            (len(one.candidates), len(one.references)) == (len(other.candidates), len(other.references))
-            for one, other in common
-        )
+        common = [(sets_a[k], sets_b[self.b.row_of[name]]) for name, k in self.a.row_of.items() if name in self.b.row_of]
+        return all((len(one.candidates), len(one.references)) == (len(other.candidates), len(other.references)) for one, other in common)
 
     def signature(self, metric: str) -> str:
         """Return the signature of a metric; empty without a result of system A."""
@@ -213,17 +208,13 @@ def compare_pairs(
     systems share no metric.
     """
     if not any(pair.shares_examples for pair in compared):
-        names = " and ".join(
-            f"{label} ({side.name})" for label, side in zip(compared[0].labels, (compared[0].one, compared[0].other))
-        )
+        names = " and ".join(f"{label} ({side.name})" for label, side in zip(compared[0].labels, (compared[0].one, compared[0].other)))
         raise HarnessError(f"{names} share no example")
     frame, jobs = _Frame(), list[tuple[Pair, str]]()
     for pair in compared:
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
-    store = StoredComparisons.of(
-        [pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed, equalise
-    )
+    store = StoredComparisons.of([pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed, equalise)
     keys = [row_name(pair, name) for pair, name in jobs]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
     unequal = {k: text for k in todo if (text := jobs[k][0].size_difference(jobs[k][1]))}
@@ -293,9 +284,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
     bases = [system for system in side.systems if baseline in (system.model, system.label)]
     if not bases:
         names = list(dict.fromkeys(system.model for system in side.systems))
-        raise HarnessError(
-            f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}"
-        )
+        raise HarnessError(f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}")
     if len(bases) == 1:
         return [Pair(side, system, side, bases[0]) for system in side.systems if system is not bases[0]]
     by_key = {system.decoding_key: system for system in bases}
@@ -324,9 +313,7 @@ def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     matches = [labels.get(name, labels.get(spelling(name))) for name in metrics]
     for name, label in zip(metrics, matches):
         if label is None:
-            raise HarnessError(
-                f"there is no metric '{name}'{did_you_mean(name, common)} of both systems; there are {', '.join(common)}"
-            )
+            raise HarnessError(f"there is no metric '{name}'{did_you_mean(name, common)} of both systems; there are {', '.join(common)}")
     return [label for label in matches if label is not None]
 
 

@@ -67,9 +67,7 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
             budget -= cost
             drawn = drawn or name in additive
     postponed = tuple(name for name in metrics if name not in tested)
-    return Affordable(
-        tuple(name for name in metrics if name in tested), postponed, sum(len(absent[name]) for name in postponed)
-    )
+    return Affordable(tuple(name for name in metrics if name in tested), postponed, sum(len(absent[name]) for name in postponed))
 
 
 def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tuple[Pair, Comparison]]:

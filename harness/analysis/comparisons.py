@@ -91,9 +91,7 @@ class Comparison(Parameters):
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(
-            name
-            for name in FIELDS
-            if name != "signature" and (self.better or name not in ADJUSTED) and (self.forced or name != "forced")
+            name for name in FIELDS if name != "signature" and (self.better or name not in ADJUSTED) and (self.forced or name != "forced")
         )
 
     def to_dict(self) -> Values:
@@ -148,9 +146,7 @@ class Comparisons(list[Comparison]):
         return harness.as_chart(self)
 
 
-def metric_comparisons(
-    runs: Sequence[Run], baseline: str | None = None, metrics: Sequence[str] | None = None
-) -> list[Comparison]:
+def metric_comparisons(runs: Sequence[Run], baseline: str | None = None, metrics: Sequence[str] | None = None) -> list[Comparison]:
     """Return one comparison per pair of metrics of a run of judgments: the tests of the headline that the run has made.
 
     Parameters
@@ -168,19 +164,13 @@ def metric_comparisons(
         There are two runs, or no metric of a label.
     """
     if len(runs) > 1:
-        raise HarnessError(
-            "the metrics of one run of judgments are compared, not two runs; add metrics with harness rescore"
-        )
+        raise HarnessError("the metrics of one run of judgments are compared, not two runs; add metrics with harness rescore")
     records = {record.metric: record for record in runs[0].records if (record.details or {}).get("headline")}
     for name in [*(metrics or ()), *([baseline] if baseline else [])]:
         if name not in records:
-            raise HarnessError(
-                f"there is no metric '{name}'{did_you_mean(name, records)}; there are {', '.join(records)}"
-            )
+            raise HarnessError(f"there is no metric '{name}'{did_you_mean(name, records)}; there are {', '.join(records)}")
     names = [name for name in records if metrics is None or name in metrics or name == baseline]
-    compared = (
-        [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2)
-    )
+    compared = [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2)
     rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
     return [replace(row, better=better(row)) for row in rows]
 
@@ -269,6 +259,4 @@ class StoredComparisons:
 
 def _identity(run: Run) -> object:
     """Return the statistics that the rows depend on."""
-    return [
-        [r.metric, r.model, dict(r.decoding), r.statistics, r.higher_is_better, r.sizes, r.value] for r in run.records
-    ]
+    return [[r.metric, r.model, dict(r.decoding), r.statistics, r.higher_is_better, r.sizes, r.value] for r in run.records]

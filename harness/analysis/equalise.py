@@ -22,9 +22,7 @@ CORPUS_DRAWS = 200
 """Maximum number of weight vectors for each subset of a corpus metric: they give a standard error only."""
 
 
-def equalised_tests(
-    metric: Metric, a: Sequence[CaptionSet], b: Sequence[CaptionSet], draws: int, seed: int
-) -> PairedTests:
+def equalised_tests(metric: Metric, a: Sequence[CaptionSet], b: Sequence[CaptionSet], draws: int, seed: int) -> PairedTests:
     """Return the tests of two systems after both have the same number of candidates and references in each example.
 
     Of each example the side with fewer references gives those of both, and the side with more candidates is cut to the number of the
@@ -87,9 +85,7 @@ def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
     reported = [tests.reported for tests in subsets if tests.reported is not None]
     if len(reported) < len(subsets):
         return first
-    a, b, difference = (
-        float(np.mean([getattr(result, name) for result in reported])) for name in ("a", "b", "difference")
-    )
+    a, b, difference = (float(np.mean([getattr(result, name) for result in reported])) for name in ("a", "b", "difference"))
     # A subset on which the systems are equal with every part left out has no interval, and no variance.
     halves = [
         (result.ci95[1] - result.ci95[0]) / (2 * 1.96) if result.ci95 else 0.0

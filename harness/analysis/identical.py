@@ -37,9 +37,7 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     """
     runs = [Run.open(path) for path in (first, second)]
     records = [{_key(record): record for record in run.records} for run in runs]
-    differences = [
-        f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]
-    ]
+    differences = [f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]]
     for key, record in records[0].items():
         if key in records[1]:
             differences += _fields(key, record, records[1][key])

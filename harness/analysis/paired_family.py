@@ -121,9 +121,7 @@ class _Seen:
     """Number, and numbers without parts, by metric and system (by ``id``) and the mask of examples."""
 
 
-def paired_tests(
-    items: Sequence[PairedMetric], family: DrawFamily, clusters: np.ndarray | None = None
-) -> Iterator[PairedTests]:
+def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np.ndarray | None = None) -> Iterator[PairedTests]:
     """Yield the tests of paired metrics, in their order.
 
     Parameters
@@ -224,9 +222,7 @@ def _tests_of(
         yield PairedTests(outcome, note, sign_test, *_counts(item))
 
 
-def _general(
-    item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None
-) -> tuple[ResampledDifference | None, str]:
+def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None) -> tuple[ResampledDifference | None, str]:
     """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason."""
     defined = _defined(item)
     if item.a.stats is None or item.b.stats is None:
@@ -252,9 +248,7 @@ def _jackknifed(
     item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None = None
 ) -> tuple[ResampledDifference, str]:
     """Return the tests of a metric by its numbers without parts of the examples of the mask (B,), and their note."""
-    (a, parts_a), (b, parts_b) = (
-        _left_out(item.metric, side, defined, seed, seen, clusters) for side in (item.a, item.b)
-    )
+    (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen, clusters) for side in (item.a, item.b))
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
         difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
     result, count = difference_of_parts(a, b, difference), int(defined.sum())
@@ -305,9 +299,7 @@ def _is_separable(metric: Metric, x: Statistics, y: Statistics) -> bool:
     return separable(metric.reduce, x, y, values)
 
 
-NOT_RESAMPLED = (
-    "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
-)
+NOT_RESAMPLED = "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
 """Note of a metric whose reduction is not determined by weighted rows."""
 
 

@@ -130,9 +130,7 @@ class SizeFit:
         Seed of the weights of the sizes and of the errors of the form.
     """
 
-    def __init__(
-        self, sizes: Mapping[tuple[int, int], SizeTrials], base: tuple[int, int], rows: np.ndarray, seed: int
-    ) -> None:
+    def __init__(self, sizes: Mapping[tuple[int, int], SizeTrials], base: tuple[int, int], rows: np.ndarray, seed: int) -> None:
         self.sizes = dict(sizes)
         self.base = base
         self._rows = rows
@@ -224,10 +222,7 @@ class SizeFit:
         shifts = means @ (terms(n, m) - terms(anchor.n, anchor.m)) + self._form_shifts(
             {"candidates": _distance(corner, (anchor.n, anchor.m)), "references": _distance(corner, (n, m))}
         )
-        before, after = (
-            np.maximum(0.25, variances @ [1.0, a * b / (a + b)])
-            for a, b in ((anchor.n, anchor.m), (float(n), float(m)))
-        )
+        before, after = (np.maximum(0.25, variances @ [1.0, a * b / (a + b)]) for a, b in ((anchor.n, anchor.m), (float(n), float(m))))
         z = anchor.z
         for rows, shift, scale in zip(self._rows, shifts, np.sqrt(after / before)):
             values = z[:, rows]

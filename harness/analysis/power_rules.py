@@ -97,9 +97,7 @@ class FisherDiscrete:
     def p_of_sum(self, composition: Composition, examples: int, total: float) -> float:
         """Return the null tail probability of a sum, at least :data:`harness.stats.combine.SMALLEST`."""
         null, mean = _null(composition, examples)
-        return max(
-            math.exp(null.log_tail(min(round(total / null.step + mean), _most(composition, examples)))), SMALLEST
-        )
+        return max(math.exp(null.log_tail(min(round(total / null.step + mean), _most(composition, examples)))), SMALLEST)
 
 
 class HarmonicMean:

@@ -186,9 +186,7 @@ def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> Non
             )
 
 
-def _sizes_of(
-    trials: PilotTrials, plan: MetricPlan, pairs: Sequence[tuple[int, int]], requested: Sequence[int]
-) -> Iterator[Size]:
+def _sizes_of(trials: PilotTrials, plan: MetricPlan, pairs: Sequence[tuple[int, int]], requested: Sequence[int]) -> Iterator[Size]:
     """Yield the sizes of one metric; those that are too small for it are left out."""
     extrapolation = trials.extrapolation(plan.label)
     for n, m in pairs:
@@ -213,9 +211,7 @@ def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
     return _count_defined(base) if base is not None else len(trials.sets)
 
 
-def obstacle(
-    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, axes: Sequence[Axis]
-) -> str | None:
+def obstacle(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, axes: Sequence[Axis]) -> str | None:
     """Return the reason for which sizes beyond the pilot on the given axes of captions cannot be predicted; None without one."""
     examples = 0 if extrapolation is None else extrapolation.examples
     if extrapolation is None or examples < MIN_EXAMPLES:
@@ -234,9 +230,7 @@ def obstacle(
     return None
 
 
-def measured_size(
-    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
-) -> Size:
+def measured_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]) -> Size:
     """Return the combined p-value of the pilot cut to (n, m, examples), with power and share by resampling its examples."""
     n, m, examples = size
     options, trial = trials.options, trials.trials(plan.label)[n, m]
@@ -265,9 +259,7 @@ def measured_size(
     )  # fmt: skip
 
 
-def _predict_size(
-    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
-) -> Size:
+def _predict_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]) -> Size:
     n, m, examples = size
     axes: list[Axis] = [axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond]
     reason = obstacle(trials, plan, extrapolation, axes)

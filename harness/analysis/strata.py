@@ -43,9 +43,7 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
             labels = {
                 "run": str(path), "dataset": run.provenance.task, "model": system.model, "decoding": system.decoding_key,
             }  # fmt: skip
-            rows.extend(
-                {**labels, **row} for row in stratify_by_metric(system.caption_sets(), plans, largest, scorer, scores)
-            )
+            rows.extend({**labels, **row} for row in stratify_by_metric(system.caption_sets(), plans, largest, scorer, scores))
     return from_records(", ".join(map(str, paths)), rows)
 
 
@@ -65,9 +63,7 @@ def stratify_by_metric(
     per_example = _score_sets(scorer, sets)
     if np.isnan(per_example).any():
         at = int(np.argmax(np.isnan(per_example)))
-        raise InputError(
-            f"'{scorer.label}' is undefined for the example '{sets[at].id}'; strata need a score for every example"
-        )
+        raise InputError(f"'{scorer.label}' is undefined for the example '{sets[at].id}'; strata need a score for every example")
     rows: list[dict[str, object]] = []
     for k in range(1, largest + 1):
         for s, members in enumerate(strata(per_example, k)):
@@ -83,9 +79,7 @@ def _score_sets(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
     return scored.per_example(plan.metric)
 
 
-def _values(
-    plan: AnyMetricPlan, sets: Sequence[CaptionSet], token_scores: Mapping[str, Sequence[TokenScores]]
-) -> dict[str, float | None]:
+def _values(plan: AnyMetricPlan, sets: Sequence[CaptionSet], token_scores: Mapping[str, Sequence[TokenScores]]) -> dict[str, float | None]:
     if isinstance(plan, TokenMetricPlan):
         metric = plan.metric
         metric = metric.of_meta(item.meta for item in sets) if isinstance(metric, ReadsMeta) else metric
@@ -132,8 +126,6 @@ def strata(per_image_scores: Sequence[float] | np.ndarray, k: int) -> list[list[
     if isinstance(k, bool) or int(k) != k or k < 1:
         raise InputError(f"the number of strata is {k!r}; expected an integer of at least 1", value=k)
     if np.isnan(scores).any():
-        raise InputError(
-            "a score is NaN; strata need a number for every item", f"item {int(np.argmax(np.isnan(scores)))}"
-        )
+        raise InputError("a score is NaN; strata need a number for every item", f"item {int(np.argmax(np.isnan(scores)))}")
     order, size = np.argsort(scores, kind="stable"), len(scores) // int(k)
     return [order[size * s : size * (s + 1)].tolist() for s in range(int(k))]

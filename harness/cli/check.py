@@ -59,20 +59,15 @@ def run(args: argparse.Namespace) -> int:
         except HarnessError as error:
             if len(components) == 1:
                 raise
-            print(
-                f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr
-            )  # other kinds have the name too
+            print(f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr)  # other kinds have the name too
             continue
         if not args.json:
             _print(target.label, target.kind, outcomes)
         rows.extend(
-            {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason}
-            for o in outcomes
+            {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason} for o in outcomes
         )
     if not rows:
-        raise HarnessError(
-            f"no component '{args.target}' can be created: choose one with --kind and set its parameters with --set"
-        )
+        raise HarnessError(f"no component '{args.target}' can be created: choose one with --kind and set its parameters with --set")
     failed = sum(row["status"] == "fail" for row in rows)
     if args.json:
         print_json({"passed": not failed, "checks": rows})
@@ -94,9 +89,7 @@ def _calibrate(args: argparse.Namespace) -> int:
         print_json({"metrics": {table.name: table.to_dict()}})
         return 0
     names = "  ".join(f"{name:>9}" for name in DISTRIBUTIONS)
-    print(
-        f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each"
-    )
+    print(f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each")
     print(f"{'n':>5}  {names}    {names}")
     for n, cell in table.sizes.items():
         shares = ["  ".join(f"{_share(share):>9}" for share in part) for part in (cell.coverage, cell.size)]

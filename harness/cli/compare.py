@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
     parser.add_argument("--baseline", metavar="MODEL", help="compare the other models of the run with this one alone")
-    parser.add_argument(
-        "-m", "--metric", action="append", metavar="NAME", help="compare this metric alone; may be repeated"
-    )
+    parser.add_argument("-m", "--metric", action="append", metavar="NAME", help="compare this metric alone; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
     add_flag(
         parser,
@@ -54,9 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--identical",
         "check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
     )
-    parser.add_argument(
-        "--format", choices=format_names(), default="table", help="csv and json have the numbers in full"
-    )
+    parser.add_argument("--format", choices=format_names(), default="table", help="csv and json have the numbers in full")
     add_json(parser)
 
 
@@ -121,9 +117,7 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
         return None
     compared = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
     if len(compared) != 1 and args.examples:
-        raise HarnessError(
-            f"--examples belongs to one pair of systems; there are {len(compared)}: choose with RUN::MODEL"
-        )
+        raise HarnessError(f"--examples belongs to one pair of systems; there are {len(compared)}: choose with RUN::MODEL")
     return compared[0] if len(compared) == 1 else None
 
 

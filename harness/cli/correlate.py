@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness correlate``."""
-    parser.add_argument(
-        "source", nargs="+", help="tables (CSV, TSV, Parquet; several are put one below the other), or run directories"
-    )
+    parser.add_argument("source", nargs="+", help="tables (CSV, TSV, Parquet; several are put one below the other), or run directories")
     parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
     parser.add_argument("--y", required=True, metavar="COLUMNS", help="columns to correlate x with")
     parser.add_argument(
@@ -41,19 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--drop", choices=["published", "never"], default="published",
         help="published: drop an x column that is constant or infinite in any group",
     )  # fmt: skip
-    parser.add_argument(
-        "--top", type=int, metavar="K", help="print the K best x columns of each y by R² (default: all)"
-    )
+    parser.add_argument("--top", type=int, metavar="K", help="print the K best x columns of each y by R² (default: all)")
     parser.add_argument(
         "--sort", choices=["r2", "r", "spearman", "kendall", "name"], default="r2",
         help="order of the x columns of each y: by size, the best first (default: r2), or by name",
     )  # fmt: skip
-    parser.add_argument(
-        "--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet"
-    )
-    parser.add_argument(
-        "--plot", metavar="DIR", help="write best, ranking and, with --baseline, baseline as .png and .svg"
-    )
+    parser.add_argument("--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet")
+    parser.add_argument("--plot", metavar="DIR", help="write best, ranking and, with --baseline, baseline as .png and .svg")
     parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
     parser.add_argument(
         "--strata", type=int, nargs="?", const=5, metavar="K",

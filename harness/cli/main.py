@@ -57,9 +57,7 @@ def _help(verbs: dict[str, str]) -> str:
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
-        "verbs:\n"
-        + "\n".join(lines)
-        + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco\n"
+        "verbs:\n" + "\n".join(lines) + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco\n"
     )
 
 
@@ -140,9 +138,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
         if debug:
             raise
         if isinstance(error, RuntimeError) and str(error) == NO_THREAD:
-            return _failure(
-                "the system has no memory for another thread, or allows none; raise the limits of this process"
-            )
+            return _failure("the system has no memory for another thread, or allows none; raise the limits of this process")
         failure = _of_plugin(error)
         if failure is not None:
             return _failure(failure)

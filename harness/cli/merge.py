@@ -29,9 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     output = Path(args.output)
     with log_bugs(output):
-        merged = merge(
-            [Path(folder) for folder in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json
-        )
+        merged = merge([Path(folder) for folder in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json)
     if args.json:
         print_json({"runs": [str(merged.path)], "results": merged.results, "failed": dict(merged.failed)})
     else:

@@ -10,9 +10,7 @@ from typing import Any, NoReturn
 
 from harness.errors import HarnessError, did_you_mean
 
-_CHOICE = re.compile(
-    r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL
-)
+_CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
 

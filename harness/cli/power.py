@@ -30,9 +30,7 @@ MAX_STEPS = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
-    parser.add_argument(
-        "--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)"
-    )
+    parser.add_argument("--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)")
     parser.add_argument(
         "--power",
         type=float,
@@ -194,7 +192,6 @@ def estimate_text(estimate: Estimate, goal: str) -> str:
     join = " to " if estimate.high is None else "-"
     if estimate.value is None:
         return (
-            f"{goal} cannot be reached within {limit}, by the best estimate (95 % interval {low}{join}{high} more), "
-            f"{fixed} (extrapolated)"
+            f"{goal} cannot be reached within {limit}, by the best estimate (95 % interval {low}{join}{high} more), {fixed} (extrapolated)"
         )
     return f"{estimate.value - start:,} more {estimate.axis} (95 % interval {low}{join}{high}) for {goal}, {fixed} (extrapolated)"

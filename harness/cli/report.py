@@ -29,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", default="", help="title of the page")
     add_count(parser, "--examples", "put N examples on the page, evenly spread over the data (default: all)")
-    add_count(
-        parser, "--explain", "explain the N largest scores of each metric that can by its texts, also with embeddings"
-    )
+    add_count(parser, "--explain", "explain the N largest scores of each metric that can by its texts, also with embeddings")
     add_flag(parser, "--compare", "compute all paired tests of systems, however long they take, and keep them")
     add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
 

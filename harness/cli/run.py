@@ -62,7 +62,5 @@ def _print_notice(notice: str, variant: str) -> None:
     from rich.console import Console
     from rich.panel import Panel
 
-    Console(stderr=True).print(
-        Panel(" ".join(notice.split()), title=variant or "notice", style="bold yellow", expand=False)
-    )
+    Console(stderr=True).print(Panel(" ".join(notice.split()), title=variant or "notice", style="bold yellow", expand=False))
     sys.stderr.flush()

@@ -33,14 +33,11 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of ``harness score``."""
     parser.intermixed = True  # files may stand between options
     defaults, optional = (
-        ", ".join(entry.name for entry in current().all_with_role("metrics", role))
-        for role in ("default", "default-if-installed")
+        ", ".join(entry.name for entry in current().all_with_role("metrics", role)) for role in ("default", "default-if-installed")
     )
     formats = "JSON, JSON Lines, Parquet, csv, tsv, txt, ... (docs/data-formats.md)"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"files of candidates, one per system: {formats}")
-    parser.add_argument(
-        "--candidates", nargs="+", action="extend", default=[], metavar="FILE", help="further files of candidates"
-    )
+    parser.add_argument("--candidates", nargs="+", action="extend", default=[], metavar="FILE", help="further files of candidates")
     parser.add_argument(
         "--references", required=True, action="append", metavar="FILE",
         help="file of references: COCO or Karpathy annotations, or one of the forms above; may be repeated, for files that each have "
@@ -51,9 +48,7 @@ def add_arguments(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument("--column", default="", metavar="COLUMN", help="column of the candidates")
     add_list(parser, "--system", "NAME", "score this system of files whose records hold several; may be repeated")
-    parser.add_argument(
-        "--reference-id", default="", metavar="COLUMN", help="column of the ids of references; null: number the records"
-    )
+    parser.add_argument("--reference-id", default="", metavar="COLUMN", help="column of the ids of references; null: number the records")
     add_list(parser, "--reference-column", "COLUMN", "column of the references; may be repeated")
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
@@ -61,18 +56,14 @@ def add_arguments(parser: Parser) -> None:
         f"(default: {defaults}; {optional} where installed)",
     )  # fmt: skip
     add_list(parser, "--label", "NAME", "name of a system; one per file, in their order")
-    parser.add_argument(
-        "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
-    )
+    parser.add_argument("--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)")
     parser.add_argument(
         "--equalise",
         action="store_true",
         help="compare systems whose set sizes differ on random subsets of equal size within each example",
     )
     parser.add_argument("--format", choices=format_names(), default="table", help="form of the output (default: table)")
-    parser.add_argument(
-        "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
-    )
+    parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
     add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
@@ -107,9 +98,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if result.failed else 0
 
 
-def _score_files(
-    args: argparse.Namespace, files: Sequence[str], labels: Sequence[str], metrics: Sequence[str], show: bool
-) -> Run:
+def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequence[str], metrics: Sequence[str], show: bool) -> Run:
     """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
     from harness import api
 
@@ -143,9 +132,7 @@ def _files(args: argparse.Namespace) -> list[str]:
         raise HarnessError(f"score: no file of candidates; expected at least one: {example}")
     after = _behind_references(args.arguments, args.files)
     if after:
-        _remark(
-            f"{after} is read as candidates; a further file of references needs an option of its own: --references {after}"
-        )
+        _remark(f"{after} is read as candidates; a further file of references needs an option of its own: --references {after}")
     for file in files:
         if not Path(file).exists() and _is_metric(file):
             raise HarnessError(
@@ -207,9 +194,7 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
     from harness import api
 
     try:
-        return api.compare(
-            result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show
-        )
+        return api.compare(result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show)
     except HarnessError as error:  # no example in common: the values are printed all the same
         _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []

@@ -82,8 +82,7 @@ def card(entry: Entry) -> Values:
     except HarnessError as error:
         return {**values, "not_available": str(error)}
     defaults = {
-        name: ("(required)" if p.default is inspect.Parameter.empty else repr(p.default))
-        for name, p in parameters(factory).items()
+        name: ("(required)" if p.default is inspect.Parameter.empty else repr(p.default)) for name, p in parameters(factory).items()
     }
     return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults}
 

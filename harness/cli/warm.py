@@ -17,9 +17,7 @@ NOTED_SECONDS = 0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness warm``."""
-    parser.add_argument(
-        "spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)"
-    )
+    parser.add_argument("spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)")
     add_flag(parser, "--quiet", "print nothing")
     add_registry(parser)
 

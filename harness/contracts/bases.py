@@ -67,9 +67,7 @@ def _bound(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Values) 
 
 
 def _is_default(value: object, default: object) -> bool:
-    return value is default or (
-        isinstance(value, (str, int, float)) and type(value) is type(default) and value == default
-    )
+    return value is default or (isinstance(value, (str, int, float)) and type(value) is type(default) and value == default)
 
 
 def _is_field_default(value: object, field: dataclasses.Field[Any]) -> bool:
@@ -161,9 +159,7 @@ class MeanMetric(_NamedBySpec):
         distinct, column_of = np.unique(np.asarray(labels, dtype=bool), axis=0, return_inverse=True)
         texts, scores = batch.texts, np.full((len(batch), len(distinct)), np.nan)
         for column, row in enumerate(distinct):
-            scores[:, column] = example_scores(
-                self, self.stats(relabeled_batch(batch, texts, row, features), features, state)
-            )
+            scores[:, column] = example_scores(self, self.stats(relabeled_batch(batch, texts, row, features), features, state))
         return scores[:, column_of.reshape(-1)]
 
     def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
@@ -255,9 +251,7 @@ class CorpusMetric(_NamedBySpec):
         """Return the number of B examples, NaN without examples, or one number per row of ``weights`` (W, B), shape (W,)."""
         if weights is None:
             return self.number(stats) if len(stats) else float("nan")
-        return (
-            self.numbers(stats, np.asarray(weights, dtype=np.float64)) if len(stats) else np.full(len(weights), np.nan)
-        )
+        return self.numbers(stats, np.asarray(weights, dtype=np.float64)) if len(stats) else np.full(len(weights), np.nan)
 
 
 def relabeled_batch(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:

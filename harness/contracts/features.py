@@ -80,9 +80,7 @@ class Features(Protocol):
         """Return ``build(batch)``, shape (B, ...), computed once per ``key`` and batch, or cut from the value of the batch's parent."""
         ...
 
-    def peek(
-        self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
-    ) -> np.ndarray | None:
+    def peek(self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None) -> np.ndarray | None:
         """Return the value of :meth:`per_batch`, shape (B, ...), where it is computed for the batch or its parent, otherwise None."""
         ...
 

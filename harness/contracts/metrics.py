@@ -63,9 +63,7 @@ class MetricSpec:
             candidates = {"candidates"} if self.level in ("set", "corpus") else set[str]()
             object.__setattr__(self, "depends_on", frozenset(candidates | ({"references"} & set(self.needs))))
         elif unknown := self.depends_on - set(SET_SIZES):
-            raise HarnessError(
-                f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; expected {' or '.join(SET_SIZES)}"
-            )
+            raise HarnessError(f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; expected {' or '.join(SET_SIZES)}")
         if not shardable:
             raise HarnessError(
                 f"metric '{self.name}': MetricSpec has no field 'shardable'; a number of the texts of all examples is a CorpusMetric "

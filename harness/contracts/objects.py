@@ -165,8 +165,7 @@ def _concatenate(arrays: Sequence[np.ndarray], name: str, owner: str) -> np.ndar
     if len(shapes) > 1:
         label = f" '{name}'" if name else ""
         raise HarnessError(
-            f"{owner} collects arrays{label} of the shapes {' and '.join(map(str, shapes))} behind the first axis; "
-            "expected one shape"
+            f"{owner} collects arrays{label} of the shapes {' and '.join(map(str, shapes))} behind the first axis; expected one shape"
         )
     return np.concatenate(arrays)
 
@@ -206,9 +205,7 @@ def place_statistics(blocks: Sequence[tuple[np.ndarray, Statistics]], total: int
         block_of = np.concatenate([positions for positions, _ in blocks])
         missing = np.setdiff1d(np.arange(total), block_of)
         nothing = {name: np.zeros(len(missing), np.int64) for name in joined.counts}
-        empty = Objects(
-            {name: values[:0] for name, values in joined.columns.items()}, nothing, np.zeros(len(missing), dtype=bool)
-        )
+        empty = Objects({name: values[:0] for name, values in joined.columns.items()}, nothing, np.zeros(len(missing), dtype=bool))
         return Objects.join([joined, empty])[np.argsort(np.concatenate([block_of, missing]), kind="stable")]
     arrays = [(positions, np.asarray(stats)) for positions, stats in blocks]
     out = np.full((total, max((rows.shape[1] for _, rows in arrays), default=1)), np.nan)

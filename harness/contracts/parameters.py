@@ -121,8 +121,7 @@ class _MapOf(_Kind):
     def holds(self, value: Any) -> bool:
         """Return True for a mapping whose keys and values are of these kinds."""
         return isinstance(value, Mapping) and all(
-            _fits(key, self.keys) and _fits(item, self.values)
-            for key, item in cast("Mapping[object, object]", value).items()
+            _fits(key, self.keys) and _fits(item, self.values) for key, item in cast("Mapping[object, object]", value).items()
         )
 
 
@@ -282,9 +281,7 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
     if ... in accepted or _fits(value, accepted):
         return
     literals = [str(item) for item in accepted if not isinstance(item, (type, _Kind, NoneType))]
-    kinds = [
-        PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item) for item in accepted if isinstance(item, (type, _Kind))
-    ]
+    kinds = [PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item) for item in accepted if isinstance(item, (type, _Kind))]
     expected = [*literals, *kinds, *(["null"] if None in accepted else [])]
     # YAML reads 1e-3 as text.
     hint = " (in YAML write 1.0e-3, not 1e-3)" if isinstance(value, str) and _EXPONENT.fullmatch(value) else ""

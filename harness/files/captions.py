@@ -164,9 +164,7 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     single = [_is_text(item) for item in items]
     absent = [k for k, item in enumerate(items) if item is None or isinstance(item, (int, float))]
     if absent:
-        raise InputError(
-            f"expected a text or a list of texts; found {items[absent[0]]!r}", f"{name}: example {absent[0]}"
-        )
+        raise InputError(f"expected a text or a list of texts; found {items[absent[0]]!r}", f"{name}: example {absent[0]}")
     if any(single) and not all(single):
         first = single.index(not single[0])
         kinds = ("a text", "a list") if single[0] else ("a list", "a text")
@@ -176,21 +174,14 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
 
 def texts_of(value: object, location: str) -> tuple[str, ...]:
     """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``location`` for anything else."""
-    if (
-        isinstance(value, (list, tuple))
-        and value
-        and all(type(text) is str for text in cast("Sequence[object]", value))
-    ):
+    if isinstance(value, (list, tuple)) and value and all(type(text) is str for text in cast("Sequence[object]", value)):
         return tuple(check_text(text, location) for text in cast("Sequence[str]", value))  # the usual case
     texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
     if isinstance(value, str):  # a column of a table that was written and read again
         texts = parse_list(value, location) or texts
     if not texts:
         raise InputError("the list is empty; expected at least one text", location)
-    captions = [
-        cast("Mapping[str, object]", item)["caption"] if isinstance(item, Mapping) and _is_text(item) else item
-        for item in texts
-    ]
+    captions = [cast("Mapping[str, object]", item)["caption"] if isinstance(item, Mapping) and _is_text(item) else item for item in texts]
     return tuple(check_text(text, location) for text in captions)
 
 
@@ -230,11 +221,7 @@ def matched_ids(
     unknown = [key for key in candidates if key not in references]
     missing = [key for key in references if key not in candidates]
     if unknown and not allow_unknown:
-        raise InputError(
-            f"{len(unknown)} ids have no references: {quote_list(unknown)} (allow_unknown: true ignores them)"
-        )
+        raise InputError(f"{len(unknown)} ids have no references: {quote_list(unknown)} (allow_unknown: true ignores them)")
     if missing and not allow_missing:
-        raise InputError(
-            f"{len(missing)} ids have no candidates: {quote_list(missing)} (allow_missing: true scores the others)"
-        )
+        raise InputError(f"{len(missing)} ids have no candidates: {quote_list(missing)} (allow_missing: true scores the others)")
     return [key for key in references if key in candidates]

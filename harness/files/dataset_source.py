@@ -110,9 +110,7 @@ class DatasetSource:
             return datasets.load_dataset(_builder(local, self), data_files=str(local), streaming=self.streaming)
         # The library fetches only the split that it is called with. A stream takes no slices there.
         split = self.split if not self.streaming or "[" not in (self.split or "") else None
-        return datasets.load_dataset(
-            str(local or self.path), self.config, split=split, revision=self.revision, streaming=self.streaming
-        )
+        return datasets.load_dataset(str(local or self.path), self.config, split=split, revision=self.revision, streaming=self.streaming)
 
     def _select_split(self, datasets: ModuleType, loaded: Dataset) -> Dataset:
         """Return the split of what the library returned."""
@@ -209,9 +207,7 @@ def loaded_commit(dataset: Dataset) -> str | None:
 @contextmanager
 def _without_requests() -> Generator[None]:
     """Context in which the libraries read their caches alone, as with ``HF_HUB_OFFLINE``: no request that is repeated for a minute."""
-    configs: list[Dataset] = [
-        importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")
-    ]
+    configs: list[Dataset] = [importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")]
     before = [config.HF_HUB_OFFLINE for config in configs]
     try:
         for config in configs:
@@ -241,9 +237,7 @@ def _builder(file: Path, source: DatasetSource) -> str:
     return BUILDERS[plain.suffix]
 
 
-def _slice_split(
-    loaded: Mapping[str, Dataset], datasets: ModuleType, name: str, text: str, source: DatasetSource
-) -> Dataset:
+def _slice_split(loaded: Mapping[str, Dataset], datasets: ModuleType, name: str, text: str, source: DatasetSource) -> Dataset:
     """Return the rows of one part of a split, such as ``train[10:20]``."""
     dataset = loaded[name]
     if "[" not in text:

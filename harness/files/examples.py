@@ -65,9 +65,7 @@ class RowReader:
                 yield from self._make_examples(groups)
                 groups = {}
             if key in finished:
-                raise InputError(
-                    f"the id '{key}' recurs after other ids; in a stream the rows of one id must be adjacent", row.where
-                )
+                raise InputError(f"the id '{key}' recurs after other ids; in a stream the rows of one id must be adjacent", row.where)
             if key in yielded:
                 raise InputError(f"the id '{key}' occurs twice (first in {yielded[key]})", row.where)
             self._add(groups, key, row)
@@ -97,11 +95,7 @@ class RowReader:
             raise InputError(f"'{first}' is missing or null; expected captions", row.where)
         # One caption per column: a null is an absent caption.
         values = [item for item in (value, *map(row.fields.get, others)) if item is not None]
-        references = [
-            text
-            for item in values
-            for text in captions(item, row.where, what="reference", allow_empty=self.allow_empty)
-        ]
+        references = [text for item in values for text in captions(item, row.where, what="reference", allow_empty=self.allow_empty)]
         return references, single
 
     def _group(self, row: Record, references: list[str], single: bool) -> _Group:
@@ -165,8 +159,6 @@ def examples_by_image(
     bare_images = [key for key in images if not references.get(key)]
     if bare_images:
         verb = "has" if len(bare_images) == 1 else "have"
-        raise InputError(
-            f"{len(bare_images)} of {len(images)} {noun}s {verb} no references: {quote_list(bare_images)}", location
-        )
+        raise InputError(f"{len(bare_images)} of {len(images)} {noun}s {verb} no references: {quote_list(bare_images)}", location)
     for key, (media, meta) in images.items():
         yield Example(key, tuple(references[key][:limit_references]), media, None, meta)

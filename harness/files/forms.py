@@ -151,9 +151,7 @@ def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
     value = single_object(path)
     if value is None:
         first, form = Form("jsonl", json_lines(path)).head()
-        return (
-            Form("lm-eval", neighbours.lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
-        )
+        return Form("lm-eval", neighbours.lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
     if neighbours.is_inspect_log(value):
         return Form("inspect", neighbours.inspect_rows(value, str(path)))
     if _is_lm_eval(value.keys()):
@@ -180,8 +178,7 @@ def _is_record(value: Parameters, names: Sequence[str]) -> bool:
 def is_mapping(value: Parameters, names: Sequence[str] = ()) -> bool:
     """Return True for an object of ids with captions: texts, lists, null, or objects with captions."""
     return bool(value) and all(
-        item is None or isinstance(item, (str, list)) or (isinstance(item, dict) and _has_captions(item, names))
-        for item in value.values()
+        item is None or isinstance(item, (str, list)) or (isinstance(item, dict) and _has_captions(item, names)) for item in value.values()
     )
 
 

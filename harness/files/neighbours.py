@@ -95,9 +95,7 @@ def _texts(value: YamlValue, location: str) -> Iterator[str]:
 
 def _is_likelihood(value: list[YamlValue]) -> bool:
     """Return True for a log-likelihood and its flag, as numbers or, as lm-eval writes them, as texts."""
-    return (
-        len(value) == 2 and str(value[1]) in ("True", "False") and str(value[0]).replace(".", "").lstrip("-").isdigit()
-    )
+    return len(value) == 2 and str(value[1]) in ("True", "False") and str(value[0]).replace(".", "").lstrip("-").isdigit()
 
 
 # --------------------------------------------------------------------------- inspect
@@ -135,9 +133,7 @@ def inspect_archive(path: Path) -> Iterator[Record]:
             raise InputError("is a zip archive without samples of inspect; expected a file of captions", str(path))
         for item in sorted(members, key=lambda member: member.filename):
             if item.file_size > MAX_SAMPLE_BYTES:
-                raise InputError(
-                    f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path)
-                )
+                raise InputError(f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path))
             data = archive.read(item) if item.compress_type != ZSTANDARD else _zstandard(path, item)
             samples.append((f"{path}: {item.filename}", parse_json(data, f"{path}: {item.filename}")))
     yield from _inspect_records(samples)
@@ -186,6 +182,4 @@ def _content(content: YamlValue) -> str:
     if isinstance(content, str):
         return content
     entries = content if isinstance(content, list) else []
-    return "\n".join(
-        str(entry.get("text", "")) for entry in entries if isinstance(entry, Mapping) and entry.get("type") == "text"
-    )
+    return "\n".join(str(entry.get("text", "")) for entry in entries if isinstance(entry, Mapping) and entry.get("type") == "text")

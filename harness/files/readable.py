@@ -39,9 +39,7 @@ def readable(path: Path, noun: str) -> Generator[None]:
         yield
     except MemoryError as error:
         size = path.stat().st_size if path.is_file() else 0
-        text = (
-            f"asks for more memory than there is ({size:,} bytes on disk{_first_line(error)}); not a complete {noun}?"
-        )
+        text = f"asks for more memory than there is ({size:,} bytes on disk{_first_line(error)}); not a complete {noun}?"
         raise InputError(text, str(path)) from error
     except DAMAGED as error:
         raise InputError(f"not a complete {noun}{_reason(error)}", str(path)) from error

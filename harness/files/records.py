@@ -250,9 +250,7 @@ def list_items(value: YamlValue, location: str) -> Iterator[Record]:
 
 def json_lines(path: Path) -> Iterator[Record]:
     """Yield the objects of a JSON Lines file, one per line; blank lines are skipped."""
-    offset = (
-        0  # bytes before the line, for messages: the file may be larger than the memory, and is never read as a whole
-    )
+    offset = 0  # bytes before the line, for messages: the file may be larger than the memory, and is never read as a whole
     with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():

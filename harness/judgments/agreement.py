@@ -123,9 +123,7 @@ def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, gr
         usable = in_group & ~np.isnan(scores)
         of_draw = _one_draw(statistic, scores[usable], rated.human[usable], rated.item[usable], rows)
         of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum())))
-    return (
-        of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=_mean_of([draw.reduce for draw in of_draws]))
-    )
+    return of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=_mean_of([draw.reduce for draw in of_draws]))
 
 
 def _one_draw(statistic: str, scores: np.ndarray, human: np.ndarray, item: np.ndarray, rows: JudgmentRows) -> Agreement:
@@ -196,9 +194,7 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
         for k, system_rows in enumerate(members):
             of_rows = weights[:, rated.item[system_rows]]
             values.append(_value(metric, rated.caption[system_rows], mean[system_rows], of_rows))
-            human.append(
-                _weighted_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k])
-            )
+            human.append(_weighted_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k]))
         return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic.removesuffix("_system"))
 
     return Agreement(reduce, len(names), int(np.isnan(mean).sum()))
@@ -232,9 +228,7 @@ def _human_of_systems(rows: JudgmentRows, names: list[str]) -> list[float] | Non
     missing = next((name for name in names if name not in table), None)
     if missing is not None:
         hint = did_you_mean(missing, table)
-        raise InputError(
-            f"the system '{missing}' has no human score{hint}; scored are {', '.join(table)}", rows.judgments.source
-        )
+        raise InputError(f"the system '{missing}' has no human score{hint}; scored are {', '.join(table)}", rows.judgments.source)
     sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
     return [sign * table[name] for name in names]
 
@@ -277,9 +271,7 @@ def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)
 
 
-def correctness(
-    difference: np.ndarray, preference: np.ndarray, ties: TiePolicy = "half", epsilon: float = 0.0
-) -> np.ndarray:
+def correctness(difference: np.ndarray, preference: np.ndarray, ties: TiePolicy = "half", epsilon: float = 0.0) -> np.ndarray:
     """Return the credit of a metric for each judged pair, same shape as ``difference``; NaN for a pair that does not count.
 
     Parameters

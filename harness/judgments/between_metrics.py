@@ -91,16 +91,12 @@ def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np
     return out
 
 
-def _of_scores(
-    rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
+def _of_scores(rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the headline statistic as a map from scores (W, rows) to values (W,)."""
     if group == MEAN:
         names = [name for name in rows.group_names if name not in (ALL, MEAN)]
         groups = rows.rated.groups[usable]
-        by_group = [
-            (groups == name, _one_group(rows, statistic, usable & (rows.rated.groups == name))) for name in names
-        ]
+        by_group = [(groups == name, _one_group(rows, statistic, usable & (rows.rated.groups == name))) for name in names]
         return lambda scores: np.mean([statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0)
     return _one_group(rows, statistic, usable)
 
@@ -144,9 +140,7 @@ def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Calla
     return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), scores @ member.T, kind)
 
 
-def _williams(
-    rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]
-) -> dict[tuple[int, int], Values]:
+def _williams(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Values]:
     """Return Williams' tests of a task with Pearson's r."""
     if "pearson" not in rows.spec.statistics:
         return {}

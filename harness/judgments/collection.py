@@ -138,9 +138,7 @@ class Collection:
             raise InputError(f"'{role}' is an empty list; expected a caption", location)
         return texts
 
-    def own(
-        self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, location: str
-    ) -> tuple[int, ...]:
+    def own(self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, location: str) -> tuple[int, ...]:
         """Return the positions of the item's references that the caption is.
 
         A caption in a column of marks must be among the references; one that meets ``{column: value}`` may be absent, and is counted.
@@ -186,9 +184,7 @@ def marked_reference(caption: str, references: Sequence[str], location: str) -> 
     """
     position = similar_reference(caption, references)
     if position is None:
-        raise InputError(
-            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", location
-        )
+        raise InputError(f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", location)
     return position
 
 

@@ -208,9 +208,7 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
 
 
 # --------------------------------------------------------------------------- samples
-def _write_samples(
-    run: Execution, judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]
-) -> SampleTable | None:
+def _write_samples(run: Execution, judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]) -> SampleTable | None:
     """Write one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
     groups: list[tuple[str, list[CaptionSet], dict[str, np.ndarray]]] = []
     if judgments.pairs:

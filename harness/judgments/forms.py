@@ -63,9 +63,7 @@ def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | N
         yield Record(record.where, item), system
 
 
-def _read_rating(
-    collection: Collection, record: Record, item: int, system: str | None, outer: Record | None
-) -> JudgedCaption:
+def _read_rating(collection: Collection, record: Record, item: int, system: str | None, outer: Record | None) -> JudgedCaption:
     columns = collection.source.columns
     caption = collection.name("caption", CAPTION_COLUMNS, record)
     score = collection.name("score", SCORE_COLUMNS, record, needed=False)
@@ -118,17 +116,14 @@ def read_foils(collection: Collection) -> None:
         correct = collection.name("correct", ("correct", "baseline", "caption"), record)
         foil = collection.name("foil", ("foil",), record)
         pair = [
-            _side(collection, record, item, str(name), None, columns.own_reference if name == correct else None)
-            for name in (correct, foil)
+            _side(collection, record, item, str(name), None, columns.own_reference if name == correct else None) for name in (correct, foil)
         ]
         if pair[0].texts == pair[1].texts:
             raise InputError(f"the foil equals the caption: {pair[0].texts[0]!r:.60}", record.where)
         collection.prefer(pair[0], pair[1], 1.0, scalars(record.fields, [correct, foil, columns.item]))
 
 
-def _side(
-    collection: Collection, record: Record, item: int, name: str, system: str | None, mark: YamlValue
-) -> JudgedCaption:
+def _side(collection: Collection, record: Record, item: int, name: str, system: str | None, mark: YamlValue) -> JudgedCaption:
     texts = collection.texts(lookup(record.fields, name), record.where, name)
     references = collection.own(texts, item, record.fields, mark, record.where)
     return JudgedCaption(item, texts, str(lookup(record.fields, system) or "") if system else "", (), references)
@@ -164,9 +159,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 def _parts(value: YamlValue, name: str, location: str) -> Sequence[YamlValue]:
     if not isinstance(value, (list, tuple)) or len(cast("Sequence[YamlValue]", value)) < 5:
-        raise InputError(
-            f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", location
-        )
+        raise InputError(f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", location)
     return cast("Sequence[YamlValue]", value)
 
 
@@ -191,9 +184,7 @@ def read_best_worst(collection: Collection) -> None:
             wins[:, w] += 1
             wins[b, w] -= 1
         np.fill_diagonal(wins, 0)
-        rating = (np.bincount(votes[0], minlength=len(texts)) - np.bincount(votes[1], minlength=len(texts))) / len(
-            votes.T
-        )
+        rating = (np.bincount(votes[0], minlength=len(texts)) - np.bincount(votes[1], minlength=len(texts))) / len(votes.T)
         positions = [
             collection.add(
                 JudgedCaption(
@@ -208,9 +199,7 @@ def read_best_worst(collection: Collection) -> None:
             collection.pairs.append(JudgedPair(positions[i], positions[j], float(wins[i, j] - wins[j, i]), meta))
 
 
-def _list_captions(
-    collection: Collection, record: Record, name: str
-) -> tuple[list[tuple[str, ...]], list[tuple[str, str, str]]]:
+def _list_captions(collection: Collection, record: Record, name: str) -> tuple[list[tuple[str, ...]], list[tuple[str, str, str]]]:
     """Return the captions of a record, and for each the texts by which ``best`` may name it: system, position, text."""
     value = lookup(record.fields, name)
     if isinstance(value, Mapping):
@@ -235,9 +224,7 @@ def _choices(record: Record, name: str, names: Sequence[tuple[str, str, str]]) -
             raise InputError(f"'{name}' is missing; expected the position, system or text of a caption", record.where)
         match = next((k for k, labels in enumerate(names) if str(item) in labels and str(item)), None)
         if match is None:
-            raise InputError(
-                f"'{name}' is {item!r:.40}; expected the position, system or text of a caption", record.where
-            )
+            raise InputError(f"'{name}' is {item!r:.40}; expected the position, system or text of a caption", record.where)
         out.append(match)
     return np.asarray(out, dtype=np.int64)
 

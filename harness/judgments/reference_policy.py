@@ -83,9 +83,7 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
             )
         draws: list[list[int]] = []
         for draw in range(policy.draws):
-            positions_of_draw = _sample_positions(
-                remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal)
-            )
+            positions_of_draw = _sample_positions(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
             rotations: list[int] = []
             for rotation in _rotations(positions_of_draw, policy.rotate):
                 key = (corpus, caption.item, caption.texts, rotation)

@@ -138,9 +138,7 @@ class JudgmentRows:
                 continue
             human = self.rated.human
             if (human == human[0]).all():
-                raise InputError(
-                    f"all {len(human)} human scores are {abs(human[0]):g}: {name} is undefined", self.judgments.source
-                )
+                raise InputError(f"all {len(human)} human scores are {abs(human[0]):g}: {name} is undefined", self.judgments.source)
             if name in LABEL_STATISTICS and len(np.unique(human)) > 2:
                 raise InputError(
                     f"{name} needs labels of two values; the human scores have {len(np.unique(human))}",

@@ -53,9 +53,7 @@ def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -
         # A judged set is an example with the references that it is scored with. The corpus has references of its own.
         members = sets.sets[corpus.start : corpus.stop]
         names = unique([item.id for item in members])
-        store = ExampleStore(
-            Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members)
-        )
+        store = ExampleStore(Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members))
         captions = Captions.given("", store, [item.candidates for item in members])
         scoring_pass = ScoringPass(
             execution, plan.metrics, [PlannedSystem(captions)], list(ShardGrid(len(members), size)), corpus.references,
@@ -69,9 +67,7 @@ def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -
     ]
 
 
-def _scored_metric(
-    metric: MetricPlan, statistics: Sequence[tuple[Scored, str]], sets: ScoringSets, execution: Execution
-) -> ScoredMetric:
+def _scored_metric(metric: MetricPlan, statistics: Sequence[tuple[Scored, str]], sets: ScoringSets, execution: Execution) -> ScoredMetric:
     """Return the scores of a metric from its statistics of each corpus and their names."""
     scored, names = Scored.join([scored for scored, _ in statistics]), [name for _, name in statistics]
     name = names[0]

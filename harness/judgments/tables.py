@@ -50,9 +50,7 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
                 return None
             tail = ".".join(steps[depth + 1 :])
             items = cast("Sequence[YamlValue]", here)
-            return [
-                lookup(cast("Parameters", item), tail) if tail and isinstance(item, Mapping) else item for item in items
-            ]
+            return [lookup(cast("Parameters", item), tail) if tail and isinstance(item, Mapping) else item for item in items]
         if isinstance(here, Mapping):
             here = cast("Mapping[str, YamlValue]", here).get(step)
         elif isinstance(here, (list, tuple)) and step.isdigit() and int(step) < len(cast("Sequence[YamlValue]", here)):
@@ -112,9 +110,7 @@ def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
     values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
     present = [item for item in values if item is not None and item != ""]
     if not present:
-        raise InputError(
-            f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", location
-        )
+        raise InputError(f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", location)
     numbers = [number(item) for item in present]
     if None in numbers:
         wrong = present[numbers.index(None)]
@@ -132,9 +128,7 @@ def votes_of_mean(mean: Sequence[float], raters: int, location: str, name: str) 
     """
     total = round(mean[0] * raters)
     if len(mean) != 1 or abs(total - mean[0] * raters) > 0.01 * raters:
-        raise InputError(
-            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location
-        )
+        raise InputError(f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location)
     low, higher = divmod(total, raters)
     return (float(low),) * (raters - higher) + (float(low + 1),) * higher
 

@@ -138,9 +138,7 @@ class ChatClient:
                 )
         for name in ("model", "messages"):
             if name in self.parameters:
-                raise HarnessError(
-                    f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters"
-                )
+                raise HarnessError(f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters")
 
     def rename_fields(self, body: Parameters) -> Values:
         """Return the fields of a request under their names on the server, without those that it does not accept."""
@@ -220,9 +218,7 @@ class Session:
             return
         usage.failures += 1
         if usage.failures >= (_HOPELESS * self.client.concurrency if usage.answers else _HOPELESS):
-            self.stop(
-                f"{usage.failures} requests in a row have no answer, no further request is sent; the last: {error}"
-            )
+            self.stop(f"{usage.failures} requests in a row have no answer, no further request is sent; the last: {error}")
 
     async def post(self, path: str, body: Parameters, accept: Callable[[Any], T]) -> T:
         """Send a request and return ``accept(reply)`` for its first valid reply.

@@ -90,9 +90,7 @@ class ReplyStore:
         text = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
         try:
             with self._open() as connection:
-                connection.execute(
-                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, zlib.crc32(text.encode()), text)
-                )
+                connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, zlib.crc32(text.encode()), text))
         except (sqlite3.Error, OSError) as error:
             self._handle(error)
 
@@ -110,9 +108,7 @@ class ReplyStore:
             try:
                 # A kill loses nothing without waits for the disk; after a power cut the file may be damaged, and is then replaced.
                 connection.execute("PRAGMA synchronous = OFF")
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, checksum INTEGER, row TEXT) WITHOUT ROWID"
-                )
+                connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, checksum INTEGER, row TEXT) WITHOUT ROWID")
             except sqlite3.Error:
                 connection.close()
                 raise
@@ -128,9 +124,7 @@ class ReplyStore:
             _log.warning("note: %s is damaged; its answers are asked for again", self.path)
             return
         if self.required:
-            text = (
-                f"the cache of {self.kind} cannot be used ({error}): set HARNESS_CACHE to a folder that can be written"
-            )
+            text = f"the cache of {self.kind} cannot be used ({error}): set HARNESS_CACHE to a folder that can be written"
             raise HarnessError(text, str(self.path)) from error
         self._usable = False
         _log.warning("note: answers are not shared with other runs: %s (%s)", error, self.path)

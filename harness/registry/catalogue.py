@@ -116,9 +116,7 @@ class Registry:
             advice = "use the full name"
             if len({entry.full_name for entry in matches}) < len(matches):
                 advice = "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)"
-            raise HarnessError(
-                f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; {advice}", value=name
-            )
+            raise HarnessError(f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; {advice}", value=name)
         return matches[0]
 
     def match_entries(self, kind: str, name: str) -> list[Entry]:
@@ -271,9 +269,7 @@ def use_files(files: Sequence[str | Path]) -> None:
 
 def current() -> Registry:
     """Return the registry as seen from the working directory, with the files of ``--registry``; cached."""
-    return _load(
-        tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"), local_plugins()
-    )
+    return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"), local_plugins())
 
 
 def split_spec(spec: object, kind: str) -> tuple[str, Values]:

@@ -151,9 +151,7 @@ def _decorate(function: Any, decorator: str, base: type[FunctionPlugin], count: 
     def decorate(function: Function) -> Function:
         texts = _list_required_arguments(function)
         if len(texts) != count:
-            raise HarnessError(
-                f"{decorator}: {function.__name__} has {len(texts)} arguments without default; expected {count}"
-            )
+            raise HarnessError(f"{decorator}: {function.__name__} has {len(texts)} arguments without default; expected {count}")
         label = name or _name(function)
         return _with_component(function, base, label, texts, {"name": label, **members})
 
@@ -188,26 +186,18 @@ def _text_arguments(function: PlainFunction) -> dict[str, str]:
     optional = inspect.signature(function).parameters
     roles |= {name: name for name in ("source", "media", "meta") if name in optional and name not in roles}
     if "candidates" not in roles.values():
-        raise HarnessError(
-            f"metric_function: {function.__name__} takes no candidates; expected a first argument for them"
-        )
+        raise HarnessError(f"metric_function: {function.__name__} takes no candidates; expected a first argument for them")
     return roles
 
 
-def _with_component(
-    function: Function, base: type[FunctionPlugin], label: str, texts: Sequence[str], members: Values
-) -> Function:
+def _with_component(function: Function, base: type[FunctionPlugin], label: str, texts: Sequence[str], members: Values) -> Function:
     """Set the class of the component on a function and return the function."""
     signature = inspect.signature(function)
     catch_all = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     for p in signature.parameters.values():
         if p.kind in catch_all:
-            raise HarnessError(
-                f"{label}: the argument '{p.name}' of the function takes any number of values; name the parameters"
-            )
-    parameters = [
-        p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values() if p.name not in texts
-    ]
+            raise HarnessError(f"{label}: the argument '{p.name}' of the function takes any number of values; name the parameters")
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values() if p.name not in texts]
 
     def __init__(self: FunctionPlugin, **parameters: Any) -> None:
         self.parameters = parameters
@@ -296,9 +286,7 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
             "candidates": list(item.candidates), "references": list(item.references), "source": item.source, "media": item.media,
             "meta": dict(item.meta),
         }  # fmt: skip
-        keywords = [
-            name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")
-        ]
+        keywords = [name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")]
         positional = [values[role] for name, role in self.texts.items() if name not in keywords]
         extra = {name: values[name] for name in keywords}
         score = self.number(self.call(scored_item, *positional, **extra), scored_item)
@@ -350,11 +338,7 @@ class FunctionEmbedding(FunctionPlugin):
         try:
             array = np.asarray(value, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise HarnessError(
-                f"embedding '{self.label}' returned {value!r:.80}; expected an array of shape (T, d)"
-            ) from error
+            raise HarnessError(f"embedding '{self.label}' returned {value!r:.80}; expected an array of shape (T, d)") from error
         if array.ndim != 2 or len(array) != len(texts):
-            raise HarnessError(
-                f"embedding '{self.label}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)"
-            )
+            raise HarnessError(f"embedding '{self.label}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)")
         return array

@@ -237,9 +237,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
     for former, package in FORMER_PACKAGES.items():
         if f"{target or raw.get('path')}.".replace(":", ".").startswith(f"{former}."):
-            raise HarnessError(
-                f"{path}: {kind}.{name}: the package '{former}' is now '{package}': write '{package}' instead"
-            )
+            raise HarnessError(f"{path}: {kind}.{name}: the package '{former}' is now '{package}': write '{package}' instead")
     return Entry(
         kind=kind,
         name=name,
@@ -253,9 +251,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         higher_is_better=better,
         aliases=_texts(raw.get("aliases")),
         roles=_texts(raw.get("role")),
-        captions_of=_mapping(
-            raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"
-        ),
+        captions_of=_mapping(raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"),
         local=local,
     )
 

@@ -21,9 +21,7 @@ def plugin_failure(error: BaseException) -> str | None:
         owners = _owners()
     except (HarnessError, OSError):
         return None
-    frames = [
-        (frame.f_globals.get("__name__", ""), frame, line) for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
+    frames = [(frame.f_globals.get("__name__", ""), frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for name, frame, line in reversed(frames):
         provider = owners.get(str(name)) or owners.get(str(name).partition(".")[0])
         if provider is not None:

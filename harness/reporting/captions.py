@@ -41,9 +41,7 @@ def texts_table(view: ViewSpec, samples: SampleTable) -> Table:
         for head, (counts, score) in zip(heads, cells):
             data += [[example, head, "" if score is None else score, times, text] for text, times in counts.items()]
     title = f"{view.heading}: {_choice(metric, len(systems), len(rows), len(ids))}"
-    return Table(
-        ["example", *heads], rows, "l" * (1 + len(heads)), title, [view.remark] if view.remark else [], data=data
-    )
+    return Table(["example", *heads], rows, "l" * (1 + len(heads)), title, [view.remark] if view.remark else [], data=data)
 
 
 def _choice(metric: str, systems: int, rows: int, examples: int) -> str:
@@ -59,9 +57,7 @@ def system_heads(systems: Sequence[System]) -> tuple[str, ...]:
     return tuple(system.label if several else system.model for system in systems)
 
 
-def select_examples(
-    ids: Sequence[str], systems: Sequence[System], scores: Sequence[np.ndarray] | None, count: int
-) -> list[str]:
+def select_examples(ids: Sequence[str], systems: Sequence[System], scores: Sequence[np.ndarray] | None, count: int) -> list[str]:
     """Return the examples whose scores differ most between the systems, of one system the best ones, without scores some of them evenly."""
     count = min(count, len(ids))
     if scores is None:

@@ -79,9 +79,5 @@ def _notes(rows: Sequence[Comparison]) -> list[str]:
     examples = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
     largest_count = max((row.left_out for row in rows), default=0)
-    missing = (
-        [f"up to {largest_count} examples are missing or undefined for one system and are left out"]
-        if largest_count
-        else []
-    )
+    missing = [f"up to {largest_count} examples are missing or undefined for one system and are left out"] if largest_count else []
     return [*notes, *missing, f"{examples} examples{tests}"]

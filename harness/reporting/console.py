@@ -57,9 +57,7 @@ def print_run(run: Run) -> None:
 
             table = table_of_view(view, run)
             if len(table.headers) > 1:
-                print_table(
-                    transpose(table) if sum(max(len(head), 8) + 3 for head in table.headers[1:]) > MAX_WIDTH else table
-                )
+                print_table(transpose(table) if sum(max(len(head), 8) + 3 for head in table.headers[1:]) > MAX_WIDTH else table)
             else:
                 console.print(f"{escape(view.heading)}: no values in this run")
     for note in run.notes:
@@ -78,9 +76,7 @@ def table_of_run(run: Run) -> Table:
 def transpose(table: Table) -> Table:
     """Return a table with its rows as columns, for long heads, which are more readable one below the other."""
     columns = list(zip(table.headers, *table.rows))
-    return Table(
-        [table.headers[0], *columns[0][1:]], columns[1:], "l" + "r" * len(table.rows), table.title, table.notes
-    )
+    return Table([table.headers[0], *columns[0][1:]], columns[1:], "l" + "r" * len(table.rows), table.title, table.notes)
 
 
 def results_table(run: Run) -> Table:

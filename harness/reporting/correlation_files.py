@@ -44,15 +44,11 @@ def write_study(study: Study, path: Path) -> Path:
         text = delimit(rows, "\t" if suffix == ".tsv" else ",")
         write_atomically(path, text.encode("utf-8"))
     else:
-        raise InputError(
-            f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path), expected=SUFFIXES
-        )
+        raise InputError(f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path), expected=SUFFIXES)
     return path
 
 
-def write_plots(
-    study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None
-) -> list[Path]:
+def write_plots(study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None) -> list[Path]:
     """Write ``best`` (the best x column against each y), ``baseline`` (a given x column against each y) and ``ranking`` (R² of every x
     column, best first, per group), each as ``.png`` and ``.svg``; return the files. Groups have colours and shapes of their own.
 
@@ -83,9 +79,7 @@ def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: s
     return Chart(name, "Scatter plots", caption, "metrics", partial(_build_scatter, panels_data, groups))
 
 
-def _points(
-    study: Study, table: ColumnTable, labels: np.ndarray, groups: Sequence[str], x: str | None, y: str
-) -> Values:
+def _points(study: Study, table: ColumnTable, labels: np.ndarray, groups: Sequence[str], x: str | None, y: str) -> Values:
     """Return titles, points and ends of the fitted line of one panel."""
     if x is None:
         return {"x": "", "y": y, "title": f"{y}: nothing defined", "points": [], "line": []}
@@ -111,9 +105,7 @@ def _build_scatter(panels_data: Sequence[Values], groups: Sequence[str], layout:
     for k, panel in enumerate(panels_data):
         data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
         x, y = (
-            vega.quantitative(
-                name, axis={"title": panel[name] or None, "tickCount": 4, "format": vega.NUMBERS}, scale=scale
-            )
+            vega.quantitative(name, axis={"title": panel[name] or None, "tickCount": 4, "format": vega.NUMBERS}, scale=scale)
             for name in "xy"
             for scale in [{"domain": vega.pad_ends(row[name] for row in panel["points"]), "nice": False, "zero": False}]
         )

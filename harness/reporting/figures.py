@@ -53,8 +53,5 @@ def _files(charts: Sequence[Chart], folder: Path) -> Iterator[tuple[Path, bytes]
 
 def _list(charts: Sequence[Chart]) -> str:
     """Return titles and captions, a section per chart."""
-    sections = [
-        f"## {chart.id}\n\n**{escape_markdown(chart.title)}.** {escape_markdown(chart.caption)}".rstrip()
-        for chart in charts
-    ]
+    sections = [f"## {chart.id}\n\n**{escape_markdown(chart.title)}.** {escape_markdown(chart.caption)}".rstrip() for chart in charts]
     return "\n\n".join(["# Figures", *sections]) + "\n"

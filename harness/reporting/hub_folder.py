@@ -167,13 +167,10 @@ def _check_repo(repo: str) -> None:
     try:
         hub.validate_repo_id(repo)
     except ValueError as error:
-        raise InputError(
-            f"'{repo}' is no name of a data set (OWNER/NAME): {error}", parameter="repo", value=repo
-        ) from error
+        raise InputError(f"'{repo}' is no name of a data set (OWNER/NAME): {error}", parameter="repo", value=repo) from error
     if importlib.import_module("huggingface_hub.constants").HF_HUB_OFFLINE:
         raise HarnessError(
-            f"HF_HUB_OFFLINE is set: write a folder (--to DIR) and push it with network: "
-            f"hf upload {repo} DIR . --repo-type dataset",
+            f"HF_HUB_OFFLINE is set: write a folder (--to DIR) and push it with network: hf upload {repo} DIR . --repo-type dataset",
             parameter="repo",
             value=repo,
         )

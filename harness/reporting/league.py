@@ -65,9 +65,7 @@ class LeagueSet:
         signature = self.run.provenance.signature
         return group_records(
             [
-                replace(
-                    record, model=record.metric, metric=record.agreement, higher_is_better=True, signature=signature
-                )
+                replace(record, model=record.metric, metric=record.agreement, higher_is_better=True, signature=signature)
                 for record in self.run.records
             ]
         )
@@ -107,8 +105,7 @@ class LeagueSet:
         return [
             PublishedValues(str(table["reference"]), table["values"], str(table.get("note") or ""))
             for table in cast("list[Values]", self.run.provenance.spec.get("published") or [])
-            if (table.get("statistic") or head.statistic, table.get("group") or head.group)
-            == (head.statistic, head.group)
+            if (table.get("statistic") or head.statistic, table.get("group") or head.group) == (head.statistic, head.group)
         ]
 
 

@@ -43,9 +43,7 @@ def main_table(run: Run) -> Table:
     names_of_metrics = shown_names(run.records)
     heads = [_head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided) for group in groups]
     cells: dict[tuple[str, str], ResultRecord] = {
-        (names[record.model, record.decoding_key], head): record
-        for head, group in zip(heads, groups)
-        for record in group
+        (names[record.model, record.decoding_key], head): record for head, group in zip(heads, groups) for record in group
     }
     systems = list(dict.fromkeys(names.values()))
     turned = len(heads) > MOST_COLUMNS and len(systems) < len(heads)
@@ -62,11 +60,7 @@ def main_table(run: Run) -> Table:
             marks |= {(i, j): letters[key]} if key in letters else {}
             bold |= {(i, j)} if key in clusters.leading else set()
         rows.append(line)
-    several = (
-        ""
-        if len({r.n + r.skipped for r in run.records}) > 1
-        else f", {run.records[0].n + run.records[0].skipped} examples"
-    )
+    several = "" if len({r.n + r.skipped for r in run.records}) > 1 else f", {run.records[0].n + run.records[0].skipped} examples"
     return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
         title=f"{run.provenance.task}{several}", notes=clusters.notes, bold=frozenset(bold), marks=marks,

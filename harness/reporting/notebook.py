@@ -105,11 +105,7 @@ def scores_table(scores: Scores) -> Table:
         for label, item in scores.items()
     ]  # fmt: skip
     names = {label: display_name(label, item.signature) for label, item in scores.items()}
-    notes = [
-        f"{names[label]}: no interval, {item.interval_note}"
-        for label, item in scores.items()
-        if item.interval_note and not item.ci95
-    ]
+    notes = [f"{names[label]}: no interval, {item.interval_note}" for label, item in scores.items() if item.interval_note and not item.ci95]
     notes += [f"{names[label]}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
     headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
     return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)

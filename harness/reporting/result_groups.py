@@ -80,8 +80,7 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     lines: list[str] = []
     for (missing, note), metrics in notes.items():
         labels = [
-            name if len(models) == totals[name] else f"{name} of {', '.join(dict.fromkeys(models))}"
-            for name, models in metrics.items()
+            name if len(models) == totals[name] else f"{name} of {', '.join(dict.fromkeys(models))}" for name, models in metrics.items()
         ]
         lines.append(f"{'no ' if missing else ''}95 % interval: {', '.join(labels)} ({note})")
     return lines

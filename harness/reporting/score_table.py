@@ -120,9 +120,7 @@ def _group_results(records: Sequence[ResultRecord], compared: Comparisons, basel
 
 def _title(counts: set[int], sizes: set[str]) -> str:
     examples = ", ".join(f"{count} {'example' if count == 1 else 'examples'}" for count in sorted(counts))
-    captions = (
-        f", {next(iter(sizes))} captions (candidates + references)" if len(sizes) == 1 and "" not in sizes else ""
-    )
+    captions = f", {next(iter(sizes))} captions (candidates + references)" if len(sizes) == 1 and "" not in sizes else ""
     return examples + captions
 
 

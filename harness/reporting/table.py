@@ -127,7 +127,4 @@ class Table:
     def cells(self) -> Iterator[list[TableCell]]:
         """Yield the cells of each row."""
         for i, row in enumerate(self.rows):
-            yield [
-                TableCell(text, (i, k) in self.bold, self.marks.get((i, k), ""), self.bars.get((i, k)))
-                for k, text in enumerate(row)
-            ]
+            yield [TableCell(text, (i, k) in self.bold, self.marks.get((i, k), ""), self.bars.get((i, k))) for k, text in enumerate(row)]

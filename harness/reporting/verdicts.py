@@ -28,11 +28,7 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
     side = ComparedRun(run, name=str(run.path or ""))
     compared = pairs_against([side], str(view.against))
     directions = {record.metric: record.higher_is_better for record in run.records}
-    directed = [
-        name
-        for name in dict.fromkeys(name for pair in compared for name in pair.metrics)
-        if directions[name] is not None
-    ]
+    directed = [name for name in dict.fromkeys(name for pair in compared for name in pair.metrics) if directions[name] is not None]
     metrics = directed if view.metrics == ["*"] else view.metrics
     for name in metrics:
         if name not in directed:

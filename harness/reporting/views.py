@@ -105,9 +105,7 @@ def _check_metric(metric: str, metrics: Sequence[str]) -> None:
         raise HarnessError.of_name("view asks for the metric", metric, metrics, "there are")
 
 
-def _values_of(
-    metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]
-) -> dict[tuple[str, str, str], float]:
+def _values_of(metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]) -> dict[tuple[str, str, str], float]:
     """The values of one metric by model and decoding."""
     _check_metric(metric, metrics)
     return {_point(record): record.value for record in records if record.metric == metric}
@@ -134,9 +132,7 @@ def _one(label: str, points: Sequence[tuple[object, float, tuple[float, float] |
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
     has = any(ci for _, _, ci in points)
-    return Series(
-        label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else ()
-    )
+    return Series(label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else ())
 
 
 def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
@@ -151,17 +147,13 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
         cells = dict(zip(map(str, group.x), group.y))
         rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
     if isinstance(view.reference, PublishedTable):
-        return number_table(
-            view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else "")
-        )
+        return number_table(view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else ""))
     reference = {str(key): value for key, value in view.reference.items()}
     published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
     return number_table(view, view.x, heads, [*rows, *published])
 
 
-def number_table(
-    view: ViewSpec, corner: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[object]]]
-) -> Table:
+def number_table(view: ViewSpec, corner: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[object]]]) -> Table:
     """Return labelled rows of numbers or texts as the table of a view; cells are empty where there is no number."""
     data = [[label, *("" if value is None or value != value else value for value in values)] for label, values in rows]
     return Table(

@@ -35,9 +35,7 @@ class RunningMoments:
     def estimate(self, metric: MeanMetric) -> tuple[float, float]:
         """Return the number and half the width of its 95 % interval, by linear propagation of the variance of the sums."""
         value = float(np.asarray(metric.of_sums(self.sums[None]))[0])
-        covariance = (
-            self.products - np.outer(self.sums, self.sums) / self.count
-        )  # of the sums over independent examples
+        covariance = self.products - np.outer(self.sums, self.sums) / self.count  # of the sums over independent examples
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         steps = np.where(deviations > 0, 0.5 * deviations, 1.0)
         points = np.asarray(metric.of_sums(self.sums + np.concatenate([np.diag(steps), -np.diag(steps)])))

@@ -50,9 +50,7 @@ class ExampleStore(Sequence[Example]):
         Two examples share an id.
     """
 
-    def __init__(
-        self, examples: Iterable[Example], location: str = "examples", advance: Callable[[int], None] = lambda n: None
-    ) -> None:
+    def __init__(self, examples: Iterable[Example], location: str = "examples", advance: Callable[[int], None] = lambda n: None) -> None:
         self._blocks: list[list[Example]] = []
         self._file: IO[bytes] | None = None
         self._offsets: list[tuple[int, int]] = []

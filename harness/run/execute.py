@@ -64,9 +64,7 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     return examples
 
 
-def execute(
-    plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None
-) -> Run:
+def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None) -> Run:
     """Execute a plan and return the finished run.
 
     Parameters
@@ -102,9 +100,7 @@ def execute(
             if rundir and rundir.finished:
                 return Run.of(rundir)
             provenance, stage = Provenance(manifest), Stages(_stages(plan))
-            run = ModelExecution(
-                provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples
-            )
+            run = ModelExecution(provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples)
             run.log("started", digest=provenance.digest)
             with plugins.running(manifest):
                 # Models: token scores for the metrics that judge them, captions for the others.
@@ -200,9 +196,7 @@ class ModelExecution(Execution):
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
-        on_cluster = self.options.executor.name == "ray" and not needs_whole_task(
-            model.adapter
-        )  # nodes do not have the task
+        on_cluster = self.options.executor.name == "ray" and not needs_whole_task(model.adapter)  # nodes do not have the task
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
                 model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span,

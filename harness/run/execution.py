@@ -94,9 +94,7 @@ class Execution:
             run = Run.of(self.rundir)
         else:
             assert samples is not None
-            run = Run(
-                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs
-            )
+            run = Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs)
         self.log("finished", results=len(self.records))
         self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)
         return run

@@ -92,10 +92,7 @@ class ProcessExecutor:
         while True:
             job: Job | None = None
             try:
-                while (
-                    len(pending) < QUEUED * self.workers
-                    and (job := waiting.pop() if waiting else next(source, None)) is not None
-                ):
+                while len(pending) < QUEUED * self.workers and (job := waiting.pop() if waiting else next(source, None)) is not None:
                     self._pool = self._pool or _new_pool(self.workers, self._payload)
                     pending[self._pool.submit(_score, job)] = job
                 if not pending:
@@ -148,9 +145,7 @@ def pack_scorer(scorer: ShardScorer) -> bytes:
     try:
         pickler.dump(scorer)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise HarnessError(
-            f"a metric of the run cannot be sent to another process ({error}); use --executor local"
-        ) from error
+        raise HarnessError(f"a metric of the run cannot be sent to another process ({error}); use --executor local") from error
     return pickle.dumps((LocalCode.of_modules(pickler.modules), buffer.getvalue()), protocol=pickle.HIGHEST_PROTOCOL)
 
 

@@ -67,9 +67,7 @@ class FeatureCache:
         if (n, m) == (parent.n, parent.m):
             return parent
         columns = np.concatenate([np.arange(n), parent.n + np.arange(m)])
-        sets = tuple(
-            replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets
-        )
+        sets = tuple(replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets)
         return Batch(sets, _read_only(parent.text_ids[:, columns]), n, m, parent, columns)
 
     # ------------------------------------------------------------------ per distinct text
@@ -145,9 +143,7 @@ class FeatureCache:
             value = cache[batch] = _read_only(value)
         return value
 
-    def peek(
-        self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
-    ) -> np.ndarray | None:
+    def peek(self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None) -> np.ndarray | None:
         """Return the value of :meth:`per_batch`, shape (B, ...), without computing it.
 
         For callers that need only a part of the value, and compute that part alone when the whole does not exist.
@@ -275,9 +271,7 @@ def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
 def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
-        raise HarnessError(
-            f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)"
-        )
+        raise HarnessError(f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)")
     finite = np.isfinite(array).all(axis=1)
     if not finite.all():
         raise HarnessError(f"embedding '{name}' is not finite for the text {texts[int(np.argmin(finite))]!r}")

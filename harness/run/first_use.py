@@ -44,9 +44,7 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     features = FeatureCache([item.references for item in sets])
     batches = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
-    for plan in sorted(
-        plans, key=lambda item: hasattr(item.metric, "warm")
-    ):  # what is built in the background comes last
+    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what is built in the background comes last
         started, reason = time.perf_counter(), ""
         try:
             scored = scoring.score(plan.metric, batches, features, significance, 0)

@@ -350,14 +350,10 @@ def as_generation(item: object, label: str) -> Generation | Failure:
         return item
     if isinstance(item, (tuple, list)) and all(isinstance(text, str) for text in cast("list[object]", item)):
         return Generation(tuple(cast(Candidates, item)))
-    raise HarnessError(
-        f"model '{label}' returned {item!r:.80}; expected a tuple of captions, a Generation or a Failure"
-    )
+    raise HarnessError(f"model '{label}' returned {item!r:.80}; expected a tuple of captions, a Generation or a Failure")
 
 
-def ask_adapter(
-    model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-) -> Iterator[Generation | Failure]:
+def ask_adapter(model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
     """Yield the results of the adapter, asked for at most :data:`REQUEST_EXAMPLES` examples at a time."""
     for start in range(0, len(examples), REQUEST_EXAMPLES):
         stop = start + REQUEST_EXAMPLES

@@ -36,9 +36,7 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(
-    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None
-) -> tuple[float, Interval]:
+def estimate(metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
     Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters of shape (B,).
@@ -92,12 +90,7 @@ def nominal_estimate(
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
     is_sum = False
-    if (
-        ends is None
-        and len(stats) >= bootstrap.LARGE
-        and isinstance(metric, MeanMetric)
-        and not isinstance(stats, Objects)
-    ):
+    if ends is None and len(stats) >= bootstrap.LARGE and isinstance(metric, MeanMetric) and not isinstance(stats, Objects):
         is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
     if ends is None and not is_sum:
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
@@ -106,9 +99,7 @@ def nominal_estimate(
     return value, Interval(_within_bounds(metric, ends, value), metric.spec.held_fixed)
 
 
-def _cluster_interval(
-    metric: Metric, stats: Statistics, value: float, samples: int, seed: int, clusters: np.ndarray
-) -> Interval:
+def _cluster_interval(metric: Metric, stats: Statistics, value: float, samples: int, seed: int, clusters: np.ndarray) -> Interval:
     """Return the interval of a number of clusters of examples.
 
     A number with an interval of its own, which repeated examples bias, has the jackknife of groups of clusters; another is bootstrapped.
@@ -120,9 +111,7 @@ def _cluster_interval(
     if not isinstance(metric, MeanMetric) and (isinstance(metric, OwnInterval) or not metric.spec.resampled):
         ends = jackknife.interval_of_parts(value, leave_clusters_out(metric.reduce, stats, clusters, seed))
     else:
-        ends = bootstrap.confidence_interval(
-            lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed
-        )
+        ends = bootstrap.confidence_interval(lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed)
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
     return Interval(_within_bounds(metric, ends, value), "; ".join(filter(None, (metric.spec.held_fixed, note))))
@@ -146,12 +135,7 @@ def _number(metric: Metric, value: object) -> float:
 def _share_interval(metric: Metric, stats: Statistics) -> tuple[float, float] | None:
     """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
     bounds = metric.spec.bounds
-    if (
-        bounds is None
-        or not all(map(math.isfinite, bounds))
-        or not isinstance(metric, MeanMetric)
-        or isinstance(stats, Objects)
-    ):
+    if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric) or isinstance(stats, Objects):
         return None
     if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
         return None

@@ -58,9 +58,7 @@ def _coverages(package: str) -> Mapping[str, Mapping[int, float]]:
         return {}
     try:
         metrics = cast("dict[str, Any]", json.loads(file.read_text("utf-8"))["metrics"])
-        tables = {
-            name: {int(size): _lowest(cell) for size, cell in table["sizes"].items()} for name, table in metrics.items()
-        }
+        tables = {name: {int(size): _lowest(cell) for size, cell in table["sizes"].items()} for name, table in metrics.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"{file}: expected the tables that 'harness check METRIC --calibrate --json' prints; found {error!r:.80}"

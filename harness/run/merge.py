@@ -96,9 +96,7 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
     first = part_folders[0]
     for item in part_folders[1:]:
         if item.manifest.get("digest") != first.manifest.get("digest"):
-            raise InputError(
-                f"is part of another run than {first.path}: spec, data, models, metrics or code differ", str(item.path)
-            )
+            raise InputError(f"is part of another run than {first.path}: spec, data, models, metrics or code differ", str(item.path))
         if item.part.count != first.part.count:
             raise InputError(f"is part {item.part}, and {first.path} is part {first.part}", str(item.path))
         if item.shards["size"] != first.shards["size"]:
@@ -156,9 +154,7 @@ def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
 def _copy(part_folders: Sequence[PartFolder], output: Path) -> None:
     """Bring the artifacts of all parts into the folder of the run; answers of one block are joined."""
     for folder in ("candidates", "scores"):
-        names = sorted(
-            {file.name for item in part_folders for file in (item.path / folder).glob("*") if file.name[0] != "."}
-        )
+        names = sorted({file.name for item in part_folders for file in (item.path / folder).glob("*") if file.name[0] != "."})
         (output / folder).mkdir(exist_ok=True)
         for name in names:
             sources = [file for item in part_folders if (file := item.path / folder / name).is_file()]

@@ -178,9 +178,7 @@ class NotebookBar(Meter):
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
         value = f'value="{self.done}" max="{self.total}"' if self.total else ""
-        content = HTML(
-            f"<label>{html.escape(self.description)} <progress {value}></progress> {html.escape(self.line())}</label>"
-        )
+        content = HTML(f"<label>{html.escape(self.description)} <progress {value}></progress> {html.escape(self.line())}</label>")
         if self._handle is None:
             self._handle = display(content, display_id=True)
         else:

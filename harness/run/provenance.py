@@ -42,9 +42,7 @@ Component = tuple[str, str, object]
 """Kind, registered name, object."""
 
 
-def build_manifest(
-    plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure], identity: str | None = None
-) -> JsonObject:
+def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure], identity: str | None = None) -> JsonObject:
     """Return the content of manifest.json; the same for the same run on the same installation.
 
     ``identity`` is :func:`digest` of the plan before its components were used; None: it is computed here.
@@ -71,9 +69,7 @@ def build_manifest(
         for model in plan.models
     ]
     identity = identity or digest(plan)
-    return manifest_of(
-        spec, signature(plan, reference_counts), identity, data, plan.metrics, failures, models, _components(plan)
-    )
+    return manifest_of(spec, signature(plan, reference_counts), identity, data, plan.metrics, failures, models, _components(plan))
 
 
 def manifest_of(
@@ -115,10 +111,7 @@ def manifest_of(
         "spec": spec.model_dump(mode="json"),
         "data": data,
         "models": models,
-        "metrics": [
-            {"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()}
-            for m in metrics
-        ],
+        "metrics": [{"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()} for m in metrics],
         "seed": spec.seed,
         "versions": versions(),
         "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
@@ -232,8 +225,6 @@ def plugins(names: Sequence[tuple[str, str]], failures: Sequence[PluginFailure])
     for kind, name in dict.fromkeys(names):
         entry = registry.get(kind, name)
         version = {"version": entry.version} if entry.version else {}
-        used.append(
-            {"kind": kind, "name": name, "provider": entry.provider, "target": entry.target, **version, "used": True}
-        )
+        used.append({"kind": kind, "name": name, "provider": entry.provider, "target": entry.target, **version, "used": True})
     broken = [*registry.failures, *failures]
     return used + [{"provider": f.provider, "phase": f.phase, "reason": f.reason, "used": False} for f in broken]

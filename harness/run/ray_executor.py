@@ -83,11 +83,7 @@ class RayCluster:
         try:
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-            hint = (
-                ""
-                if "RAY_AUTH_MODE" in os.environ
-                else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
-            )
+            hint = "" if "RAY_AUTH_MODE" in os.environ else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
             raise InputError(f"no Ray cluster answers at '{address}': {error}{hint}", value=address) from None
         self._started = True
 
@@ -148,9 +144,7 @@ class RayCluster:
         """Begin to leave the cluster, and return at once."""
         if self._started:
             self._started = False
-            self._leaving = threading.Thread(
-                target=self.ray.shutdown, daemon=True
-            )  # which waits for a head that is lost
+            self._leaving = threading.Thread(target=self.ray.shutdown, daemon=True)  # which waits for a head that is lost
             self._leaving.start()
 
     def close(self) -> None:
@@ -245,9 +239,7 @@ class _Generator:
         code.load()
         self._adapter = cast(Adapter, current().create("adapters", name, params))
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> list[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[Generation | Failure]:
         """Return one result per example."""
         if isinstance(self._adapter, Prepares):
             self._adapter.prepare(TaskView(examples, decoding, partial=True))

@@ -91,9 +91,7 @@ def _write_samples(
         sets = system.caption_sets(start, stop)
         rows = slice(first, first + len(sets))
         first += len(sets)
-        shard_scores, shard_p_values = (
-            {name: values[rows] for name, values in columns.items()} for columns in (scores, p_values)
-        )
+        shard_scores, shard_p_values = ({name: values[rows] for name, values in columns.items()} for columns in (scores, p_values))
         writer.write(system.label, system.describe(), sets, shard_scores, shard_p_values)
 
 
@@ -164,9 +162,7 @@ def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricP
     }
 
 
-def token_score_records(
-    spec: Spec, model: ModelPlan, plan: TokenMetricPlan, scores: Sequence[Sequence[TokenScores]]
-) -> list[ResultRecord]:
+def token_score_records(spec: Spec, model: ModelPlan, plan: TokenMetricPlan, scores: Sequence[Sequence[TokenScores]]) -> list[ResultRecord]:
     """Return one record per column of a metric of level ``model``."""
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)

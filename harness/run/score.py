@@ -305,9 +305,7 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
         return stats
     stats = np.asarray(stats, dtype=np.float64)
     if stats.ndim != 2 or len(stats) != len(batch):
-        raise ValueError(
-            f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples"
-        )
+        raise ValueError(f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples")
     return stats
 
 

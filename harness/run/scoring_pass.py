@@ -65,15 +65,11 @@ class ScoringPass:
             for shard, missing in jobs.items()
             for system, metrics in missing.items()
         )
-        warmup.warm(
-            self.metrics[k].metric for k in sorted({k for job in jobs.values() for ks in job.values() for k in ks})
-        )
+        warmup.warm(self.metrics[k].metric for k in sorted({k for job in jobs.values() for ks in job.values() for k in ks}))
         estimates = Estimates(self.metrics, self._labels)
         executor = self._executor(estimates if self.show else None)
         try:
-            with bar(
-                self.execution.stage("scores"), total, show=self.show, unit="scores", status=estimates.text
-            ) as advance:
+            with bar(self.execution.stage("scores"), total, show=self.show, unit="scores", status=estimates.text) as advance:
                 for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
@@ -94,9 +90,7 @@ class ScoringPass:
     def _examples(self) -> dict[tuple[int, int], int]:
         """Number of examples that each metric can score in each system."""
         return {
-            (s, m): scorable_examples(system, plan.metric)
-            for s, system in enumerate(self.systems)
-            for m, plan in enumerate(self.metrics)
+            (s, m): scorable_examples(system, plan.metric) for s, system in enumerate(self.systems) for m, plan in enumerate(self.metrics)
         }
 
     @cached_property

@@ -84,9 +84,7 @@ class Part:
         return f"{self.index}/{self.count}"
 
 
-def grid_of(
-    examples: int, texts_per_example: float, *, size: int | None = None, workers: int = 1, parts: int = 1
-) -> ShardGrid:
+def grid_of(examples: int, texts_per_example: float, *, size: int | None = None, workers: int = 1, parts: int = 1) -> ShardGrid:
     """Return the shards of a run.
 
     Parameters

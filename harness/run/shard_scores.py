@@ -80,9 +80,7 @@ class ShardScorer:
             for request in requests:
                 nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
                 for metric, examples in request.metrics:
-                    scored[request.system, metric] = self._score_request(
-                        request, metric, nested_batches, examples, advance
-                    )
+                    scored[request.system, metric] = self._score_request(request, metric, nested_batches, examples, advance)
             for _, batch in full_batches:
                 self.features.forget(batch)
         return ShardScores(job.index, scored)
@@ -100,9 +98,7 @@ class ShardScorer:
         observe = partial(self.observe, request.system, metric) if self.observe is not None else None
         while True:
             try:
-                return scoring.score(
-                    plan.metric, batches, self.features, self.significance, self.seed, advance, examples, observe
-                )
+                return scoring.score(plan.metric, batches, self.features, self.significance, self.seed, advance, examples, observe)
             except HarnessError:
                 raise
             except MemoryError:
@@ -110,9 +106,7 @@ class ShardScorer:
             except Exception as error:
                 if current().is_built_in("metrics", plan.name):
                     raise  # a bug of the harness shows its traceback
-                raise HarnessError(
-                    f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)"
-                ) from error
+                raise HarnessError(f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)") from error
 
     def _halve(self, batches: Sequence[PositionedBatch], subject: str) -> Sequence[PositionedBatch]:
         """Return batches of half the size, after one did not fit into memory; raise :class:`HarnessError` for single examples."""

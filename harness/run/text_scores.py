@@ -56,9 +56,7 @@ class MetricResult:
     def __repr__(self) -> str:
         interval = f" ({self.ci95[0]:.4g} … {self.ci95[1]:.4g})" if self.ci95 else ""
         p = "" if self.p_value is None else f", p {self.p_value:.3g}"
-        return (
-            f"<{self.label or 'score'} {self.value:.4g}{interval}{p}, {len(self.per_example) - self.skipped} examples>"
-        )
+        return f"<{self.label or 'score'} {self.value:.4g}{interval}{p}, {len(self.per_example) - self.skipped} examples>"
 
     def _repr_html_(self) -> str:
         return harness.as_html(self)
@@ -129,9 +127,7 @@ def score_captions(
     warmup.warm(metrics.values())
     order = sorted(metrics, key=lambda label: hasattr(metrics[label], "warm"))  # metrics that still warm up come last
     scored = dict(zip(order, scoring.score_sets([metrics[label] for label in order], sets, significance, seed)))
-    return Scores(
-        {label: _result(label, metric, scored[label], significance, seed, samples) for label, metric in metrics.items()}
-    )
+    return Scores({label: _result(label, metric, scored[label], significance, seed, samples) for label, metric in metrics.items()})
 
 
 def _result(
@@ -140,9 +136,7 @@ def _result(
     """Return the number of a metric with its interval and p-value from the results of the examples."""
     defined = scored.defined
     value, interval = estimate(metric, scored.stats[defined], samples, seed)
-    combined = (
-        scoring.combine_p_values(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
-    )
+    combined = scoring.combine_p_values(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
     return MetricResult(
         value,
         scored.per_example(metric),

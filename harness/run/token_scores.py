@@ -40,9 +40,7 @@ def token_scores(
     )  # fmt: skip
     out: list[list[TokenScores]] = []
     for start, stop in blocks(*span):
-        answers = artifacts.answers(
-            ArtifactKey.of(f"{start // BLOCK:06d} {identity.label}", identity.digest, start // BLOCK)
-        )
+        answers = artifacts.answers(ArtifactKey.of(f"{start // BLOCK:06d} {identity.label}", identity.digest, start // BLOCK))
         rows = dict(answers.read())
         missing = [index for index in range(start, stop) if store.key(index) not in rows]
         advance(stop - start - len(missing))
@@ -52,10 +50,7 @@ def token_scores(
                     row = rows[store.key(index)] = {"references": [to_values(item) for item in scores]}
                     writer.append(store.key(index), row)
                     advance(1)
-        out.extend(
-            [*map(from_values, cast("Sequence[Values]", rows[store.key(index)]["references"]))]
-            for index in range(start, stop)
-        )
+        out.extend([*map(from_values, cast("Sequence[Values]", rows[store.key(index)]["references"]))] for index in range(start, stop))
     return out
 
 

@@ -83,14 +83,10 @@ def _check_axis(axis: str | None, location: str) -> None:
     if root.startswith("metric:"):
         return
     if root not in RECORD_FIELDS:
-        raise InputError(
-            f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", location
-        )
+        raise InputError(f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", location)
     names = (*DECODING_AXES, "references", "options")
     if root == "decoding" and field_path.split(".")[0] not in names:
-        raise InputError(
-            f"the view's axis '{axis}': decoding has no '{field_path}'{did_you_mean(field_path, names)}", location
-        )
+        raise InputError(f"the view's axis '{axis}': decoding has no '{field_path}'{did_you_mean(field_path, names)}", location)
 
 
 def check_cells(loaded: LoadedSpec, plan: Plan) -> None:
@@ -179,9 +175,7 @@ def drop_uncovered_views(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Pl
         lines += [f"Views left out in part: {', '.join(partial)}."] if partial else []
         notice = " ".join([notice, *lines]).strip()
     spec = plan.spec.model_copy(update={"views": [view for _, view in views], "notice": notice})
-    return replace(loaded, located=_renumber_views(loaded.located, [index for index, _ in views]), spec=spec), replace(
-        plan, spec=spec
-    )
+    return replace(loaded, located=_renumber_views(loaded.located, [index for index, _ in views]), spec=spec), replace(plan, spec=spec)
 
 
 def _cover_view(view: ViewSpec, plan: Plan, changed: frozenset[str]) -> tuple[ViewSpec | None, str]:

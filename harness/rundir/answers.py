@@ -46,9 +46,7 @@ class MemoryAnswers:
     def __enter__(self) -> AnswerWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         return
 
     def append(self, key: str, row: Row) -> None:
@@ -102,9 +100,7 @@ class _FileWriter:
     def __enter__(self) -> AnswerWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._file is not None:
             os.fsync(self._file.fileno())
             self._file.close()

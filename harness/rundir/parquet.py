@@ -38,9 +38,7 @@ def column_kinds(path: Path) -> dict[str, str]:
             return TEXTS
         if types.is_floating(data_type) or types.is_integer(data_type) or types.is_null(data_type):
             return NUMBERS
-        is_list = types.is_list(data_type) and (
-            types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS
-        )
+        is_list = types.is_list(data_type) and (types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS)
         return LISTS if is_list else str(data_type)
 
     return {field.name: kind(field.type) for field in schema}

@@ -241,9 +241,7 @@ class RunDir:
     def __enter__(self) -> RunDir:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Release the lock; a run that failed before it had any captions or scores leaves no files."""
         if isinstance(error, HarnessError):
             self.discard_if_empty()
@@ -269,9 +267,7 @@ class RunDir:
         results = check_results(content, self.path / RESULTS)
         checksum = content.pop(CHECKSUM, None)
         if content.get("schema") == RESULTS_SCHEMA and checksum not in (None, content_digest(content)):
-            raise InputError(
-                "is damaged (its checksum differs); run the spec again to rebuild it", str(self.path / RESULTS)
-            )
+            raise InputError("is damaged (its checksum differs); run the spec again to rebuild it", str(self.path / RESULTS))
         return results
 
     @cached_property

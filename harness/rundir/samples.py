@@ -114,9 +114,7 @@ class System:
 class SampleTable:
     """Columns of samples.parquet, read lazily by name."""
 
-    def __init__(
-        self, columns: Mapping[str, Column] | None = None, path: Path | None = None, checksum: str | None = None
-    ) -> None:
+    def __init__(self, columns: Mapping[str, Column] | None = None, path: Path | None = None, checksum: str | None = None) -> None:
         self._unread, self._checksum = path, checksum
         self._columns: dict[str, Column] = dict(columns or {})
         self._numbers: dict[str, np.ndarray] = {}
@@ -149,9 +147,7 @@ class SampleTable:
         expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
         for name in KEY_COLUMNS | kinds if kinds else ():
             if kinds.get(name, "nothing") != expected[name]:
-                raise damaged_file_error(
-                    path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}"
-                )
+                raise damaged_file_error(path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}")
         return path
 
     @cached_property
@@ -185,9 +181,7 @@ class SampleTable:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise damaged_file_error(
-                self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}"
-            )
+            raise damaged_file_error(self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}")
         return cast("Parameters", value)
 
     def __len__(self) -> int:

@@ -72,6 +72,4 @@ def _check(shape: type[Shape], content: JsonObject, path: Path, text: str) -> Sh
         problem = error.errors(include_url=False, include_context=False)[0]
         key = ".".join(map(str, problem["loc"]))
         message = problem["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{text}: {key}: {message[:1].lower()}{message[1:]}; found {problem['input']!r:.80}", str(path)
-        ) from None
+        raise InputError(f"{text}: {key}: {message[:1].lower()}{message[1:]}; found {problem['input']!r:.80}", str(path)) from None

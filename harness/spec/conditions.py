@@ -100,9 +100,7 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> li
                 left.append((", ".join(starmap(_name, component.items())), unmet))
                 continue
             item = component
-        new_locations |= {
-            (len(remaining), *path[1:]): address for path, address in locations.items() if path[:1] == (index,)
-        }
+        new_locations |= {(len(remaining), *path[1:]): address for path, address in locations.items() if path[:1] == (index,)}
         remaining.append(item)
     if not remaining:
         raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
@@ -157,9 +155,7 @@ def _exists(value: str, folder: Path) -> bool:
         if match["default"] is None and not os.environ.get(match["name"]):
             return False
     text = VARIABLE.sub(lambda match: os.environ.get(match["name"]) or match["default"] or "", value)
-    return os.path.exists(text) or os.path.exists(
-        folder / text
-    )  # False, not an error, for a name that no file can have
+    return os.path.exists(text) or os.path.exists(folder / text)  # False, not an error, for a name that no file can have
 
 
 def _is_installed(name: str) -> bool:

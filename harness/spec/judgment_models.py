@@ -16,9 +16,7 @@ Own = Literal["caption", "pair", "item", "keep"]
 CaptionStatistic = Literal["kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"]
 PairStatistic = Literal["accuracy"]
 LabelStatistic = Literal["average_precision", "auc"]
-SystemStatistic = Literal[
-    "pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy"
-]
+SystemStatistic = Literal["pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy"]
 Statistic = Literal[CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic]
 CAPTION_STATISTICS, PAIR_STATISTICS, LABEL_STATISTICS, SYSTEM_STATISTICS = map(
     get_args, (CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic)
@@ -110,9 +108,7 @@ class JudgmentSource(Strict):
     columns: JudgmentColumns = JudgmentColumns()
     keys: list[str] = Field(default_factory=list[str])
     """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that begin so, and ``MM`` is the category."""
-    where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(
-        default_factory=dict[str, "str | int | bool"]
-    )
+    where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(default_factory=dict[str, "str | int | bool"])
     """Column -> value: only these records are read."""
     raters: Literal["mean", "each"] = "mean"
     """``mean``: one row per caption; ``each``: one row per rating."""

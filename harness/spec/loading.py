@@ -72,9 +72,7 @@ SpecSource = str | Path | Parameters | Spec | Located
 """A file, the name of a shipped task, the content of a spec, or a content with its places."""
 
 
-def load_specs(
-    source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue
-) -> list[LoadedSpec | LoadedJudgments]:
+def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue) -> list[LoadedSpec | LoadedJudgments]:
     """Return the specs of a source: one, or several for a suite; a spec with the key ``judgments`` is a task of judgments.
 
     Parameters
@@ -202,9 +200,7 @@ def _variant(tree: Located, folder: Path) -> Located:
     variants: YamlValue = tree.data.pop("variants", None)
     if variants is not None:
         variants_tree = Located(None, tree.part(("variants",)))
-        if not isinstance(variants, list) or not all(
-            isinstance(item, dict) for item in cast("list[YamlValue]", variants)
-        ):
+        if not isinstance(variants, list) or not all(isinstance(item, dict) for item in cast("list[YamlValue]", variants)):
             raise InputError("variants is a list of mappings", variants_tree.where(()))
         for index, item in enumerate(cast("list[Values]", variants)):
             if not holds(item.pop("when", None), folder, variants_tree.where((index, "when"))):
@@ -238,9 +234,7 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
         if text is None:
             raise InputError(f"the environment variable {name} is not set", tree.where(key))
         if match["secret"] and len(text) < MIN_LENGTH:
-            raise InputError(
-                f"the secret {name} has {len(text)} characters; expected at least {MIN_LENGTH}", tree.where(key)
-            )
+            raise InputError(f"the secret {name} has {len(text)} characters; expected at least {MIN_LENGTH}", tree.where(key))
         if match["secret"] or is_secret_variable(name):
             remember(text, f"${{secret:{name}}}")
         return text
@@ -296,9 +290,7 @@ def _set(tree: Located, text: str) -> None:
                     here[step] = {here[step]: {}}
                 here = here[step]
         except (TypeError, IndexError, KeyError):
-            raise InputError(
-                f"'{name}' is no key of the spec: no '{step}' in {type(cast(object, here)).__name__}", "--set"
-            ) from None
+            raise InputError(f"'{name}' is no key of the spec: no '{step}' in {type(cast(object, here)).__name__}", "--set") from None
     tree.locations = {path: location for path, location in tree.locations.items() if path[: len(steps)] != tuple(steps)}
     short = text if len(text) <= 100 else f"{text[:97]}..."
     tree.locations[tuple(steps)] = (f"--set {short}", 0)
@@ -358,9 +350,5 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
 
 def _short(value: YamlValue) -> str:
     """Return a value as YAML on one line of at most 80 characters."""
-    text = (
-        yaml.safe_dump(value, default_flow_style=True).strip().removesuffix("\n...")
-        if not isinstance(value, str)
-        else repr(value)
-    )
+    text = yaml.safe_dump(value, default_flow_style=True).strip().removesuffix("\n...") if not isinstance(value, str) else repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

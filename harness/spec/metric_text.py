@@ -20,15 +20,11 @@ def parse_metric(text: str) -> dict[str, Values]:
     for segment in filter(None, split_outside_brackets(parameters_text)):
         key, equals, value = segment.partition("=")
         if not equals or not key.strip():
-            raise HarnessError(
-                f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{segment}'", value=text
-            )
+            raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{segment}'", value=text)
         try:
             params[key.strip()] = parse_value(value)
         except InputError:
-            raise HarnessError(
-                f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'", parameter=key.strip()
-            ) from None
+            raise HarnessError(f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'", parameter=key.strip()) from None
     return {name.strip(): params}
 
 

@@ -74,9 +74,7 @@ def _component(value: YamlValue) -> YamlValue:
 Component = Annotated[str | dict[str, Values], BeforeValidator(_component)]
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
-Reference = Annotated[
-    Annotated[PublishedTable, Tag("table")] | Annotated[Values, Tag("columns")], Discriminator(reference_kind)
-]
+Reference = Annotated[Annotated[PublishedTable, Tag("table")] | Annotated[Values, Tag("columns")], Discriminator(reference_kind)]
 FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
 
 
@@ -212,9 +210,7 @@ class ViewSpec(Strict):
     @model_validator(mode="after")
     def _own_keys(self) -> ViewSpec:
         if (self.plot == "verdicts") != (self.against is not None):
-            raise ValueError(
-                f"'plot: verdicts' and 'against: MODEL' go together; found plot: {self.plot}, against: {self.against}"
-            )
+            raise ValueError(f"'plot: verdicts' and 'against: MODEL' go together; found plot: {self.plot}, against: {self.against}")
         if self.plot != "texts" and self.examples is not None:
             raise ValueError(f"examples belongs to 'plot: texts'; found plot: {self.plot}")
         if self.plot == "texts" and not isinstance(self.y, str):

@@ -86,9 +86,7 @@ class _Resolver:
         unknown = sorted(set(reference) - {ITEM, "columns", "rows", "source"})
         if unknown:
             options = [ITEM, "columns", "rows", "source"]
-            raise self.error(
-                f"unknown key '{unknown[0]}'{did_you_mean(unknown[0], options)}; keys here are item, columns, rows"
-            )
+            raise self.error(f"unknown key '{unknown[0]}'{did_you_mean(unknown[0], options)}; keys here are item, columns, rows")
         self.paper, self.item = self._read(str(reference[ITEM]), folder)
         self.labels = [str(name) for name in self.item.get("labels", [])]
         self.columns = _mapping(reference.get("columns"))
@@ -120,9 +118,7 @@ class _Resolver:
         at = entry.pop("at", None)
         cells = _mapping(entry.pop("cells", None))
         if not entry.keys() <= {"label", "title", "task"} or (at is None) == (not cells):
-            raise self.error(
-                f"a row has 'at' or 'cells', and label, title, task; found {sorted(_mapping(row))}", "rows", index
-            )
+            raise self.error(f"a row has 'at' or 'cells', and label, title, task; found {sorted(_mapping(row))}", "rows", index)
         if at is not None:
             cells = {column: _column(address, at) for column, address in self.columns.items()}
             entry.setdefault("title", ", ".join(map(str, at)))
@@ -144,9 +140,7 @@ class _Resolver:
         row = by_labels.get(tuple(keys[:-1]))
         if row is None:
             options = [", ".join(labels) for labels in by_labels]
-            raise self.error(
-                f"no row '{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}", "rows", index
-            )
+            raise self.error(f"no row '{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}", "rows", index)
         if keys[-1] not in row:
             raise self.error(f"no column '{keys[-1]}'{did_you_mean(keys[-1], row)}", "rows", index)
         return cell_value(row[keys[-1]], factor)

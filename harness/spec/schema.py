@@ -113,6 +113,4 @@ def _component(kind: str) -> Values:
     for entry in entries.values():
         properties.update({alias: properties[registry.bare_name(entry)] for alias in entry.aliases})
     properties["when"] = {"$ref": "#/$defs/Condition"}
-    return {
-        "anyOf": [{"enum": names}, {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 2}]
-    }
+    return {"anyOf": [{"enum": names}, {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 2}]}

@@ -132,9 +132,7 @@ class BootstrapSums(Protocol):
         ...
 
 
-def large_interval(
-    metric: BootstrapSums, stats: np.ndarray, value: float, samples: int, seed: int
-) -> tuple[bool, Ends | None]:
+def large_interval(metric: BootstrapSums, stats: np.ndarray, value: float, samples: int, seed: int) -> tuple[bool, Ends | None]:
     """Return the 95 % interval of the number of at least :data:`LARGE` examples, by sums of addends.
 
     Parameters
@@ -183,9 +181,7 @@ def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def confidence_interval(
-    reduce: Callable[[np.ndarray], np.ndarray], n_examples: int, samples: int, seed: int
-) -> tuple[float, float] | None:
+def confidence_interval(reduce: Callable[[np.ndarray], np.ndarray], n_examples: int, samples: int, seed: int) -> tuple[float, float] | None:
     """Return the bootstrap 95 % interval (low, high) of ``reduce(ones)``; None where the samples do not differ.
 
     The interval is :func:`student_interval` below :data:`FEW` examples, :func:`adjusted_interval` below :data:`SMALL`, where percentiles
@@ -210,9 +206,7 @@ def confidence_interval(
     return interval_of_draws(values, value, without_one, n_examples)
 
 
-def interval_of_draws(
-    values: np.ndarray, value: float, without_one: np.ndarray, n_examples: int
-) -> tuple[float, float] | None:
+def interval_of_draws(values: np.ndarray, value: float, without_one: np.ndarray, n_examples: int) -> tuple[float, float] | None:
     """Return the 95 % interval of bootstrap values; None where they do not differ by more than rounding.
 
     Parameters
@@ -302,9 +296,7 @@ def adjusted_interval(
     below = (np.sum(values < value - tie) + np.sum(np.abs(values - value) <= tie) / 2) / count
     shift = quantiles.normal_quantile(float(np.clip(below, 0.5 / count, 1 - 0.5 / count)))
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
-    influence = influence / (
-        np.abs(influence).max() or 1.0
-    )  # the acceleration has no unit; powers of tiny numbers underflow
+    influence = influence / (np.abs(influence).max() or 1.0)  # the acceleration has no unit; powers of tiny numbers underflow
     squares = float(np.sum(influence**2))
     acceleration = float(np.sum(influence**3)) / (6 * squares**1.5) if squares > 0 else 0.0
     z = quantiles.student_quantile(n_examples - 1, (1 + level) / 2) * np.sqrt(n_examples / (n_examples - 1))

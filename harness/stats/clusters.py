@@ -47,9 +47,7 @@ def sum_over_clusters(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     return sums
 
 
-def leave_clusters_out(
-    reduce: Callable[[Any], float], stats: Statistics | Objects, clusters: np.ndarray, seed: int
-) -> LeftOut:
+def leave_clusters_out(reduce: Callable[[Any], float], stats: Statistics | Objects, clusters: np.ndarray, seed: int) -> LeftOut:
     """Return the numbers without each of at most :data:`LEFT_OUT_GROUPS` random groups of whole clusters, numbered by ``clusters`` (B,)."""
     count = int(clusters.max()) + 1
     groups = min(count, LEFT_OUT_GROUPS)

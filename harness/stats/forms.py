@@ -102,9 +102,7 @@ def _choices(size: int, k: int) -> np.ndarray:
     return permutation.relabelings(k, size - k).astype(np.float64)
 
 
-def sweep(
-    forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: int = MEMORY_BYTES
-) -> Iterator[np.ndarray]:
+def sweep(forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: int = MEMORY_BYTES) -> Iterator[np.ndarray]:
     """Yield the values of forms (F, N, N) under all relabelings with n candidates, in arrays of shape (F, p).
 
     Every relabeling occurs once, in an unspecified order. Arguments are those of :func:`blocks`; ``memory_bytes`` bounds the

@@ -8,9 +8,7 @@ from harness.contracts import LeftOut
 from harness.stats.quantiles import student_quantile
 
 
-def interval(
-    value: float, without: np.ndarray, level: float = 0.95, *, pairs: np.ndarray | None = None
-) -> tuple[float, float] | None:
+def interval(value: float, without: np.ndarray, level: float = 0.95, *, pairs: np.ndarray | None = None) -> tuple[float, float] | None:
     """Return the interval value ± t standard errors of the jackknife; None when ``without`` does not differ or is undefined.
 
     The variance is on average not too small, whatever the statistic; it counts the quadratic part of a statistic twice. ``pairs``

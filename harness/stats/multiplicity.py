@@ -80,10 +80,7 @@ def cluster_letters(n_systems: int, different: Collection[tuple[int, int]]) -> l
     clusters.sort(key=sorted)
     names = [_name(index) for index in range(len(clusters))]
     separator = "" if len(clusters) <= len(string.ascii_lowercase) else " "
-    return [
-        separator.join(name for name, cluster in zip(names, clusters) if system in cluster)
-        for system in range(n_systems)
-    ]
+    return [separator.join(name for name, cluster in zip(names, clusters) if system in cluster) for system in range(n_systems)]
 
 
 def _maximal(clusters: Sequence[frozenset[int]]) -> list[frozenset[int]]:

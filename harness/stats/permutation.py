@@ -172,9 +172,7 @@ def plan(
         return PermutationPlan(n, m, "exact", total)
     note = ""
     if method != "monte-carlo":
-        note = (
-            f"{n} + {m} texts have {total:,} relabelings, beyond the budget of {budget:,}: {draws:,} Monte Carlo draws"
-        )
+        note = f"{n} + {m} texts have {total:,} relabelings, beyond the budget of {budget:,}: {draws:,} Monte Carlo draws"
     return PermutationPlan(n, m, "monte-carlo", draws, seed, note)
 
 

@@ -155,10 +155,7 @@ def difference_of_statistics(
     elif n > 1:
         rest = weights_without_groups(n, family.seed)
         resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
-    swapped = [
-        (reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep])))
-        for keep in family.assignments()
-    ]
+    swapped = [(reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep]))) for keep in family.assignments()]
     one, other = (_concatenated([pair[side] for pair in swapped]) for side in (0, 1))
     return _summary(values, resampled, one, other, family.exact)
 
@@ -241,9 +238,7 @@ class _Resampled:
         return jackknife.interval(observed, self.without) if len(self.without) > 1 else None
 
 
-def _summary(
-    values: np.ndarray, resampled: _Resampled, one: np.ndarray, other: np.ndarray, exact: bool
-) -> ResampledDifference:
+def _summary(values: np.ndarray, resampled: _Resampled, one: np.ndarray, other: np.ndarray, exact: bool) -> ResampledDifference:
     """Return interval and p-values; ``one`` and ``other`` are the values of both systems under each assignment."""
     value_a, value_b = float(values[0]), float(values[1])
     observed, nan = value_a - value_b, float("nan")

@@ -118,7 +118,5 @@ def _null(metric: Permutes, batch: Batch, features: Features, state: State, labe
     """Return the statistic under labels (P, N), float64, shape (B, P); raise :class:`HarnessError` for another shape."""
     values = np.asarray(metric.null(batch, features, state, labels), dtype=np.float64)
     if values.shape != (len(batch), len(labels)):
-        raise HarnessError(
-            f"{type(metric).__name__}.null returned shape {values.shape}; expected {(len(batch), len(labels))}"
-        )
+        raise HarnessError(f"{type(metric).__name__}.null returned shape {values.shape}; expected {(len(batch), len(labels))}")
     return values

@@ -119,7 +119,5 @@ def check_task(path: str | Path, *, skip: Collection[str] = (), expected_failure
     return _outcomes("tasks", path, skip, expected_failures)
 
 
-def _outcomes(
-    kind: str, component: Instance, skip: Collection[str], expected: Expected, **settings: Any
-) -> list[Outcome]:
+def _outcomes(kind: str, component: Instance, skip: Collection[str], expected: Expected, **settings: Any) -> list[Outcome]:
     return checks_of(kind).run(subject_of(kind, component, **settings), skip=skip, expected_failures=expected)

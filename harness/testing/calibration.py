@@ -126,9 +126,7 @@ def calibrate(
         raise HarnessError(f"metric '{metric.spec.name}' judges token scores, not captions: it is not calibrated")
     if populations is None and "images" in metric.spec.needs:
         raise HarnessError(f"metric '{metric.spec.name}' needs images: it is calibrated on populations that have them")
-    first = metric_statistics(
-        metric, caption_population(metric.spec, 0, 50, seed) if populations is None else populations[0]
-    )
+    first = metric_statistics(metric, caption_population(metric.spec, 0, 50, seed) if populations is None else populations[0])
     of_objects = isinstance(first[0], Objects)
     repetitions = repetitions or (CORPUS_REPETITIONS if of_objects else REPETITIONS)
     tests, half = repetitions // (4 if of_objects else 2), 1 if of_objects else 2
@@ -190,11 +188,7 @@ def _captions(n: int, m: int, kind: int, count: int, seed: int) -> Population:
         if share == 0:
             return str(rng.choice(NONSENSE))
         draws = rng.random(len(text.split()))
-        words = [
-            word if draw < share else str(rng.choice(vocabulary))
-            for word, draw in zip(text.split(), draws)
-            if draw < (1 + share) / 2
-        ]
+        words = [word if draw < share else str(rng.choice(vocabulary)) for word, draw in zip(text.split(), draws) if draw < (1 + share) / 2]
         return " ".join(words) or str(rng.choice(vocabulary))
 
     systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
@@ -211,9 +205,7 @@ def _captions(n: int, m: int, kind: int, count: int, seed: int) -> Population:
 def metric_statistics(metric: Metric, population: Population) -> tuple[Statistics, Statistics]:
     """Return the statistics of both systems on the examples that are defined for both."""
     features = FeatureCache([item.references for item in population[0]])
-    a, b = (
-        scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats for sets in population
-    )
+    a, b = (scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats for sets in population)
     defined = is_defined(a) & is_defined(b)
     if np.count_nonzero(defined) < 2:
         raise HarnessError(f"metric '{metric.spec.name}' is defined for none of the captions of the kit")
@@ -240,9 +232,7 @@ def _coverage(metric: Metric, stats: Statistics, n: int, repetitions: int, rng: 
     return round(float(np.mean((low <= truth + rounding) & (truth - rounding <= high))), 3)
 
 
-def _size(
-    metric: Metric, systems: tuple[Statistics, Statistics], n: int, repetitions: int, rng: np.random.Generator
-) -> float | None:
+def _size(metric: Metric, systems: tuple[Statistics, Statistics], n: int, repetitions: int, rng: np.random.Generator) -> float | None:
     """Return the share of the paired tests of n examples that reject; the systems of each drawn example are in random order."""
     both, count = join_statistics(list(systems)), len(systems[0])
     assignments, together = (SAMPLES // 10, 10) if isinstance(both, Objects) else (SAMPLES, PER_SEED)

@@ -82,16 +82,12 @@ def merge(subject: MetricSubject) -> None:
     if subject.state(subject.fit_features()) is None:
         raise NotApplicable("has no corpus state")
     if not hasattr(metric, "merge"):
-        raise NotApplicable(
-            "has corpus state and no merge(first, second): a run of several shards holds all texts in one process"
-        )
+        raise NotApplicable("has corpus state and no merge(first, second): a run of several shards holds all texts in one process")
     features, middle = subject.fit_features(), len(sets) // 2
     states = [metric.fit([item.references for item in shard], features) for shard in (sets[:middle], sets[middle:])]
     stats = metric.stats(features.batch(sets), features, metric.merge(*states))
     difference = largest_difference(base.per_example, numbers_of(metric, stats).per_example, sets)
-    ensure(
-        same_rows(stats, base.stats, subject.tolerance), f"merged states of two shards give other rows: {difference}"
-    )
+    ensure(same_rows(stats, base.stats, subject.tolerance), f"merged states of two shards give other rows: {difference}")
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)

@@ -144,10 +144,7 @@ class MetricSubject(BaseSubject[Numbers]):
 
     def reshape_sets(self, n: int, m: int) -> list[CaptionSet]:
         """Return the sets with their texts cut, or repeated, to n candidates and m references."""
-        return [
-            replace(item, candidates=repeat_to(item.candidates, n), references=repeat_to(item.references, m))
-            for item in self.sets
-        ]
+        return [replace(item, candidates=repeat_to(item.candidates, n), references=repeat_to(item.references, m)) for item in self.sets]
 
     def accepts(self, n: int, m: int) -> bool:
         """Return whether n candidates and m references are enough for the metric's specification."""

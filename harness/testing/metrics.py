@@ -127,9 +127,7 @@ def direction(subject: MetricSubject) -> None:
 def needs(subject: MetricSubject) -> None:
     """The metric reads every input that ``spec.needs`` declares, and no other."""
     base, declared, sets = subject.base, subject.component.spec.needs, subject.sets
-    reads = not all(
-        nearly_equal(_values(subject.numbers(changed_sets)), _values(base)) for changed_sets in _other_references(sets)
-    )
+    reads = not all(nearly_equal(_values(subject.numbers(changed_sets)), _values(base)) for changed_sets in _other_references(sets))
     ensure(reads or "references" not in declared, "declares that it needs references and does not read them")
     ensure(not reads or "references" in declared, "reads the references, which spec.needs does not contain")
     if "images" not in declared:
@@ -149,9 +147,7 @@ def _other_references(sets: Sequence[CaptionSet]) -> list[list[CaptionSet]]:
     """Return the sets with the references of other examples, with nonsense, and with their own candidates as references."""
     nonsense = [replace(item, references=(sample_captions.NONSENSE[0],) * len(item.references)) for item in sets]
     others = [replace(item, references=sets[k - 1].references) for k, item in enumerate(sets)]
-    candidates = [
-        replace(item, references=sample_captions.repeat_to(item.candidates, len(item.references))) for item in sets
-    ]
+    candidates = [replace(item, references=sample_captions.repeat_to(item.candidates, len(item.references))) for item in sets]
     return [others, nonsense, candidates]
 
 
@@ -173,9 +169,7 @@ def ensure_finite(subject: MetricSubject, numbers: Numbers, sets: Sequence[Capti
     wrong = np.isinf(per_example) | (defined & np.isnan(per_example) & (not corpus))
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise Violation(
-            f"{inputs}: the score of {sets[k].id} is {per_example[k]}; an undefined row has NaN in column 0"
-        )
+        raise Violation(f"{inputs}: the score of {sets[k].id} is {per_example[k]}; an undefined row has NaN in column 0")
     arrays = numbers.stats.columns.values() if isinstance(numbers.stats, Objects) else [numbers.stats]
     infinite = any(array.dtype.kind == "f" and np.isinf(array).any() for array in arrays)
     ensure(not infinite, f"{inputs}: statistics contain an infinite number")

@@ -86,9 +86,7 @@ def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     return *subject.small_batch(MAX_TEXTS), metric
 
 
-def _relabeled_scores(
-    metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
-) -> np.ndarray:
+def _relabeled_scores(metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
     """Return scores (B,) with the texts labelled True as candidates and the others as references."""
     relabeled = relabeled_batch(batch, batch.texts, labels, features)
     return numbers_of(metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)).per_example

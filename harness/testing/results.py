@@ -90,9 +90,7 @@ class Checks:
         """First docstring line of each check, by id."""
         return {name: (check.__doc__ or "").strip().split("\n")[0] for name, check in self._checks.items()}
 
-    def run(
-        self, subject: Instance, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None
-    ) -> list[Outcome]:
+    def run(self, subject: Instance, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None) -> list[Outcome]:
         """Return the outcomes of all checks except those in ``skip``.
 
         Parameters

@@ -38,9 +38,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
     if kind not in KINDS:
         raise UnknownName.of_name("new-plugin: no kind", kind, KINDS, "kinds are")
     if not _NAME.fullmatch(name):
-        raise HarnessError(
-            f"new-plugin: '{name}' is not a valid name; expected lower-case letters, digits and hyphens: my-{kind}"
-        )
+        raise HarnessError(f"new-plugin: '{name}' is not a valid name; expected lower-case letters, digits and hyphens: my-{kind}")
     package, root = name.replace("-", "_"), Path(folder or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise HarnessError(f"new-plugin: {root} exists and is not empty; give another folder with --output")

@@ -98,9 +98,7 @@ def parameters(subject: AnySubject) -> None:
             continue  # the value does not work on these inputs, so nothing is cached under it
         count += 1
         if not subject.nearly_equal(base, results) and subject.identity(variant) == identity:
-            raise Violation(
-                f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}"
-            )
+            raise Violation(f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}")
     if not count:
         raise NotApplicable("no parameter has a plain value that can be changed")
 

@@ -210,9 +210,7 @@ def _import(module_name: str) -> Instance:
     except ModuleNotFoundError as error:
         if error.name and not (module_name + ".").startswith(error.name + "."):
             raise MissingExtra(f"{module_name} needs the package '{error.name}', which is not installed") from error
-        raise UnknownName(
-            f"there is no module '{module_name}' (searched the installation and {folder})", value=module_name
-        ) from error
+        raise UnknownName(f"there is no module '{module_name}' (searched the installation and {folder})", value=module_name) from error
     except HarnessError:
         raise
     except Exception as error:  # a module may raise anything; the cause is chained

@@ -103,9 +103,7 @@ def complete(subject: TaskSubject) -> None:
         if isinstance(plan, Plan):
             ensure(plan.models, f"{plan.spec.task}: has no model")
         else:
-            ensure(
-                plan.spec.judgments.get.strip(), f"{plan.spec.task}: judgments.get does not tell how to get the files"
-            )
+            ensure(plan.spec.judgments.get.strip(), f"{plan.spec.task}: judgments.get does not tell how to get the files")
         ensure(plan.metrics, f"{plan.spec.task}: has no metric")
 
 

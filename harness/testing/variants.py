@@ -35,8 +35,7 @@ def constructor_values(component: Instance, recorded: Parameters | None = None) 
 def have_equal_attributes(left: Instance, right: Instance) -> bool:
     """Return whether two instances agree in every plain attribute that both have."""
     left, right = (
-        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN_TYPES)}
-        for item in (left, right)
+        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN_TYPES)} for item in (left, right)
     )
     return all(left[name] == right[name] for name in left.keys() & right.keys())
 

@@ -39,9 +39,7 @@ class WrappedMetric:
         if parameters and isinstance(source, str) and ":" not in source:
             plans = metric_plans([{source: dict(parameters)}])
         elif parameters:
-            raise HarnessError(
-                f"parameters go with the bare name of a metric; found {source!r:.60}", parameter="metric"
-            )
+            raise HarnessError(f"parameters go with the bare name of a metric; found {source!r:.60}", parameter="metric")
         else:
             plans = metric_plans([source])
         if len(plans) != 1:
@@ -153,7 +151,5 @@ def _json(value: object) -> str:
 
 
 def _caption_set(index: int, row: Values) -> CaptionSet:
-    item = CaptionSet(
-        str(index), tuple(row["candidates"]), tuple(row["references"]), row.get("media"), row.get("source")
-    )
+    item = CaptionSet(str(index), tuple(row["candidates"]), tuple(row["references"]), row.get("media"), row.get("source"))
     return replace(item, meta=row["meta"]) if "meta" in row else item

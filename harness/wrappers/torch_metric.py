@@ -116,9 +116,7 @@ def _class_of(direction: bool | None) -> Any:
 
         def result(self) -> MetricResult | dict[str, float]:
             """Return the result with the scores per example, over the examples of all processes."""
-            with self.sync_context(
-                dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
-            ):
+            with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync):
                 return self.wrapped.result(self._rows())
 
         def merge_state(self, incoming_state: Any) -> None:

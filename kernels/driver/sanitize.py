@@ -141,9 +141,7 @@ def run_python(extension: Path) -> None:
     """Run the tests with the extension; the sanitizer's library and that of C++ come first, so that both see all exceptions."""
     compiler = os.environ.get("CXX", "g++")
     libraries = [
-        subprocess.run(
-            [compiler, f"-print-file-name={name}"], capture_output=True, check=True, text=True
-        ).stdout.strip()
+        subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, check=True, text=True).stdout.strip()
         for name in ("libasan.so", "libubsan.so", "libstdc++.so.6")
     ]
     variables = {

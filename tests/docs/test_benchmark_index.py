@@ -52,8 +52,7 @@ def captions(folder, monkeypatch, tmp_path):
     rows = {
         module.REFERENCES: [{"image_id": k, "references": [f"reference {k} {m}" for m in range(6)]} for k in (1, 2)],
         module.CAPTIONERS: [
-            {"image_id": k, "candidates": {"human_1": "human", **{f"merge_{m}": f"caption {k} {m}" for m in range(12)}}}
-            for k in (2, 1)
+            {"image_id": k, "candidates": {"human_1": "human", **{f"merge_{m}": f"caption {k} {m}" for m in range(12)}}} for k in (2, 1)
         ],
     }
     for name, values in rows.items():

@@ -25,15 +25,11 @@ def pages(root):
 
 @pytest.mark.parametrize("kind", ["metrics", "adapters", "readers", "distances", "embeddings"])
 def test_every_name_is_documented(kind, pages):
-    missing = [
-        entry.name for entry in built_in(kind) if not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)
-    ]
+    missing = [entry.name for entry in built_in(kind) if not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)]
     assert not missing
 
 
-@pytest.mark.parametrize(
-    "kind", [*KINDS, *(kind for kind in HIDDEN if kind != "formats")]
-)  # no built-in format is in a manifest
+@pytest.mark.parametrize("kind", [*KINDS, *(kind for kind in HIDDEN if kind != "formats")])  # no built-in format is in a manifest
 def test_every_summary_is_one_plain_line(kind):
     entries = built_in(kind)
     assert entries

@@ -39,7 +39,5 @@ def test_the_commands_of_a_page_run(root, tmp_path, page):
 
 
 def test_every_guide_is_tested(root):
-    pages = {f"coming-from/{file.stem}" for file in (root / "docs" / "coming-from").glob("*.md")} - {
-        "coming-from/README"
-    }
+    pages = {f"coming-from/{file.stem}" for file in (root / "docs" / "coming-from").glob("*.md")} - {"coming-from/README"}
     assert pages | {"quickstart"} == set(PAGES)

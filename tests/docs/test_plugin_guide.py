@@ -108,9 +108,7 @@ def test_prepare_reports_a_task_that_cannot_be_processed(project):
 
 def test_a_metric_of_a_built_in_name_is_available_by_its_full_name(project, tmp_path):
     (tmp_path / "my_metrics.py").write_text((project / "my_metrics.py").read_text())
-    (tmp_path / "registry.yaml").write_text(
-        'provider: acme\nmetrics:\n  cider: {import: "my_metrics:Words", summary: "x"}\n'
-    )
+    (tmp_path / "registry.yaml").write_text('provider: acme\nmetrics:\n  cider: {import: "my_metrics:Words", summary: "x"}\n')
     assert "metric of harness" in call("harness", "show", "metrics/cider", cwd=tmp_path).stdout
     assert "my_metrics:Words" in call("harness", "show", "acme/cider", cwd=tmp_path).stdout
 
@@ -156,9 +154,7 @@ def test_every_hook_is_documented_with_its_arguments(guide):
 
 def test_every_protocol_is_documented(guide):
     protocols = {
-        name: value
-        for name in harness.contracts.__all__
-        if getattr(value := getattr(harness.contracts, name), "_is_protocol", False)
+        name: value for name in harness.contracts.__all__ if getattr(value := getattr(harness.contracts, name), "_is_protocol", False)
     }
     required = {protocol.__name__ for group in PROTOCOLS.values() for protocol in group} | {"Features"}
     optional = protocols.keys() - required

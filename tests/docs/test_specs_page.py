@@ -21,16 +21,12 @@ def row(page: str, key: str) -> str:
 
 
 def test_every_key_has_a_row(page):
-    keys = set(
-        re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `")))
-    )
+    keys = set(re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))))
     assert set(Spec.model_fields) - {"variant"} | {"include", "variants"} <= keys
     assert "`variant`" in row(page, "variants")
 
 
-@pytest.mark.parametrize(
-    ("key", "model"), [("decoding", DecodingSpec), ("significance", SignificanceSpec), ("views", ViewSpec)]
-)
+@pytest.mark.parametrize(("key", "model"), [("decoding", DecodingSpec), ("significance", SignificanceSpec), ("views", ViewSpec)])
 def test_every_option_is_listed(page, key, model):
     text = row(page, key)
     assert [name for name in model.model_fields if not re.search(rf"\b{name}\b", text)] == []

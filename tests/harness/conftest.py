@@ -113,9 +113,7 @@ bootstrap: {samples: 50}
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working directory with ``registry.yaml``, its code and ``spec.yaml``; the current directory during the test."""
-    (tmp_path / "mine_parts.py").write_text(
-        textwrap.dedent(CODE).replace("class Broken:\n    import nothing_of_this_name\n", "")
-    )
+    (tmp_path / "mine_parts.py").write_text(textwrap.dedent(CODE).replace("class Broken:\n    import nothing_of_this_name\n", ""))
     (tmp_path / "registry.yaml").write_text(REGISTRY)
     (tmp_path / "spec.yaml").write_text(SPEC.lstrip())
     monkeypatch.chdir(tmp_path)

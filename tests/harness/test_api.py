@@ -160,9 +160,7 @@ def test_a_suite_is_one_run_per_task_in_a_folder_each(project):
         (project / f"{name}.yaml").write_text(text.replace("task: words", f"task: {name}"))
     (project / "suite.yaml").write_text("include: [one.yaml, two.yaml]\n")
     notices: list[tuple[str, str]] = []
-    runs = api.evaluate_all(
-        "suite.yaml", output=project / "out", notice="careful", on_notice=lambda *texts: notices.append(texts)
-    )
+    runs = api.evaluate_all("suite.yaml", output=project / "out", notice="careful", on_notice=lambda *texts: notices.append(texts))
     assert [run.path for run in runs] == [project / "out" / "one", project / "out" / "two"]
     assert notices == [("careful", ""), ("careful", "")]
     whole = harness.evaluate("suite.yaml")

@@ -140,8 +140,6 @@ def test_the_command_runs_as_a_process():
         "--tolerance",
         "0",
     ]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"CAPTION_KERNELS": "reference"}
-    )
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"CAPTION_KERNELS": "reference"})
     assert (result.returncode, result.stderr) == (0, "")
     assert "within 0" in result.stdout

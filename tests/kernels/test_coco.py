@@ -72,13 +72,9 @@ def test_corpus_and_image_scores_are_the_toolkits(items, golden, count, capsys):
 def test_tokens_are_the_toolkits(golden):
     with gzip.open(golden / "coco" / "ptb_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    followed = PTBTokenizer().tokenize(
-        {k: [{"caption": row["caption"]}, {"caption": "z"}] for k, row in enumerate(rows)}
-    )
+    followed = PTBTokenizer().tokenize({k: [{"caption": row["caption"]}, {"caption": "z"}] for k, row in enumerate(rows)})
     assert [followed[k][0] for k in range(len(rows))] == [row["tokenized"] for row in rows]
-    followed = PTBTokenizer().tokenize(
-        {k: [{"caption": row["caption"]}, {"caption": "A"}] for k, row in enumerate(rows)}
-    )
+    followed = PTBTokenizer().tokenize({k: [{"caption": row["caption"]}, {"caption": "A"}] for k, row in enumerate(rows)})
     expected = [row.get("tokenized_if_next_line_is_capitalised", row["tokenized"]) for row in rows]
     assert [followed[k][0] for k in range(len(rows))] == expected
 
@@ -105,9 +101,7 @@ def test_meteor_returns_a_float_and_a_list():
 
 def test_bleu_prints_the_counts_of_the_corpus(capsys):
     Bleu(2).compute_score({1: ["a dog runs"]}, {1: ["a dog"]})
-    assert capsys.readouterr().out == (
-        "{'testlen': 2, 'reflen': 3, 'guess': [2, 1], 'correct': [2, 1]}\nratio: 0.6666666664444447\n"
-    )
+    assert capsys.readouterr().out == ("{'testlen': 2, 'reflen': 3, 'guess': [2, 1], 'correct': [2, 1]}\nratio: 0.6666666664444447\n")
     Bleu(1).compute_score({1: ["a dog runs", "x"]}, {1: ["a dog"]}, verbose=2)
     first = capsys.readouterr().out.splitlines()[0]
     assert first == "{'reflen': [3, 1], 'testlen': 2, 'guess': [2], 'correct': [2]} 1"
@@ -259,9 +253,7 @@ def test_the_published_example_gives_the_toolkits_output(items, tmp_path, monkey
     assert our_lines == their_lines
     assert list(ours.eval) == list(theirs.eval)
     assert ours.eval == pytest.approx(theirs.eval, abs=1e-12)
-    assert {key: type(value) for key, value in ours.eval.items()} == {
-        key: type(value) for key, value in theirs.eval.items()
-    }
+    assert {key: type(value) for key, value in ours.eval.items()} == {key: type(value) for key, value in theirs.eval.items()}
     assert list(ours.imgToEval) == list(theirs.imgToEval)
     for image, row in theirs.imgToEval.items():
         assert list(ours.imgToEval[image]) == list(row)

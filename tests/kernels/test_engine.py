@@ -23,9 +23,7 @@ NAME = "import caption_kernels as k; print(k.engine, k.build_hash, k.stem(['runn
 
 def python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
     keep = {key: value for key, value in os.environ.items() if not key.startswith("CAPTION_KERNELS")}
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=keep | variables, check=False
-    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=keep | variables, check=False)
 
 
 def test_the_reference_engine_can_be_chosen_and_has_a_hash_of_its_own():
@@ -42,9 +40,7 @@ def test_the_extension_is_chosen_by_itself():
     assert result.stdout.split()[1] != python(NAME, CAPTION_KERNELS="reference").stdout.split()[1]
 
 
-@pytest.mark.parametrize(
-    ("blocked", "reason"), [(GONE, "is not installed"), (BROKEN, "cannot be loaded (libstdc++.so.6: not found)")]
-)
+@pytest.mark.parametrize(("blocked", "reason"), [(GONE, "is not installed"), (BROKEN, "cannot be loaded (libstdc++.so.6: not found)")])
 def test_without_extension_the_reference_engine_runs_after_one_line(blocked, reason):
     result = python(blocked + NAME)
     assert result.stdout.startswith("reference ")
@@ -63,10 +59,7 @@ def test_child_processes_do_not_repeat_the_line():
 def test_an_extension_that_is_demanded_and_missing_is_an_error():
     result = python(GONE + NAME, CAPTION_KERNELS="compiled")
     assert result.returncode == 1
-    assert (
-        "ImportError: caption_kernels: the compiled extension is not installed; install a C++20 compiler"
-        in result.stderr
-    )
+    assert "ImportError: caption_kernels: the compiled extension is not installed; install a C++20 compiler" in result.stderr
 
 
 def test_another_name_is_an_error():

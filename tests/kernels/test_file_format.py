@@ -19,12 +19,10 @@ from tests.support.lexicon_sources import LISTS, PARAPHRASES, WORDS, aligned, ta
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
-word = st.sampled_from(
-    ["a", "b", "c", "über", "d'", "…", "sevenly", "eightlet", "ninelette", "sixteen-letters-", "seventeen-letters"]
+word = st.sampled_from(["a", "b", "c", "über", "d'", "…", "sevenly", "eightlet", "ninelette", "sixteen-letters-", "seventeen-letters"])
+entries = st.lists(st.tuples(*[st.lists(word, min_size=1, max_size=4).map(tuple)] * 2, st.integers(1, 3)), min_size=1, max_size=30).map(
+    lambda runs: [(one, other) for one, other, times in runs for _ in range(times)]
 )
-entries = st.lists(
-    st.tuples(*[st.lists(word, min_size=1, max_size=4).map(tuple)] * 2, st.integers(1, 3)), min_size=1, max_size=30
-).map(lambda runs: [(one, other) for one, other, times in runs for _ in range(times)])
 
 
 def lists_of(**lists):

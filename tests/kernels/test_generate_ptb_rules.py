@@ -153,9 +153,7 @@ def test_the_rules_for_ascii_texts_are_the_same_rules(rule):
     assert ascii_only(short) == ascii_only(parse(rules._pattern(rule, ())))
 
 
-ranges = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)).map(lambda pair: (pair[0], sum(pair)))).map(
-    lambda r: union([tuple(r)])
-)
+ranges = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)).map(lambda pair: (pair[0], sum(pair)))).map(lambda r: union([tuple(r)]))
 
 
 @given(ranges, ranges)
@@ -167,9 +165,7 @@ def test_sets(a, b):
     assert complement(()) == ((0, LAST),)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["a*?", "(?!a)b", "(?=ab)a", "^a", "(?-i:a)", "(?i:[^a])", r"\d", "(?:a?)*", "(?i:a)(?s:.)"]
-)
+@pytest.mark.parametrize("pattern", ["a*?", "(?!a)b", "(?=ab)a", "^a", "(?-i:a)", "(?i:[^a])", r"\d", "(?:a?)*", "(?i:a)(?s:.)"])
 def test_what_the_matcher_cannot_do_is_an_error(pattern):
     with pytest.raises(ValueError):
         Tables().program(parse(pattern), "MATCH")

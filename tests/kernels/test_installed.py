@@ -70,9 +70,7 @@ def test_damaged_file_is_built_again_with_one_note(sources, root, caplog, damage
     expected = content(files.load_lexicon(sources))
     path = cached(root)
     whole = path.read_bytes()
-    torn = {"cut": whole[:-8], "empty": b"", "version": whole[:8] + b"\x07" + whole[9:], "torn": bytes(len(whole))}[
-        damage
-    ]
+    torn = {"cut": whole[:-8], "empty": b"", "version": whole[:8] + b"\x07" + whole[9:], "torn": bytes(len(whole))}[damage]
     path.unlink()  # the first lexicon maps it
     path.write_bytes(torn)
     assert content(files.load_lexicon(sources)) == expected
@@ -123,9 +121,7 @@ def test_file_that_cannot_be_verified_is_not_kept(sources, root, monkeypatch, ca
     assert not [*(root / "meteor").glob("*.lexicon"), *(root / "meteor").glob(".*.lexicon*")]
 
 
-def test_without_a_folder_to_write_to_the_lexicon_is_held_in_memory_with_one_note(
-    sources, tmp_path, monkeypatch, caplog
-):
+def test_without_a_folder_to_write_to_the_lexicon_is_held_in_memory_with_one_note(sources, tmp_path, monkeypatch, caplog):
     expected = content(files.load_lexicon(sources))
     (tmp_path / "file").touch()
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
@@ -313,9 +309,7 @@ def test_pycocoevalcap_without_its_data_is_named(tmp_path, monkeypatch):
         submodule_search_locations = (str(tmp_path),)
 
     monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: Spec)
-    with pytest.raises(
-        files.MissingSources, match=r"METEOR needs .*meteor-1\.5\.jar, which the installed pycocoevalcap lacks"
-    ):
+    with pytest.raises(files.MissingSources, match=r"METEOR needs .*meteor-1\.5\.jar, which the installed pycocoevalcap lacks"):
         files.find_sources()
     (tmp_path / "meteor").mkdir()
     (tmp_path / "meteor/meteor-1.5.jar").touch()

@@ -57,9 +57,7 @@ def assert_engines_agree(new_meteor_texts, texts):
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=4))
 @example(["a the a the a the a dog", "the a dog a the a the a the"])
-@example(
-    ["dog a hound a a a a before", "a dog hound dog before hound dog a hound dog dog a"]
-)  # paths in another order after a fixed match
+@example(["dog a hound a a a a before", "a dog hound dog before hound dog a hound dog dog a"])  # paths in another order after a fixed match
 @example(["em aé", "aé em"])  # two words with equal Java hashes
 @example(["dog dog dogs hound a dog", "a dog the dog an animal that barks dog"])
 def test_sentences_with_many_overlapping_matches(new_meteor_texts, texts):
@@ -90,9 +88,7 @@ def test_texts_of_hundreds_of_words(new_meteor_texts):
 
 
 def test_keys_of_more_than_64_bits(new_meteor_texts):
-    answer = all_pairs(
-        new_meteor_texts(compiled), ["dog dog", "lady " + "dog " * 50_000], rows=np.array([-1, 0, 1, -1])[[0, 1, 2, 0]]
-    )
+    answer = all_pairs(new_meteor_texts(compiled), ["dog dog", "lady " + "dog " * 50_000], rows=np.array([-1, 0, 1, -1])[[0, 1, 2, 0]])
     assert answer.statistics[0] == [2, 50_001, 0, 0, 2, 2, 0, 0, *[0] * 12, 1, 2, 2]
     assert answer.statistics[1] == [50_001, 2, 0, 0, 2, 2, 0, 0, *[0] * 12, 1, 2, 2]
 

@@ -56,9 +56,7 @@ def test_matches_by_module(matches):
     assert matches(["dog"], ["dogs"]) == [Match(0, 1, 0, 1, STEM), Match(0, 1, 0, 1, SYNONYM)]
     assert Match(0, 1, 0, 1, SYNONYM) in matches(["hound"], ["dog"])
     assert matches(["a", "dog"], ["the", "dog"])[0] == Match(1, 1, 1, 1, EXACT)
-    assert (
-        matches(["a", "dog"], ["the", "dog"]).count(Match(0, 2, 0, 2, PARAPHRASE)) == 3
-    )  # one for each entry, either way
+    assert matches(["a", "dog"], ["the", "dog"]).count(Match(0, 2, 0, 2, PARAPHRASE)) == 3  # one for each entry, either way
 
 
 def test_equal_texts_have_exact_matches_only(matches):

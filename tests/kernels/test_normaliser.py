@@ -26,9 +26,7 @@ PIECES = [
     "\ufffd", "<", '"', "(", "_", "\u0301", "\u00ad", "𐐀",
 ]  # fmt: skip
 BLANKS = [*" \t\n\r\f\x0b\x00\x1c\x85", "  ", "\u00a0", "\u2000", "\u200b", "\u2028", "\u202f", "\u3000"]
-texts = (
-    st.lists(st.sampled_from([*PIECES, *BLANKS]), max_size=14).map("".join) | st.text() | st.text(".D OTMULTI.,'-a1")
-)
+texts = st.lists(st.sampled_from([*PIECES, *BLANKS]), max_size=14).map("".join) | st.text() | st.text(".D OTMULTI.,'-a1")
 
 
 @pytest.fixture(scope="module")
@@ -128,11 +126,7 @@ def jar_steps(text):
 
 
 @settings(max_examples=500)
-@given(
-    st.lists(st.sampled_from([".", "..", "...", "DOTMULTI", "DOTMULTI.", "DOT", "D", "x", " "]), max_size=9).map(
-        "".join
-    )
-)
+@given(st.lists(st.sampled_from([".", "..", "...", "DOTMULTI", "DOTMULTI.", "DOT", "D", "x", " "]), max_size=9).map("".join))
 def test_runs_of_dots_are_hidden_as_by_the_repeated_steps_of_the_jar(middle):
     assert _without_runs_of_dots(f" {middle} ") == jar_steps(f" {middle} ")
 

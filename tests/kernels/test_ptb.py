@@ -143,12 +143,7 @@ def test_letters_at_the_end_of_a_word():
 @pytest.mark.slow
 def test_each_character_in_a_word():
     for around in ("{}", "a{}b", "A {}1"):
-        assert_equal(
-            [
-                around.format(chr(code))
-                for code in (*range(0x3100), *range(0xA000, 0xB000), *range(0xD7FF, 0x11000), 0x1D7CE)
-            ]
-        )
+        assert_equal([around.format(chr(code)) for code in (*range(0x3100), *range(0xA000, 0xB000), *range(0xD7FF, 0x11000), 0x1D7CE)])
 
 
 def test_golden_captions(golden):

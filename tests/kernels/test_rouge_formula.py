@@ -41,6 +41,4 @@ def test_precision_and_recall_come_from_different_references():
 
 def test_f_weighs_recall_by_beta_squared_and_is_zero_without_a_match():
     assert BETA == 1.2
-    assert f_measure(np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])) == pytest.approx(
-        [2.44 * 0.5 / (1.0 + 1.44 * 0.5), 0.0, 0.0]
-    )
+    assert f_measure(np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])) == pytest.approx([2.44 * 0.5 / (1.0 + 1.44 * 0.5), 0.0, 0.0])

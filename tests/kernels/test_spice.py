@@ -79,9 +79,7 @@ def test_a_program_that_is_no_java_is_refused(tmp_path):
 def test_a_failing_program_is_one_line(java, tmp_path):
     java()
     scorer = Spice()
-    (tmp_path / "java").write_text(
-        f"#!{sys.executable}\nimport sys\nsys.exit('at x\\njava.lang.Error: broken\\nat y')\n"
-    )
+    (tmp_path / "java").write_text(f"#!{sys.executable}\nimport sys\nsys.exit('at x\\njava.lang.Error: broken\\nat y')\n")
     with pytest.raises(RuntimeError, match="exit code 1: java.lang.Error: broken$"):
         scorer.compute_score({1: ["a"]}, {1: ["b"]})
 

@@ -20,10 +20,6 @@ def test_the_stub_is_that_of_the_extension(root):
 def test_the_extension_is_built_from_the_sources_of_this_checkout(root):
     """`make` builds it again."""
     folder = root / "kernels"
-    files = sorted(
-        path.relative_to(folder).as_posix()
-        for name in ("core", "include", "binding")
-        for path in (folder / name).iterdir()
-    )
+    files = sorted(path.relative_to(folder).as_posix() for name in ("core", "include", "binding") for path in (folder / name).iterdir())
     lines = (f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
     assert compiled.build_hash == hashlib.sha256("".join(lines).encode()).hexdigest()[:16]

@@ -47,9 +47,7 @@ def test_both_engines_have_the_same_rows_and_ngrams(texts):
     assert grams.tolist() == theirs.gram_rows(expected).tolist()
     for row, text in zip(grams.tolist(), texts):
         order = [list(counts.items()) for counts in counts_of(ours, row)]
-        assert order == [
-            [(" ".join(gram), count) for gram, count in counts.items()] for counts in count_ngrams(text.split())
-        ]
+        assert order == [[(" ".join(gram), count) for gram, count in counts.items()] for counts in count_ngrams(text.split())]
         assert order == [list(counts.items()) for counts in counts_of(theirs, row)]
 
 

@@ -30,9 +30,7 @@ class Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.limit = 100
         """Maximum number of choices of a reply."""
-        self.answer: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: captions(
-            body, min(self.limit, body.get("n", 1))
-        )
+        self.answer: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: captions(body, min(self.limit, body.get("n", 1)))
         self.pause = 0.0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

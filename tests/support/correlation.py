@@ -40,9 +40,7 @@ def correlate(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) 
     table = correlate_columns(columns[0][:, None], columns[1][:, None])
     r, p, spearman, kendall = (float(a[0, 0]) for a in (table.r, table.p, table.spearman, table.kendall))
     notes = [f"{name} {problem}" for name, column in zip("xy", columns) if (problem := problem_of(column))]
-    return Correlation(
-        table.n, _or_none(r), _or_none(r * r), _or_none(p), _or_none(spearman), _or_none(kendall), "; ".join(notes)
-    )
+    return Correlation(table.n, _or_none(r), _or_none(r * r), _or_none(p), _or_none(spearman), _or_none(kendall), "; ".join(notes))
 
 
 def _or_none(value: float) -> float | None:

@@ -94,9 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/api/whoami-v2":
             self._json({"name": "someone", "type": "user", "orgs": []})
             return
-        match = re.fullmatch(
-            r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info|preupload|commit)/([^/]+)(/.*)?)?", path
-        )
+        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info|preupload|commit)/([^/]+)(/.*)?)?", path)
         if match:
             self._api(match[1], match[2] or "revision", match[3] or "main", (match[4] or "").strip("/"), body)
             return
@@ -131,17 +129,11 @@ class Handler(BaseHTTPRequestHandler):
         elif what == "tree":
             entries = [_entry(path, content) for path, content in files.items() if path.startswith(folder)]
             folders = {path.rpartition("/")[0] for path in files} - {""}
-            self._json(
-                [*entries, *({"type": "directory", "path": f, "size": 0, "oid": "0"} for f in folders if not folder)]
-            )
+            self._json([*entries, *({"type": "directory", "path": f, "size": 0, "oid": "0"} for f in folders if not folder)])
         elif what == "paths-info":
             wanted = _form(body)
             found = [_entry(path, files[path]) for path in wanted if path in files]
-            folders = [
-                {"type": "directory", "path": p, "size": 0, "oid": "0"}
-                for p in wanted
-                if any(f.startswith(f"{p}/") for f in files)
-            ]
+            folders = [{"type": "directory", "path": p, "size": 0, "oid": "0"} for p in wanted if any(f.startswith(f"{p}/") for f in files)]
             self._json([*found, *folders])
         elif what == "preupload":
             paths = [entry["path"] for entry in json.loads(body)["files"]]

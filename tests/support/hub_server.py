@@ -39,10 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path.startswith("/api/models/"):
             files = sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
             if "/tree/" in path:
-                rows = [
-                    {"type": "file", "path": f, "size": (self.folder / f).stat().st_size, "oid": self._etag(f)}
-                    for f in files
-                ]
+                rows = [{"type": "file", "path": f, "size": (self.folder / f).stat().st_size, "oid": self._etag(f)} for f in files]
                 return self._send(200, json.dumps(rows).encode(), {"Content-Type": "application/json"})
             info = {"id": "tiny/model", "sha": COMMIT, "siblings": [{"rfilename": f} for f in files]}
             return self._send(200, json.dumps(info).encode(), {"Content-Type": "application/json"})

@@ -30,9 +30,7 @@ def write_video(
     return path
 
 
-def write_sound(
-    path: Path, seconds: float = 1.0, *, pitch: float = 440.0, rate: int = 16000, codec: str | None = None
-) -> Path:
+def write_sound(path: Path, seconds: float = 1.0, *, pitch: float = 440.0, rate: int = 16000, codec: str | None = None) -> Path:
     """Write a sine of amplitude 0.5, as WAV or through an encoder of FFmpeg."""
     samples = (0.5 * np.sin(2 * np.pi * pitch * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
     if codec is None:

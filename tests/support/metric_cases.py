@@ -98,9 +98,7 @@ def case(name: str) -> Case:
     if metric.spec.level == "model":
         scores = token_scores(6, 2 if name == "poll" else 3)
         if name == "poll":
-            scores = [
-                [replace(s, tokens=(word, *s.tokens[1:])) for s, word in zip(row, ("yes", "no"))] for row in scores
-            ]
+            scores = [[replace(s, tokens=(word, *s.tokens[1:])) for s, word in zip(row, ("yes", "no"))] for row in scores]
         return Case(name, values, (), tuple(scores))
     if name in OF_GAMES:
         return Case(name, values, _games())

@@ -60,9 +60,7 @@ def read_request(connection: socket.socket) -> dict | None:
             return None
         data += part
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next(
-        int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
-    )
+    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
     while len(body) < length:
         body += connection.recv(65536)
     return json.loads(body)

@@ -10,9 +10,7 @@ import transformers
 
 from tests.support.tiny_models import DECODER, IDS, PARTS, SMALL, WORDS, _save, clip_images, loud, qwen2_vl, tokenizer
 
-MEDIA_PARTS = PARTS.replace(
-    "{% else %}", "{% elif part['type'] == 'video' %}VIDEO {% elif part['type'] == 'audio' %}AUDIO {% else %}"
-)
+MEDIA_PARTS = PARTS.replace("{% else %}", "{% elif part['type'] == 'video' %}VIDEO {% elif part['type'] == 'audio' %}AUDIO {% else %}")
 """Template of models with several media."""
 
 
@@ -43,16 +41,12 @@ def qwen2_vl_video(folder):
     content = json.loads(settings.read_text())
     content["video_processor"]["size"] = {"shortest_edge": 256, "longest_edge": 4096}
     settings.write_text(json.dumps(content))
-    file.write_text(
-        MEDIA_PARTS.replace("IMAGE", "<see> <|image_pad|> </see>").replace("VIDEO", "<see> <|video_pad|> </see>")
-    )
+    file.write_text(MEDIA_PARTS.replace("IMAGE", "<see> <|image_pad|> </see>").replace("VIDEO", "<see> <|video_pad|> </see>"))
 
 
 def ved_video(folder):
     encoder = transformers.TimesformerConfig(image_size=16, patch_size=8, num_frames=4, **SMALL)
-    decoder = transformers.GPT2Config(
-        vocab_size=len(WORDS), n_positions=64, n_embd=32, n_layer=2, n_head=4, **IDS, **DECODER
-    )
+    decoder = transformers.GPT2Config(vocab_size=len(WORDS), n_positions=64, n_embd=32, n_layer=2, n_head=4, **IDS, **DECODER)
     both: Any = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     both.decoder_start_token_id, both.pad_token_id, both.eos_token_id = 1, 0, 2
     images = transformers.VideoMAEImageProcessor(size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16})
@@ -80,9 +74,7 @@ def whisper(folder):
     extractor = transformers.WhisperFeatureExtractor(feature_size=16, chunk_length=1)
     words = tokenizer()
     model = loud(transformers.WhisperForConditionalGeneration(config), 10)
-    model.generation_config.update(
-        decoder_start_token_id=1, suppress_tokens=None, begin_suppress_tokens=None, is_multilingual=False
-    )
+    model.generation_config.update(decoder_start_token_id=1, suppress_tokens=None, begin_suppress_tokens=None, is_multilingual=False)
     _save(folder, model, extractor, words)
     # the fast tokenizer of Whisper needs a vocabulary of bytes: the words are loaded as a plain tokenizer
     (folder / "processor_config.json").write_text(json.dumps({"processor_class": "WhisperProcessor"}))

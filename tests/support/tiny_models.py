@@ -26,10 +26,7 @@ WORDS = [
     "ball",
 ]
 WORDS += ["says", ":", "<video>", "<see>", "</see>"]
-CHAT = (
-    "{% for m in messages %}{{ m['role'] }} says : {{ m['content'] }} {% endfor %}"
-    "{% if add_generation_prompt %}says :{% endif %}"
-)
+CHAT = "{% for m in messages %}{{ m['role'] }} says : {{ m['content'] }} {% endfor %}{% if add_generation_prompt %}says :{% endif %}"
 PARTS = (
     "{% for m in messages %}{{ m['role'] }} says : {% for part in m['content'] %}{% if part['type'] == 'image' %}IMAGE "
     "{% else %}{{ part['text'] }} {% endif %}{% endfor %}{% endfor %}{% if add_generation_prompt %}says :{% endif %}"
@@ -90,9 +87,7 @@ def gpt2(folder):
 
 
 def t5(folder):
-    config = transformers.T5Config(
-        vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, **IDS, **START
-    )
+    config = transformers.T5Config(vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, **IDS, **START)
     _save(folder, loud(transformers.T5ForConditionalGeneration(config), 15), tokenizer())
 
 

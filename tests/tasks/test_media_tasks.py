@@ -45,9 +45,7 @@ def test_msrvtt_runs_on_videos(root, golden, monkeypatch, tmp_path):
     sentences = [{"video_id": item["video_id"], "caption": f"a dog runs {k}"} for item in videos for k in range(10)]
     (tmp_path / "official.json").write_text(json.dumps({"videos": videos, "sentences": sentences}))
     (tmp_path / "video7011.mp4").write_bytes(b"no video")
-    official = results(
-        root, "msrvtt.yaml", model, f"dataset={{reader: msrvtt, path: {tmp_path}/official.json, split: test}}"
-    )
+    official = results(root, "msrvtt.yaml", model, f"dataset={{reader: msrvtt, path: {tmp_path}/official.json, split: test}}")
     assert [record["n"] for record in official.results] == [2]
     (reason,) = official.failed.values()
     assert "video7011.mp4: the video does not decode" in reason
@@ -63,11 +61,7 @@ def test_audiocaps_runs_on_sounds(root, golden, monkeypatch, tmp_path, form):
     if form == "jsonl":
         table = results(root, "audiocaps.yaml", model)
     else:  # one record per caption
-        rows = [
-            {"youtube_id": f"sample{i:05d}", "start_time": 5, "caption": f"rain falls {k}"}
-            for i in (1, 2, 3)
-            for k in range(4)
-        ]
+        rows = [{"youtube_id": f"sample{i:05d}", "start_time": 5, "caption": f"rain falls {k}"} for i in (1, 2, 3) for k in range(4)]
         if form == "csv":  # the official form
             lines = [f"{k},{row['youtube_id']},5,{row['caption']}" for k, row in enumerate(rows)]
             (tmp_path / "rows.csv").write_text("\n".join(["audiocap_id,youtube_id,start_time,caption", *lines]) + "\n")

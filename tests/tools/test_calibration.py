@@ -79,9 +79,7 @@ def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_rep
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
     cells = {n: {"interval": [0.9], "test": [None]} for n in ("2", "10")}
     calibration.store("a", "a", {"repetitions": 10, "tests": 9, "sizes": cells})
-    calibration.store(
-        "a", "a", {"repetitions": 20, "tests": 5, "sizes": {"3": cells["2"], "10": {"interval": [0.8], "test": [0]}}}
-    )
+    calibration.store("a", "a", {"repetitions": 20, "tests": 5, "sizes": {"3": cells["2"], "10": {"interval": [0.8], "test": [0]}}})
     table = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]["a"]
     assert (table["repetitions"], table["tests"], list(table["sizes"])) == (10, 5, ["2", "3", "10"])
     assert table["sizes"]["10"]["interval"] == [0.8] and table["sizes"]["2"] == cells["2"]

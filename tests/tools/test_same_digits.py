@@ -36,9 +36,7 @@ def test_the_last_place_of_every_number_counts(runs, field):
     def change(content):
         record = next(record for record in content["results"] if record["p_value"] is not None)
         old = record[field]
-        record[field] = (
-            [math.nextafter(old[0], 1), old[1]] if field == "ci95" else math.nextafter(old, 2) if old != 1 else 0.5
-        )
+        record[field] = [math.nextafter(old[0], 1), old[1]] if field == "ci95" else math.nextafter(old, 2) if old != 1 else 0.5
 
     edited(runs / "new", change)
     _, _, found = compare(runs / "new", runs / "old")

@@ -67,10 +67,7 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
                         out.setdefault((kind, entry.name), f"{folder.name}/{file.name}")
     for entry in built_in("tasks"):
         for file in sorted((docs / "studies").glob("*.md")):
-            if (
-                f"{entry.name.removeprefix('studies/')}" in file.read_text(encoding="utf-8")
-                and "studies/" in entry.name
-            ):
+            if f"{entry.name.removeprefix('studies/')}" in file.read_text(encoding="utf-8") and "studies/" in entry.name:
                 out.setdefault(("tasks", entry.name), f"studies/{file.name}")
         if entry.name.startswith("judgments/"):
             out["tasks", entry.name] = "judgments.md"
@@ -107,9 +104,7 @@ def _facts(entry: Entry) -> list[str]:
         "question": entry.question,
         "reads": ", ".join(entry.needs),
         "other names": ", ".join(f"`{alias}`" for alias in entry.aliases),
-        "install": f"`pip install 'caption-harness[{entry.extra}]'`"
-        if entry.extra
-        else "part of the bare installation",
+        "install": f"`pip install 'caption-harness[{entry.extra}]'`" if entry.extra else "part of the bare installation",
         "code": f"`{entry.target or entry.path}`",
     }
     return ["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items() if value)]
@@ -118,9 +113,7 @@ def _facts(entry: Entry) -> list[str]:
 def _task(entry: Entry) -> list[str]:
     text = entry.file.read_text(encoding="utf-8").rstrip()
     content = yaml.safe_load(text)
-    description = (
-        [str(content["description"]).strip(), ""] if isinstance(content, dict) and content.get("description") else []
-    )
+    description = [str(content["description"]).strip(), ""] if isinstance(content, dict) and content.get("description") else []
     return [*description, "```", f"harness run {entry.name}", "```", "", "## The spec", "", "```yaml", text, "```", ""]
 
 

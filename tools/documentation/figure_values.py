@@ -54,9 +54,7 @@ def sensitivity() -> Values:
     out: Values = {}
     for record in records:
         size = record["decoding"].get("candidates", record["sizes"]["candidates"][0])
-        out.setdefault(record["metric"], {})[size] = (
-            record["p"]["log_harmonic_mean"] if record.get("p") else float("nan")
-        )
+        out.setdefault(record["metric"], {})[size] = record["p"]["log_harmonic_mean"] if record.get("p") else float("nan")
     return {metric: ([*values], [values[size] for size in values]) for metric, values in out.items()}
 
 
@@ -81,8 +79,7 @@ def noise() -> Values:
     half = {"of": SAMPLE, "shuffle": 1, "limit": 310}
     models: list[Values] = [{"lines": {"label": "real text", **half, "offset": 310}}]
     models += [
-        {"epsilon-mixture": {"label": f"noise {epsilon:g}", "epsilon": epsilon, "length": "same"}}
-        for epsilon in (0.0, 0.1, 0.2, 0.4, 0.6)
+        {"epsilon-mixture": {"label": f"noise {epsilon:g}", "epsilon": epsilon, "length": "same"}} for epsilon in (0.0, 0.1, 0.2, 0.4, 0.6)
     ]
     metrics = [
         {"cr": {"n": 2}},

@@ -79,11 +79,7 @@ def relinked(text: str, path: Path) -> str:
         link = link.removeprefix("docs/") if depth == 0 else link
         if link.startswith(above):
             inside = link.removeprefix(above)
-            return (
-                f"]({'../' * depth}{inside})"
-                if inside.partition("#")[0] in REPOSITORY_FILES
-                else f"]({repository()}{inside})"
-            )
+            return f"]({'../' * depth}{inside})" if inside.partition("#")[0] in REPOSITORY_FILES else f"]({repository()}{inside})"
         return f"]({link})"
 
     return re.sub(r"\]\(([^)\s]+)\)", target, text)
@@ -99,9 +95,7 @@ def repository() -> str:
 
 def guide_nav(folder: Path) -> Nav:
     """Return the navigation of the hand-written pages: the first ones, the guides in the order of :data:`TITLES`, and the folders."""
-    present = {
-        item.name for item in folder.iterdir() if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))
-    }
+    present = {item.name for item in folder.iterdir() if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))}
     present -= set(REPOSITORY_FILES)
     ordered = [name for name in TITLES if name in present] + sorted(present - TITLES.keys())
     first: Nav = []
@@ -120,13 +114,8 @@ def guide_nav(folder: Path) -> Nav:
 
 def _section(folder: Path, name: str) -> list[Any]:
     """Return the pages of a folder: its index, then the others by their titles."""
-    pages = sorted(
-        (folder / name).glob("*.md"), key=lambda file: (file.name not in ("README.md", "index.md"), file.name)
-    )
-    return [
-        f"{name}/{file.name}" if file.stem in ("README", "index") else {title_of(file): f"{name}/{file.name}"}
-        for file in pages
-    ]
+    pages = sorted((folder / name).glob("*.md"), key=lambda file: (file.name not in ("README.md", "index.md"), file.name))
+    return [f"{name}/{file.name}" if file.stem in ("README", "index") else {title_of(file): f"{name}/{file.name}"} for file in pages]
 
 
 def title_of(file: Path) -> str:
@@ -178,9 +167,7 @@ def _api(folder: Path) -> Nav:
     for title, modules in API.items():
         name = f"reference/api/{title.lower().replace(' ', '-')}.md"
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(
-            "\n".join([f"# {title}", "", *(f"::: {module}\n" for module in modules)]), encoding="utf-8"
-        )
+        (folder / name).write_text("\n".join([f"# {title}", "", *(f"::: {module}\n" for module in modules)]), encoding="utf-8")
         pages.append({title: name})
     return [{"Python": pages}]
 

@@ -52,16 +52,12 @@ DATA = [
 ]
 
 
-@target(
-    altered(PREDICTIONS) | encoded(replaced(json.loads(PREDICTIONS[0]))) | encoded(replaced(json.loads(PREDICTIONS[1])))
-)
+@target(altered(PREDICTIONS) | encoded(replaced(json.loads(PREDICTIONS[0]))) | encoded(replaced(json.loads(PREDICTIONS[1]))))
 def predictions(data: bytes, folder: Path) -> None:
     """Predictions in every format."""
     path = folder / "p.json"
     path.write_bytes(data)
-    adapter = current().create(
-        "adapters", "predictions", {"path": str(path), "allow_missing": True, "allow_unknown": True}
-    )
+    adapter = current().create("adapters", "predictions", {"path": str(path), "allow_missing": True, "allow_unknown": True})
     adapter.prepare(TaskView(EXAMPLES, Decoding(), partial=False))
     list(adapter.generate(EXAMPLES, Decoding(), [0, 1]))
 
@@ -166,10 +162,7 @@ def specs(data: bytes, folder: Path) -> None:
 @target(
     encoded(
         st.tuples(
-            st.sampled_from(
-                [".".join(p) for p in (("seed",), ("metrics", "0"), ("decoding", "top_k"), ("views", "0", "y"))]
-            )
-            | TEXTS,
+            st.sampled_from([".".join(p) for p in (("seed",), ("metrics", "0"), ("decoding", "top_k"), ("views", "0", "y"))]) | TEXTS,
             TEXTS,
         )
     )
@@ -214,10 +207,7 @@ MANIFEST = {
 }
 
 
-@target(
-    altered([json.dumps(MANIFEST).encode(), __import__("yaml").safe_dump(MANIFEST).encode()])
-    | encoded(replaced(MANIFEST))
-)
+@target(altered([json.dumps(MANIFEST).encode(), __import__("yaml").safe_dump(MANIFEST).encode()]) | encoded(replaced(MANIFEST)))
 def registries(data: bytes, folder: Path) -> None:
     """A registry in the working directory: read, listed, described, loaded."""
     from harness.cli.show import card
@@ -303,9 +293,7 @@ def _forged_samples() -> st.SearchStrategy[bytes]:
         pq.write_table(changed, buffer)
         return b"forged samples.parquet\n" + buffer.getvalue()
 
-    return st.builds(
-        forge, st.sampled_from(table.column_names), st.sampled_from(values), st.sampled_from([1, 1, 1, 0.5, 0])
-    )
+    return st.builds(forge, st.sampled_from(table.column_names), st.sampled_from(values), st.sampled_from([1, 1, 1, 0.5, 0]))
 
 
 def _forged_results() -> st.SearchStrategy[bytes]:
@@ -313,9 +301,7 @@ def _forged_results() -> st.SearchStrategy[bytes]:
     return encoded(replaced(results)).map(lambda content: b"forged results.json\n" + content)
 
 
-@target(
-    st.deferred(lambda: st.sampled_from(FILES).flatmap(_damaged) | _forged_samples() | _forged_results()), scores=True
-)
+@target(st.deferred(lambda: st.sampled_from(FILES).flatmap(_damaged) | _forged_samples() | _forged_results()), scores=True)
 def run_directories(data: bytes, folder: Path) -> None:
     """Run directories with one altered file, for some of them without checksums: opened, reported, compared."""
     first, _, content = data.partition(b"\n")

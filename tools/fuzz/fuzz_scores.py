@@ -36,9 +36,7 @@ def tokenisers(data: bytes, folder: Path) -> None:
         plain_words(text)
 
 
-SETS = st.lists(
-    st.tuples(st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4
-)
+SETS = st.lists(st.tuples(st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4)
 METRICS = (
     "bleu",
     "bleu1",

@@ -30,9 +30,7 @@ LEAST = 20
 FINDINGS = Path(__file__).resolve().parents[2] / "tests" / "fuzz" / "findings"
 
 
-def guide(
-    names: list[str], seconds: float, workers: int, seed: int, out: Path, scratch: Path
-) -> collections.Counter[str]:
+def guide(names: list[str], seconds: float, workers: int, seed: int, out: Path, scratch: Path) -> collections.Counter[str]:
     """Run the guided targets one after another, ``workers`` at a time, and return their counts; say so where atheris is missing."""
     total: collections.Counter[str] = collections.Counter()
     if not names or seconds <= 0:
@@ -43,9 +41,7 @@ def guide(
             flush=True,
         )
         return total
-    count = max(
-        1, min(len(names), int(seconds * workers / LEAST))
-    )  # few targets in a short run, others with other seeds
+    count = max(1, min(len(names), int(seconds * workers / LEAST)))  # few targets in a short run, others with other seeds
     names = [names[(seed + k) % len(names)] for k in range(count)]
     each = max(LEAST, int(seconds * workers / count))
     running: list[subprocess.Popen[bytes]] = []

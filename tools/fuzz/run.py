@@ -62,11 +62,7 @@ def fuzz(args: argparse.Namespace, until: float, out: Path, scratch: Path) -> co
                 continue
             if not number:
                 raise SystemExit(f"a worker ended with {process.exitcode} before its first input")
-            why = (
-                f"no end within {STUCK} CPU s, in compiled code"
-                if stuck
-                else f"the process ended with {process.exitcode}"
-            )
+            why = f"no end within {STUCK} CPU s, in compiled code" if stuck else f"the process ended with {process.exitcode}"
             keep(out, name, data, f"{why} {hashlib.sha256(data).hexdigest()[:8]}")
             died += 1
             if time.time() < until:

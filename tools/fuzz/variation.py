@@ -48,8 +48,7 @@ def vary_items(pool: Sequence[bytes], generator: random.Random) -> bytes:
     if generator.random() < 0.3:
         items = [items[0], items[0]]
     items = [
-        json.loads(crossed(item, other, generator)) if generator.random() < 0.5 else item
-        for item, other in zip(items, others, strict=True)
+        json.loads(crossed(item, other, generator)) if generator.random() < 0.5 else item for item, other in zip(items, others, strict=True)
     ]
     return json.dumps(items).encode()
 
@@ -113,10 +112,7 @@ def batch_of_sets(pool: Sequence[bytes], generator: random.Random) -> bytes:
     most = generator.choice((1, 2, 3)) if tested else generator.choice((1, 2, 3, 5))
     equal = generator.random() < 0.5
     shape = generator.randint(1, most), generator.randint(1, most)
-    sets = [
-        [[text() for _ in range(count if equal else generator.randint(1, most))] for count in shape]
-        for _ in range(size)
-    ]
+    sets = [[[text() for _ in range(count if equal else generator.randint(1, most))] for count in shape] for _ in range(size)]
     return json.dumps([generator.choice(drawn)[0], tested, sets]).encode()
 
 

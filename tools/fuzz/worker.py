@@ -115,9 +115,7 @@ def bound_memory() -> None:
 class Worker:
     """The loop over targets of one process."""
 
-    def __init__(
-        self, folder: Path, out: Path, current: Current, lock: Lock | contextlib.AbstractContextManager
-    ) -> None:
+    def __init__(self, folder: Path, out: Path, current: Current, lock: Lock | contextlib.AbstractContextManager) -> None:
         self.folder, self.out, self.current, self.lock = folder, out, current, lock
         self.seen: collections.Counter[str] = collections.Counter()
         self.warmed: set[str] = set()

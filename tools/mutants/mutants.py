@@ -45,9 +45,7 @@ def operator_names() -> list[str]:
     """
     pairs = [("Binary", group) for group in (ARITHMETIC, BITS)]
     pairs += [("Comparison", group) for group in (ORDER, ("Is", "IsNot"))]
-    replaced = [
-        f"Replace{kind}Operator_{old}_{new}" for kind, group in pairs for old in group for new in group if old != new
-    ]
+    replaced = [f"Replace{kind}Operator_{old}_{new}" for kind, group in pairs for old in group for new in group if old != new]
     return [*replaced, *OTHERS]
 
 
@@ -161,11 +159,7 @@ def _is_for_types(node: ast.AST) -> bool:
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
         return False
     value = node.value
-    return (
-        isinstance(value.op, ast.BitOr)
-        and isinstance(value.left, ast.Name)
-        and ast.unparse(node.targets[0])[0].isupper()
-    )
+    return isinstance(value.op, ast.BitOr) and isinstance(value.left, ast.Name) and ast.unparse(node.targets[0])[0].isupper()
 
 
 def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:

@@ -235,9 +235,7 @@ def summary(results: dict[str, tuple[Mutant, str]]) -> int:
             name = key(mutant, (ROOT / mutant.path).read_text(encoding="utf-8"))
             if name not in reasons:
                 missing.append(name)
-            print(
-                f"unnoticed: {mutant.path}:{mutant.line} {name.partition(': ')[2]}\n    {reasons.get(name, 'NO REASON')}"
-            )
+            print(f"unnoticed: {mutant.path}:{mutant.line} {name.partition(': ')[2]}\n    {reasons.get(name, 'NO REASON')}")
     for folder, ends in sorted(folders.items()):
         print(f"{folder:<28} {len(ends):>4} mutants, {ends.count('unnoticed'):>3} unnoticed")
     ends = [end for _, end in results.values()]

@@ -123,8 +123,6 @@ def largest(environment: Environment, count: int = 8) -> list[tuple[str, float]]
     """Return the largest entries of the environment's packages as (name, MB), largest first."""
     site = next((environment.folder / "lib").glob("python*/site-packages"))
     sizes = [
-        (entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6)
-        for entry in site.iterdir()
-        if not entry.is_symlink()
+        (entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6) for entry in site.iterdir() if not entry.is_symlink()
     ]
     return sorted(sizes, key=lambda pair: -pair[1])[:count]

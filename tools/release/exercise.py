@@ -60,9 +60,7 @@ def exercise(bin_folder: Path, folder: Path) -> Exercise:
 
 def call(bin_folder: Path, arguments: str, folder: Path) -> str:
     """Return what ``harness ARGUMENTS`` prints in a folder; raise :class:`Failed` with its last lines when it fails."""
-    keep = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HARNESS_", "VIRTUAL_ENV"))
-    }
+    keep = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HARNESS_", "VIRTUAL_ENV"))}
     cache = {"HARNESS_CACHE": str(folder / "cache"), "PYTHONWARNINGS": "error::UserWarning"}
     command = [str(bin_folder / "harness"), *arguments.split()]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=keep | cache, check=False)

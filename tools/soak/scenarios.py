@@ -125,11 +125,7 @@ def whole_processes(shop: Workshop) -> Iterator[bool]:
         process.send_signal(shop.random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)))
         text, _ = process.communicate()
         end = End(process.returncode, text.decode(errors="replace"))
-        early = (
-            end.code == 1
-            and "KeyboardInterrupt" in end.text
-            and "harness/" not in end.text.replace("harness/cli/main", "")
-        )
+        early = end.code == 1 and "KeyboardInterrupt" in end.text and "harness/" not in end.text.replace("harness/cli/main", "")
         if early:  # the interpreter's own report of Ctrl-C before the program begins
             end = End(130, "")
         shop.first_end("whole-processes", name, end)

@@ -178,9 +178,7 @@ def print_summary(tallies: Mapping[str, Tally]) -> int:
     total = dict.fromkeys(("runs", "killed", *kinds), 0)
     for name, tally in tallies.items():
         row = [sum(text.startswith(kind) for text in tally.problems) for kind in kinds]
-        print(
-            f"{name:<16} {tally.tried:>6} {tally.interrupted:>7} {tally.refused:>11} {'  '.join(f'{k:>9}' for k in row)}"
-        )
+        print(f"{name:<16} {tally.tried:>6} {tally.interrupted:>7} {tally.refused:>11} {'  '.join(f'{k:>9}' for k in row)}")
         for key, value in zip(total, (tally.tried, tally.interrupted, *row)):
             total[key] += value
     problems = sum(total[kind] for kind in kinds)

@@ -88,9 +88,7 @@ def literal_listener(speaker: Speaker, images: torch.Tensor, hypotheses: list[Hy
         tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
     is_token = torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
     inputs = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
-    single = (
-        images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])
-    )  # target and distractor alike
+    single = images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])  # target and distractor alike
     with torch.inference_mode():
         log_probs = speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
     token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[..., 0]
@@ -189,8 +187,7 @@ class A3DS:
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
             raise InputError(
-                f"trained on {trained_on or 'features'} of width {width}; the image features are '{source.name}' of width "
-                f"{source.width}",
+                f"trained on {trained_on or 'features'} of width {width}; the image features are '{source.name}' of width {source.width}",
                 str(path),
             )
 
@@ -296,9 +293,7 @@ def _game(example: Example) -> tuple[int, list[int]]:
 def _pad_tokens(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
     """Return token ids (R, T) padded with PAD, at least ``width`` wide."""
     width = max(width, *(len(row) for row in rows)) if rows else width
-    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long).reshape(
-        len(rows), width
-    )
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long).reshape(len(rows), width)
 
 
 def _checkpoint(name: str, agent: str) -> Path:

@@ -99,9 +99,7 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise InputError(
-            f"not a readable state dict ({(str(error) or type(error).__name__).splitlines()[0]})", str(path)
-        ) from error
+        raise InputError(f"not a readable state dict ({(str(error) or type(error).__name__).splitlines()[0]})", str(path)) from error
     if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise InputError("holds no plain state dict (names and tensors)", str(path))
     return {key: value.float() for key, value in state.items()}, meta
@@ -118,9 +116,7 @@ def save_state(path: str | Path, state: Mapping[str, torch.Tensor], meta: Mappin
     partial.replace(path)
 
 
-def joined_listener_state(
-    message: Mapping[str, torch.Tensor], image: Mapping[str, torch.Tensor]
-) -> dict[str, torch.Tensor]:
+def joined_listener_state(message: Mapping[str, torch.Tensor], image: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return the state of a listener from the authors' two files, the message encoder and the image encoder.
 
     The weights of the image encoder's ResNet (``resnet.*``) are left out: listeners read image features.
@@ -129,9 +125,7 @@ def joined_listener_state(
     return state | {f"encoder.{key}": value for key, value in image.items() if not key.startswith("resnet.")}
 
 
-def stored_vocabulary(
-    path: str | Path, count: int, vocabulary: str | Path | None, meta: Mapping[str, Any]
-) -> Vocabulary:
+def stored_vocabulary(path: str | Path, count: int, vocabulary: str | Path | None, meta: Mapping[str, Any]) -> Vocabulary:
     """Return the words of a checkpoint.
 
     Parameters
@@ -159,7 +153,5 @@ def stored_vocabulary(
             raise InputError(f"no JSON vocabulary of word -> id ({error})", str(vocabulary)) from None
     if len(words) != count:
         source = str(vocabulary) if vocabulary is not None else "the published vocabulary"
-        raise InputError(
-            f"checkpoint of {count} words, but {source} has {len(words)}: give the checkpoint's vocabulary", str(path)
-        )
+        raise InputError(f"checkpoint of {count} words, but {source} has {len(words)}: give the checkpoint's vocabulary", str(path))
     return Vocabulary(words)

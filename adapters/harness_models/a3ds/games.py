@@ -86,9 +86,7 @@ def draw_games(
     distractors = similar_scenes(targets, random) if pairing == "similar" else _others(targets, pool, random)
     scenes = np.unique(np.concatenate([pool, distractors]))
     table = torch.from_numpy(source.features(scenes).astype(np.float16))
-    return Games(
-        scenes, table, np.searchsorted(scenes, targets), np.searchsorted(scenes, distractors), encode(texts, vocabulary)
-    )
+    return Games(scenes, table, np.searchsorted(scenes, targets), np.searchsorted(scenes, distractors), encode(texts, vocabulary))
 
 
 def _others(targets: np.ndarray, pool: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -195,9 +193,7 @@ def shift_right(tokens: torch.Tensor) -> torch.Tensor:
     return torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
 
 
-def structural_loss(
-    speaker: Speaker, features: torch.Tensor, captions: torch.Tensor, sample: torch.Tensor | None
-) -> torch.Tensor:
+def structural_loss(speaker: Speaker, features: torch.Tensor, captions: torch.Tensor, sample: torch.Tensor | None) -> torch.Tensor:
     """Return the mean cross-entropy over all slots of the captions, PAD counted.
 
     Parameters

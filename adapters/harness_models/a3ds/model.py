@@ -165,9 +165,7 @@ class Speaker(_Agent):
 
     sizes: SpeakerSizes
 
-    def __init__(
-        self, sizes: SpeakerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, sizes: SpeakerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None) -> None:
         super().__init__(sizes, vocabulary, meta)
         self.embed = nn.Embedding(sizes.words, sizes.embed)
         self.project = nn.Linear(sizes.features, sizes.visual)
@@ -309,17 +307,13 @@ class Listener(_Agent):
 
     sizes: ListenerSizes
 
-    def __init__(
-        self, sizes: ListenerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, sizes: ListenerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None) -> None:
         super().__init__(sizes, vocabulary, meta)
         self.rnn = _MessageEncoder(sizes)
         self.encoder = _ImageEncoder(sizes)
 
     @classmethod
-    def load(
-        cls, path: str | Path, encoder: str | Path | None = None, vocabulary: str | Path | None = None
-    ) -> Listener:
+    def load(cls, path: str | Path, encoder: str | Path | None = None, vocabulary: str | Path | None = None) -> Listener:
         """Return the listener of a file, in evaluation mode.
 
         Parameters
@@ -344,9 +338,7 @@ class Listener(_Agent):
             hidden, features = state["encoder.embed.weight"].shape
         except KeyError as error:
             raise InputError(f"no listener: the key {error} is missing", str(path)) from None
-        listener = cls(
-            ListenerSizes(words, embed, hidden, features), stored_vocabulary(path, words, vocabulary, meta), meta
-        )
+        listener = cls(ListenerSizes(words, embed, hidden, features), stored_vocabulary(path, words, vocabulary, meta), meta)
         _load_state(listener, state, path)
         return listener
 
@@ -363,9 +355,7 @@ class Listener(_Agent):
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return scores (B, K) of images with features (B, K, D) for messages (B, T): logits of the choice."""
-        return torch.einsum(
-            "bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens)
-        )
+        return torch.einsum("bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens))
 
 
 def _load_state(agent: Speaker | Listener, state: Mapping[str, torch.Tensor], path: str | Path) -> None:

@@ -146,9 +146,7 @@ class _A3dsTraining:
         self.listener.rnn.embed.weight.requires_grad_(False)  # word vectors stay random, as in the authors' code
         self.optimisers = {
             "speaker": torch.optim.Adam(self.speaker.parameters(), plan.learning_rate),
-            "listener": torch.optim.Adam(
-                [p for p in self.listener.parameters() if p.requires_grad], plan.learning_rate
-            ),
+            "listener": torch.optim.Adam([p for p in self.listener.parameters() if p.requires_grad], plan.learning_rate),
         }
         self.step = 0
 
@@ -161,9 +159,7 @@ class _A3dsTraining:
             )
         trained_on = speaker.meta.get("features")
         if trained_on not in (None, self.source):
-            raise InputError(
-                f"the speaker was trained on '{trained_on}', not on '{self.source}'", str(self.plan.speaker)
-            )
+            raise InputError(f"the speaker was trained on '{trained_on}', not on '{self.source}'", str(self.plan.speaker))
         self._unfold(speaker.project)
         return speaker
 
@@ -213,9 +209,7 @@ class _A3dsTraining:
         for features, captions in batches(self.games, self.plan.batch, random):
             features = (features - self.mean) / self.deviation
             with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.bfloat16):
-                row = (self._supervise if self.plan.stage == "baseline" else self._game)(
-                    features, captions, epoch, generator
-                )
+                row = (self._supervise if self.plan.stage == "baseline" else self._game)(features, captions, epoch, generator)
             totals.append(row)
             self.step += 1
             if self.step % 20 == 0:
@@ -223,18 +217,14 @@ class _A3dsTraining:
                 self._log({"epoch": epoch, "step": self.step, **_mean(recent)})
         self._log({"epoch": epoch, "step": self.step, "whole_epoch": True, **_mean(totals)})
 
-    def _supervise(
-        self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator
-    ) -> dict[str, float]:
+    def _supervise(self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator) -> dict[str, float]:
         forced = torch.rand((), generator=generator).item() < self.plan.forcing_decay ** (epoch - 1)
         sample = None if forced else sample_messages(self.speaker, features, captions.shape[1] - 1, generator)
         loss = structural_loss(self.speaker, features, captions, sample)
         self._update("speaker", loss)
         return {"structural": loss.item()}
 
-    def _game(
-        self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator
-    ) -> dict[str, float]:
+    def _game(self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator) -> dict[str, float]:
         played = play(
             self.speaker,
             self.listener,

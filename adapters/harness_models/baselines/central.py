@@ -22,9 +22,7 @@ BATCH = 512
 """Sets per batch of distances."""
 
 
-def sum_distances(
-    sets: Sequence[Sequence[str]], distance: Distance, references: Sequence[Sequence[str]]
-) -> list[np.ndarray]:
+def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, references: Sequence[Sequence[str]]) -> list[np.ndarray]:
     """Return for each set of captions the sum (P,) of the distances of each caption to the others.
 
     Parameters
@@ -81,9 +79,7 @@ class Central:
     """
 
     @check_arguments
-    def __init__(
-        self, *, distance: str | Mapping[str, Any] | Distance = "cider", n: Count | None = None, held_out: bool = False
-    ) -> None:
+    def __init__(self, *, distance: str | Mapping[str, Any] | Distance = "cider", n: Count | None = None, held_out: bool = False) -> None:
         self.distance: Distance = resolve("distances", distance)
         self.n = n
         self.held_out = held_out

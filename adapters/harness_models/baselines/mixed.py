@@ -37,9 +37,7 @@ class MixedCaptions:
         """Return the number of candidates of a set."""
         return self.n or decoding.candidates or self.default_size
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Candidates]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Candidates]:
         """Yield the set of each example."""
         for example, seed in zip(examples, seeds):
             yield self.mix(example, self.size(decoding), seed)
@@ -136,9 +134,7 @@ class Mixture(MixedCaptions):
         correct = split.candidates[: self.drawn_correct]
         return replace(split, candidates=self.arrange(correct, wrong, size, np.random.default_rng([seed, 2])))
 
-    def arrange(
-        self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator
-    ) -> tuple[str, ...]:
+    def arrange(self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator) -> tuple[str, ...]:
         """Return ``size`` candidates: the unique ones in a random order, in turn."""
         return tuple(draw_in_turn([*correct, *wrong], size, rng))
 
@@ -179,9 +175,7 @@ class Mixture(MixedCaptions):
                 texts[text] = None
                 if len(texts) == count:
                     return list(texts)
-        raise HarnessError(
-            f"{self.name}: found {len(texts)} captions of other examples for '{example.id}'; expected {count}"
-        )
+        raise HarnessError(f"{self.name}: found {len(texts)} captions of other examples for '{example.id}'; expected {count}")
 
     def _positions(self, count: int, rng: np.random.Generator) -> Iterator[int]:
         """Yield positions of other examples: independent draws, sufficient in a large task, then a permutation of all positions."""
@@ -246,9 +240,7 @@ class Pools(Mixture):
         if self.correct > size:
             raise InputError(f"pools: {size} candidates are too few for {self.correct} correct ones")
 
-    def arrange(
-        self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator
-    ) -> tuple[str, ...]:
+    def arrange(self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator) -> tuple[str, ...]:
         """Return ``size`` candidates in a random order, ``correct`` of them correct."""
         texts = [*draw_in_turn(correct, self.correct, rng), *draw_in_turn(wrong, size - self.correct, rng)]
         return tuple(texts[i] for i in rng.permutation(size).tolist())
@@ -352,9 +344,7 @@ class Shuffled(MixedCaptions):
     def prepare(self, task: TaskView) -> None:
         """Compute the ring; raise :class:`InputError` for a task with fewer than two examples."""
         if len(task.examples) < 2:
-            raise InputError(
-                f"shuffled: the task has {len(task.examples)} examples; captions of another example need at least 2"
-            )
+            raise InputError(f"shuffled: the task has {len(task.examples)} examples; captions of another example need at least 2")
         ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 

@@ -84,9 +84,7 @@ class WordModel:
             probabilities = self.distribution(before)
             value = probabilities[self._index.get(token, 0)]
             logs[k] = np.log(value)
-            ranks[k] = np.count_nonzero(probabilities > value) + np.count_nonzero(
-                probabilities[: self._index.get(token, 0)] == value
-            )
+            ranks[k] = np.count_nonzero(probabilities > value) + np.count_nonzero(probabilities[: self._index.get(token, 0)] == value)
             before = token
         return TokenScores(logs, ranks, tuple(tokens))
 

@@ -184,9 +184,7 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
     texts: list[tuple[int, list[str]]] = []
     for row, captions in enumerate(caption_sets(scenes, cast(Kind, recipe.kind))):
         if recipe.captions > len(captions):
-            raise HarnessError(
-                f"captioner: captions is {recipe.captions}; a scene has {len(captions)} {recipe.kind} ones"
-            )
+            raise HarnessError(f"captioner: captions is {recipe.captions}; a scene has {len(captions)} {recipe.kind} ones")
         texts.extend((row, words_of(captions[k])) for k in rng.permutation(len(captions))[: recipe.captions])
     cut = recipe.held_out_images
     counts = Counter(word for row, words in texts if row >= cut for word in words)

@@ -46,9 +46,7 @@ def stage_folder(folder: Path, stage: int) -> Path:
     return folder / f"stage-{stage:03d}"
 
 
-def train(
-    recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, report: Report = lambda row: None
-) -> Path:
+def train(recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, report: Report = lambda row: None) -> Path:
     """Train a captioner and return the folder of the last stage.
 
     Parameters
@@ -157,9 +155,7 @@ class _CaptionerTraining:
 
     def _save_state(self) -> None:
         state = {"model": self.model.state_dict(), "optimiser": self.optimizer.state_dict(), "step": self.step}
-        save_state(
-            self.folder / STATE, {**state, "recent": self.recent, "settings": plain_settings(asdict(self.recipe))}
-        )
+        save_state(self.folder / STATE, {**state, "recent": self.recent, "settings": plain_settings(asdict(self.recipe))})
 
     def _resume(self) -> None:
         """Load the saved state, if there is one."""
@@ -185,9 +181,7 @@ class _CaptionerTraining:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def caption_loss(
-    model: Captioner, features: torch.Tensor, batch: Sequence[tuple[int, tuple[int, ...]]]
-) -> tuple[torch.Tensor, int]:
+def caption_loss(model: Captioner, features: torch.Tensor, batch: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[torch.Tensor, int]:
     """Return the mean negative log-probability of the tokens of captions, END counted, and their number.
 
     Parameters
@@ -247,9 +241,7 @@ def run(args: argparse.Namespace) -> int:
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:
-            print(
-                f"stage {row['stage']:>3}   step {row['step']:>6}   held-out perplexity {row['perplexity']}", flush=True
-            )
+            print(f"stage {row['stage']:>3}   step {row['step']:>6}   held-out perplexity {row['perplexity']}", flush=True)
         else:
             print(f"            step {row['step']:>6}   loss {row['loss']:.4f}", flush=True)
 

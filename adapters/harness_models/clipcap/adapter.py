@@ -130,10 +130,7 @@ class ClipCapAdapter(LeftToRight):
     def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
         """Return one CLIP vector (clip,) per example, or a failure where its image cannot be read."""
         if self.clip is not None:
-            return [
-                self._check_vector(e, v) if isinstance(v, torch.Tensor) else v
-                for e, v in zip(examples, self.clip.encode(examples))
-            ]
+            return [self._check_vector(e, v) if isinstance(v, torch.Tensor) else v for e, v in zip(examples, self.clip.encode(examples))]
         assert self.features is not None
         return [self._check_vector(e, torch.from_numpy(self.features.row(e).reshape(-1))) for e in examples]
 

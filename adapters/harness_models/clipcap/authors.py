@@ -64,9 +64,7 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSize
     if activation not in ("gelu_new", "gelu_pytorch_tanh"):
         raise InputError(f"GPT-2's activation is gelu_new; the configuration says {activation!r}", path)
     eps = float(settings.get("layer_norm_epsilon", 1e-5))
-    gpt2 = Gpt2Sizes(
-        vocabulary=vocabulary, positions=positions, width=width, layers=layers, heads=heads, inner=inner, eps=eps
-    )
+    gpt2 = Gpt2Sizes(vocabulary=vocabulary, positions=positions, width=width, layers=layers, heads=heads, inner=inner, eps=eps)
     sizes = _mapper_sizes(checkpoint, settings, gpt2)
     shapes = {"prefix_length": sizes.prefix_length, "prefix_size": sizes.clip, "vocab_size": vocabulary}
     shapes |= {"n_embd": width, "n_layer": layers, "n_positions": positions}
@@ -80,15 +78,11 @@ def _mapper_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], gpt2: Gpt
     if "clip_project.prefix_const" in checkpoint.tensors:
         return _transformer_sizes(checkpoint, settings, gpt2)
     single = "clip_project.weight" in checkpoint.tensors
-    first, last = (
-        ("clip_project.weight",) * 2 if single else ("clip_project.model.0.weight", "clip_project.model.2.weight")
-    )
+    first, last = ("clip_project.weight",) * 2 if single else ("clip_project.model.0.weight", "clip_project.model.2.weight")
     hidden, clip = checkpoint.shape(first, "CLIPCap")
     outputs = checkpoint.shape(last, "CLIPCap")[0]
     if outputs % gpt2.width:
-        raise InputError(
-            f"the mapper has {outputs} outputs; expected a multiple of GPT-2's width {gpt2.width}", str(checkpoint.path)
-        )
+        raise InputError(f"the mapper has {outputs} outputs; expected a multiple of GPT-2's width {gpt2.width}", str(checkpoint.path))
     return ClipCapSizes(
         mapper="linear" if single else "mlp", clip=clip, gpt2=gpt2, hidden=hidden,
         prefix_length=outputs // gpt2.width, normalise=bool(settings.get("normalise")),

@@ -68,9 +68,7 @@ class TransformerMapper(nn.Module):
     attend to all positions (pre-LayerNorm layers). The outputs at the constants are the prefix.
     """
 
-    def __init__(
-        self, clip: int, clip_length: int, prefix_length: int, width: int, layers: int, heads: int, inner: int
-    ) -> None:
+    def __init__(self, clip: int, clip_length: int, prefix_length: int, width: int, layers: int, heads: int, inner: int) -> None:
         super().__init__()
         self.clip_length = clip_length
         self.linear = Linear(clip, clip_length * width)
@@ -122,8 +120,7 @@ class _Attention(nn.Module):
         rows, length, width = x.shape
         keys, values = self.to_keys_values(x).split(width, dim=-1)
         query, key, value = (
-            projection.reshape(rows, length, self.heads, -1).transpose(1, 2)
-            for projection in (self.to_queries(x), keys, values)
+            projection.reshape(rows, length, self.heads, -1).transpose(1, 2) for projection in (self.to_queries(x), keys, values)
         )
         mixed = nn.functional.scaled_dot_product_attention(query, key, value)
         return self.project(mixed.transpose(1, 2).reshape(rows, length, width))

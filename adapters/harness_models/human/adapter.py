@@ -47,9 +47,7 @@ class Human:
         if held_out == "leave-one-out":
             held_out = 1
         if not isinstance(held_out, int) or isinstance(held_out, bool) or held_out < 1:
-            raise InputError(
-                f"human: held_out is {held_out!r}; expected 'leave-one-out' or a whole number of at least 1"
-            )
+            raise InputError(f"human: held_out is {held_out!r}; expected 'leave-one-out' or a whole number of at least 1")
         if split not in ("first", "random"):
             raise InputError(f"human: split is {split!r}; expected 'first' or 'random'")
         if index is not None and (held_out != 1 or not isinstance(index, int) or isinstance(index, bool) or index < 0):

@@ -82,9 +82,7 @@ class NacfAdapter(VideoAdapter):
         loaded, sizes = load_checkpoint(teacher), self.model.sizes
         model = Nacf.from_checkpoint(loaded, config).to(self.device)
         if sizes.left_to_right or not model.sizes.left_to_right:
-            raise HarnessError(
-                f"nacf: a teacher is an ARB model for NAB or NACF; found {model.sizes.method} for {sizes.method}"
-            )
+            raise HarnessError(f"nacf: a teacher is an ARB model for NAB or NACF; found {model.sizes.method} for {sizes.method}")
         words = loaded.settings.get("words", self.words.words)
         if model.sizes.vocabulary != sizes.vocabulary or words != self.words.words:
             raise HarnessError("nacf: model and teacher have different vocabularies")
@@ -111,9 +109,7 @@ class NacfAdapter(VideoAdapter):
         return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
 
     # ------------------------------------------------------------------ generation
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one generation per example: from left to right for ARB, by refinement for NAB and NACF.
 
         Refined captions have no likelihood, so their log-probabilities are left out.

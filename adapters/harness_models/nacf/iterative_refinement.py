@@ -51,9 +51,7 @@ def most_likely_lengths(log_probs: torch.Tensor, count: int, max_len: int, short
     return log_probs.topk(count, dim=1).indices.clamp(min(shortest, max_len - 1), max_len - 1)
 
 
-def sampled_lengths(
-    log_probs: torch.Tensor, uniforms: np.ndarray, temperature: float, shortest: int, longest: int
-) -> torch.Tensor:
+def sampled_lengths(log_probs: torch.Tensor, uniforms: np.ndarray, temperature: float, shortest: int, longest: int) -> torch.Tensor:
     """Return lengths (E, n) drawn from softmax(log_probs / temperature), clamped to [shortest, longest].
 
     Parameters

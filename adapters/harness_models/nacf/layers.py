@@ -111,10 +111,7 @@ class Joint(nn.Module):
 
     def forward(self, encoded: list[torch.Tensor]) -> torch.Tensor:
         """Return the memory (B, sum of frames, width) of encoded modalities (B, frames, width)."""
-        normalised = [
-            self.get_submodule(f"bn{index}")(x.reshape(-1, x.shape[-1])).reshape(x.shape)
-            for index, x in enumerate(encoded)
-        ]
+        normalised = [self.get_submodule(f"bn{index}")(x.reshape(-1, x.shape[-1])).reshape(x.shape) for index, x in enumerate(encoded)]
         return torch.cat(normalised, dim=1)
 
 
@@ -161,9 +158,7 @@ class Attention(nn.Module):
         """Return keys and values, each (R, heads, S, d), of slots (R, S, width)."""
         return self._split("key", x), self._split("value", x)
 
-    def forward(
-        self, x: torch.Tensor, key: torch.Tensor, value: torch.Tensor, hidden: torch.Tensor | None
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, key: torch.Tensor, value: torch.Tensor, hidden: torch.Tensor | None) -> torch.Tensor:
         """Return the output (R, T, width) of slots ``x`` (R, T, width) that attend to keys and values (R, heads, S, d).
 
         ``hidden`` (R, 1 or T, S) is True where a slot must not attend. Hidden scores are -1e7 and not -inf, because all slots of a row
@@ -246,9 +241,7 @@ class Embedding(nn.Module):
         self.LayerNorm = nn.LayerNorm(sizes.width, eps=sizes.eps)
         self.drop = nn.Dropout(sizes.dropout)
 
-    def forward(
-        self, tokens: torch.Tensor, start: int, category: torch.Tensor | None, more: torch.Tensor | None
-    ) -> torch.Tensor:
+    def forward(self, tokens: torch.Tensor, start: int, category: torch.Tensor | None, more: torch.Tensor | None) -> torch.Tensor:
         """Return embeddings (R, T, width).
 
         Parameters

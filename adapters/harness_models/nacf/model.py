@@ -70,9 +70,7 @@ class Nacf(nn.Module):
         self.tgt_word_prj = nn.Linear(sizes.width, sizes.vocabulary, bias=sizes.output_bias)
 
     @classmethod
-    def from_checkpoint(
-        cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None
-    ) -> Nacf:
+    def from_checkpoint(cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None) -> Nacf:
         """Return the model of a checkpoint, in evaluation mode.
 
         Parameters
@@ -139,9 +137,7 @@ class Nacf(nn.Module):
             x, _ = layer(x, real, hidden, encoded.keys_values[index])
         return self.tgt_word_prj(x)
 
-    def forward(
-        self, feats: Sequence[torch.Tensor], tgt_tokens: torch.Tensor, category: torch.Tensor | None = None
-    ) -> torch.Tensor:
+    def forward(self, feats: Sequence[torch.Tensor], tgt_tokens: torch.Tensor, category: torch.Tensor | None = None) -> torch.Tensor:
         """Return the logits of training.
 
         Parameters

@@ -131,9 +131,7 @@ class VideoTraining(CaptionTraining):
         )  # fmt: skip
         check_fields(f"{system}: model", model_sizes)
         if model_sizes.width % model_sizes.heads:
-            raise HarnessError(
-                f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}"
-            )
+            raise HarnessError(f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}")
         return model_sizes
 
     def _length_goals(self) -> torch.Tensor:
@@ -220,9 +218,7 @@ def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
 
     The result is 0 if all slots are ignored.
     """
-    flat = F.cross_entropy(
-        logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum"
-    )
+    flat = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum")
     return flat / (goal != IGNORED).sum().clamp(min=1)
 
 

@@ -117,9 +117,7 @@ class VideoAdapter(LeftToRight):
         """
         value = example.meta.get("category", self.words.categories.get(example.id))
         if value is None or not str(value).isdecimal() or int(value) >= self.model.sizes.categories:
-            raise InputError(
-                f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}"
-            )
+            raise InputError(f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}")
         return int(value)
 
     def longest(self, decoding: Decoding) -> int:
@@ -178,9 +176,7 @@ class VideoAdapter(LeftToRight):
         """Yield the results of ``write`` on batches of (example, seed) pairs, without log-probabilities."""
         return self.measure(list(zip(examples, seeds)), torch.inference_mode()(write))
 
-    def choose_lengths(
-        self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None
-    ) -> torch.Tensor:
+    def choose_lengths(self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None) -> torch.Tensor:
         """Return the lengths (E, n) of the rows from log-probabilities (E, max_len): the most likely, or draws.
 
         ``numbers`` (E, n, size) are the uniform numbers of the draws, of which the first of each row draws the length, or None.
@@ -190,9 +186,7 @@ class VideoAdapter(LeftToRight):
             return most_likely_lengths(scores, steps.lengths, longest + 1, steps.shortest)
         return sampled_lengths(scores, numbers[:, :, 0], length_temperature(decoding.options), steps.shortest, longest)
 
-    def select_captions(
-        self, refiner: Refiner, slots: Slots, pairs: Sequence[Any], decoding: Decoding
-    ) -> list[Generation]:
+    def select_captions(self, refiner: Refiner, slots: Slots, pairs: Sequence[Any], decoding: Decoding) -> list[Generation]:
         """Return the generation of each of E pairs from rows (E x n): the best by score under ``refine``, else all draws in order."""
         count, rows = decoding.candidates or 1, len(slots.tokens) // len(pairs)
         order = torch.arange(count).expand(len(pairs), -1)
@@ -202,9 +196,7 @@ class VideoAdapter(LeftToRight):
         captions = [slots.rows(e * rows + order[e]) for e in range(len(pairs))]
         # Refined captions have no likelihood, so they have no log-probabilities.
         return [
-            Generation(
-                tuple(map(self.words.decode, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids)
-            )
+            Generation(tuple(map(self.words.decode, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids))
             for ids in captions
         ]
 
@@ -227,9 +219,7 @@ class VideoAdapter(LeftToRight):
     def _slots(self, example: Example, text: str) -> list[int]:
         ids, longest = self.words.encode(text), self.model.sizes.max_len - 1
         if not 1 <= len(ids) <= longest:
-            raise InputError(
-                f"a reference of example '{example.id}' has {len(ids)} words; 1 to {longest} can be scored"
-            )
+            raise InputError(f"a reference of example '{example.id}' has {len(ids)} words; 1 to {longest} can be scored")
         return ids
 
     def _pseudo(self, chunk: Sequence[tuple[int, list[int]]], videos: Encoded) -> Iterator[TokenScores]:
@@ -249,6 +239,4 @@ class VideoAdapter(LeftToRight):
         for r, (_, ids) in enumerate(chunk):
             words = slice(ends[r] - len(ids), ends[r])
             pieces = (*self.pieces(ids), "<length>")
-            yield TokenScores(
-                np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo"
-            )
+            yield TokenScores(np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo")

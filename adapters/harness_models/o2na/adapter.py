@@ -103,9 +103,7 @@ class O2naAdapter(VideoAdapter):
         return None
 
     # ------------------------------------------------------------------ generation
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
         steps = self._steps(decoding)
         return self.refine(examples, seeds, lambda pairs: self._write(pairs, decoding, steps))
@@ -124,9 +122,7 @@ class O2naAdapter(VideoAdapter):
         rows = select_rows(videos, torch.arange(len(pairs), device=self.device).repeat_interleave(row_count))
         draws = None if numbers is None else self._draws(numbers, decoding)
         flat = lengths.reshape(-1)
-        placed = place_objects(
-            self.model, rows, flat, steps, [item for item in requests for _ in range(row_count)], draws
-        )
+        placed = place_objects(self.model, rows, flat, steps, [item for item in requests for _ in range(row_count)], draws)
         refiner = ObjectRefiner(self.model, rows, steps, None if draws is None else draws.words)
         slots = refiner.write(flat, placed)
         return self.select_captions(refiner, slots, pairs, decoding)
@@ -147,9 +143,7 @@ class O2naAdapter(VideoAdapter):
             scores = scores.clone()
             scores[index] = self.model.object_predictor.length_log_probs(scores[index], videos.mean[index], objects)
         lengths = self.choose_lengths(scores, steps, decoding, numbers)
-        shortest_lengths = torch.tensor(
-            [least_length(item, steps.shortest, longest) for item in requests], device=self.device
-        )
+        shortest_lengths = torch.tensor([least_length(item, steps.shortest, longest) for item in requests], device=self.device)
         return torch.maximum(lengths, shortest_lengths[:, None])
 
     def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:

@@ -56,9 +56,7 @@ class ObjectPredictor(nn.Module):
         super().__init__()
         width = sizes.width
         self.register_buffer("words", torch.zeros(count, dtype=torch.long))
-        self.detect = nn.Sequential(
-            nn.Linear(width, width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(width, count)
-        )
+        self.detect = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(width, count))
         self.objects = nn.Embedding(count, width)
         self.slots, self.lengths = nn.Embedding(sizes.max_len, width), nn.Embedding(sizes.max_len, width)
         self.place = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
@@ -113,9 +111,7 @@ class O2na(Nacf):
         self.object_predictor = ObjectPredictor(sizes, objects)
 
     @classmethod
-    def from_checkpoint(
-        cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None
-    ) -> O2na:
+    def from_checkpoint(cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None) -> O2na:
         """Return the model of a run's folder or file, in evaluation mode.
 
         Raises
@@ -219,12 +215,8 @@ def read_objects(value: Any, names: Sequence[str], longest: int, location: str) 
     for word, position in positions.items():
         if word not in index:
             some = ", ".join(names[:12]) + (f", ... ({len(names)} words)" if len(names) > 12 else "")
-            raise InputError(
-                f"'{word}' is no object word of this model{did_you_mean(str(word), names)}; it knows {some}", location
-            )
-        if position is not None and (
-            isinstance(position, bool) or not isinstance(position, int) or not 1 <= position <= longest
-        ):
+            raise InputError(f"'{word}' is no object word of this model{did_you_mean(str(word), names)}; it knows {some}", location)
+        if position is not None and (isinstance(position, bool) or not isinstance(position, int) or not 1 <= position <= longest):
             raise InputError(f"the place of '{word}' is a number from 1 to {longest}; found {position!r}", location)
         objects[index[word]] = None if position is None else position - 1
     slots = [slot for slot in objects.values() if slot is not None]

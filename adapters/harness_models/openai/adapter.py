@@ -213,9 +213,7 @@ class OpenAI:
             values["cost"] = usage.cost(self.prices)
         return values
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed.
 
         Raises

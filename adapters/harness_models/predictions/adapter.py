@@ -196,9 +196,7 @@ def _is_systems(value: Any) -> bool:
 def _of_systems(value: Any, column: str, location: str, systems: Sequence[str]) -> list[Any] | None:
     """Return the captions of the selected systems in their order; None if all of them are null."""
     if not _is_systems(value):
-        raise InputError(
-            f"'{column}' is {records.kind(value)}; expected an object of systems (because of system: ...)", location
-        )
+        raise InputError(f"'{column}' is {records.kind(value)}; expected an object of systems (because of system: ...)", location)
     if not systems:
         names = captions.quote_list(value, MOST_NAMES)
         raise InputError(f"'{column}' holds {len(value)} systems; choose with system: NAME; found {names}", location)

@@ -109,13 +109,9 @@ def _corpus_and_recipe(train: Mapping[str, Any]) -> tuple[Lines, RnnLmRecipe]:
     settings = dict(train)
     corpus = settings.pop("corpus", None)
     if not isinstance(corpus, Mapping):
-        raise HarnessError(
-            f"rnnlm: train.corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})"
-        )
+        raise HarnessError(f"rnnlm: train.corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})")
     names = [field.name for field in fields(RnnLmRecipe)]
     for name in settings:
         if name not in names:
-            raise HarnessError(
-                f"rnnlm: unknown setting train.{name}{did_you_mean(name, names)}; settings are corpus, {', '.join(names)}"
-            )
+            raise HarnessError(f"rnnlm: unknown setting train.{name}{did_you_mean(name, names)}; settings are corpus, {', '.join(names)}")
     return Lines(**corpus), RnnLmRecipe(**settings)

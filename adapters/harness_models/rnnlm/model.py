@@ -83,9 +83,7 @@ def load(path: str | Path) -> RnnLm:
     words = checkpoint.words()
     rows, size = checkpoint.shape("embedding.weight", "rnnlm")
     if rows != FIRST_WORD + len(words):
-        raise InputError(
-            f"{len(words)} words beside an embedding of {rows} rows; expected {rows - FIRST_WORD}", str(checkpoint.path)
-        )
+        raise InputError(f"{len(words)} words beside an embedding of {rows} rows; expected {rows - FIRST_WORD}", str(checkpoint.path))
     model = RnnLm(words, size)
     load_strictly(model, checkpoint, "rnnlm")
     return model

@@ -161,13 +161,9 @@ def _loss(model: RnnLm, batch: Sequence[list[int]]) -> tuple[torch.Tensor, int]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness train rnnlm``: the corpus, and one option per setting of the recipe."""
-    parser.add_argument(
-        "--corpus", nargs="+", required=True, metavar="FILE", help="text files (.txt, .gz), one sentence a line"
-    )
+    parser.add_argument("--corpus", nargs="+", required=True, metavar="FILE", help="text files (.txt, .gz), one sentence a line")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder for model.safetensors and config.json")
-    parser.add_argument(
-        "--shuffle", type=int, metavar="SEED", help="shuffle the lines before --offset and --limit apply"
-    )
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="shuffle the lines before --offset and --limit apply")
     parser.add_argument("--offset", type=int, default=0, metavar="N", help="skip the first N lines")
     parser.add_argument("--limit", type=int, metavar="N", help="use at most N lines")
     parser.add_argument("--force", action="store_true", help="replace the model in the folder")

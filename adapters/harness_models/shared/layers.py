@@ -111,9 +111,7 @@ class SelfAttention(nn.Module):
 class Output(nn.Module):
     """End of a sub-layer with BERT's key names: linear layer, dropout, residual and, unless ``eps`` is None, LayerNorm."""
 
-    def __init__(
-        self, inputs: int, width: int, dropout: float, eps: float | None, linear: type[nn.Linear] = nn.Linear
-    ) -> None:
+    def __init__(self, inputs: int, width: int, dropout: float, eps: float | None, linear: type[nn.Linear] = nn.Linear) -> None:
         super().__init__()
         self.dense = linear(inputs, width)
         self.drop = nn.Dropout(dropout)
@@ -326,9 +324,7 @@ class Gpt2(nn.Module):
         """Return an empty cache for ``room`` positions; it grows when they are filled."""
         return KeyValues.empty(self.sizes.layers, room)
 
-    def forward(
-        self, embeddings: torch.Tensor, cache: KeyValues | None = None, seen: torch.Tensor | None = None
-    ) -> torch.Tensor:
+    def forward(self, embeddings: torch.Tensor, cache: KeyValues | None = None, seen: torch.Tensor | None = None) -> torch.Tensor:
         """Return hidden states (R, T, width) after the last LayerNorm.
 
         Parameters

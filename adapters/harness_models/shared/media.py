@@ -187,9 +187,7 @@ def _check_length(container: Any, seconds: float, source: Source) -> None:
     if len(container.streams) > 1 and not stream.duration:
         return
     if any(name in _EXACT for name in container.format.name.split(",")) and seconds < 0.98 * promised - 0.1:
-        raise InputError(
-            f"the file is truncated: its header promises {promised:.1f} s, it has {seconds:.1f} s", name_of(source)
-        )
+        raise InputError(f"the file is truncated: its header promises {promised:.1f} s, it has {seconds:.1f} s", name_of(source))
 
 
 def wav_bytes(samples: np.ndarray, rate: int = 16000) -> bytes:
@@ -244,9 +242,7 @@ def check_frames(count: int, choice: str, owner: str) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_FRAMES:
         raise HarnessError(f"{owner}: frames is a number from 1 to {MAX_FRAMES}; found {count!r}", parameter="frames")
     if choice not in CHOICES:
-        raise HarnessError(
-            f"{owner}: frame_choice is one of {', '.join(CHOICES)}; found {choice!r}", parameter="frame_choice"
-        )
+        raise HarnessError(f"{owner}: frame_choice is one of {', '.join(CHOICES)}; found {choice!r}", parameter="frame_choice")
 
 
 def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Frames:
@@ -310,9 +306,7 @@ def _packet_times(container: Any, stream: Any, source: Source) -> tuple[list[int
     if not times:
         raise InputError("the video has no frames", name_of(source))
     if stream.frames and len(times) < stream.frames:
-        raise InputError(
-            f"the file is truncated: its header promises {stream.frames} frames, it has {len(times)}", name_of(source)
-        )
+        raise InputError(f"the file is truncated: its header promises {stream.frames} frames, it has {len(times)}", name_of(source))
     _check_duration(container, stream, last, source)
     ordered = sorted(times)
     return ordered, sorted(keys) or ordered[:1]
@@ -348,9 +342,7 @@ def _decode_frames(
             frames = container.decode(stream)
             frame = _first_at(frames, target)
         if frame is None:
-            raise InputError(
-                f"the file is damaged: no frame at {float(target * stream.time_base):.2f} s", name_of(source)
-            )
+            raise InputError(f"the file is damaged: no frame at {float(target * stream.time_base):.2f} s", name_of(source))
         position = frame.pts
         yield target, _upright(frame)
 

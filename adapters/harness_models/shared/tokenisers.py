@@ -129,9 +129,7 @@ def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
     words = sorted((word for word in counts if len(word) > 1), key=lambda word: (-counts[word], word))
     if size < len(pieces):
-        raise InputError(
-            f"a vocabulary of {size} pieces has no room for the {len(pieces)} single characters of the captions"
-        )
+        raise InputError(f"a vocabulary of {size} pieces has no room for the {len(pieces)} single characters of the captions")
     return pieces + words[: size - len(pieces)]
 
 

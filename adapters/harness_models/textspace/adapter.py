@@ -51,9 +51,7 @@ class TextSpaceModel:
         words = text.split()
         ids = [int(m[1]) if (m := _WORD.fullmatch(word)) else -1 for word in words]
         if len(ids) != self.length or not all(0 <= i < self.vocabulary for i in ids):
-            raise InputError(
-                f"example '{name}': {text!r} is not a text of {self.length} of the words w0 to w{self.vocabulary - 1}"
-            )
+            raise InputError(f"example '{name}': {text!r} is not a text of {self.length} of the words w0 to w{self.vocabulary - 1}")
         logs, ranks = np.empty(self.length), np.empty(self.length, dtype=np.int64)
         for k, token in enumerate(ids):
             weights = grid[tuple(ids[:k])].reshape(self.vocabulary, -1).sum(axis=1)
@@ -90,9 +88,7 @@ class LstmOracle(TextSpaceModel):
         If ``sigma`` is neither a number above 0 nor ``uniform``.
     """
 
-    def __init__(
-        self, *, sigma: float | str, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32
-    ) -> None:
+    def __init__(self, *, sigma: float | str, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> None:
         self.sigma = check_sigma(sigma, "lstm-oracle")
         self.seed, self.vocabulary, self.length, self.hidden = seed, vocabulary, length, hidden
 

@@ -57,9 +57,7 @@ class TokenScoresFile:
         if isinstance(self.captions, Prepares):
             self.captions.prepare(task)
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterable[Candidates | Generation]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterable[Candidates | Generation]:
         """Return the results of the adapter of captions; raise :class:`HarnessError` if there is none."""
         if self.captions is not None:
             return self.captions.generate(examples, decoding, seeds)
@@ -98,9 +96,7 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
             raise InputError(f"'id' is {key!r}, expected the id of an example", location)
         by_index = table.setdefault(str(key), {})
         records = record.get("references")
-        if records is not None and (
-            not isinstance(records, list) or not all(isinstance(entry, Mapping) for entry in records)
-        ):
+        if records is not None and (not isinstance(records, list) or not all(isinstance(entry, Mapping) for entry in records)):
             raise InputError("'references' is not a list of records with probabilities and ranks", location)
         for entry in [record] if records is None else records:
             index = entry.get("reference")

@@ -205,9 +205,7 @@ class Transformers(LeftToRight):
         return {**super().timings(), "batch_size": min(sizes), "devices": self.devices}
 
     # ------------------------------------------------------------------ replicas
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one :class:`Generation` per example, or a :class:`Failure`; the examples are spread over the devices."""
         if not self._replicas:
             return super().generate(examples, decoding, seeds)
@@ -225,10 +223,7 @@ class Transformers(LeftToRight):
         if not self._replicas:
             return super().score_references(examples)
 
-        replicas = [
-            Replica(adapter.score_references, lambda adapter=adapter: adapter.batches.current)
-            for adapter in self._replicas
-        ]
+        replicas = [Replica(adapter.score_references, lambda adapter=adapter: adapter.batches.current) for adapter in self._replicas]
         return spread(list(examples), replicas)
 
     @property
@@ -249,9 +244,7 @@ class Transformers(LeftToRight):
         """Return groups of inputs whose tensors have equal shapes, so that no padding is needed."""
         by_shape: dict[Any, list[int]] = {}
         for i, item in enumerate(inputs):
-            shapes = tuple(
-                (name, tuple(value.shape)) for name, value in sorted(item.items()) if hasattr(value, "shape")
-            )
+            shapes = tuple((name, tuple(value.shape)) for name, value in sorted(item.items()) if hasattr(value, "shape"))
             by_shape.setdefault(shapes, []).append(i)
         return list(by_shape.values())
 

@@ -81,10 +81,7 @@ class InputBuilder:
     @property
     def pixels_only(self) -> bool:
         """True for an encoder of images or frames without a prompt (vision-encoder-decoder)."""
-        return (
-            self.loaded.kind == "image-text"
-            and getattr(self.loaded.model.config, "model_type", "") == "vision-encoder-decoder"
-        )
+        return self.loaded.kind == "image-text" and getattr(self.loaded.model.config, "model_type", "") == "vision-encoder-decoder"
 
     @property
     def sound_only(self) -> bool:
@@ -94,15 +91,11 @@ class InputBuilder:
     def _usual_frames(self) -> int:
         config = self.loaded.model.config
         encoder = getattr(config, "encoder", None)
-        return (
-            getattr(encoder, "num_frames", None) or getattr(config, "num_image_with_embedding", None) or DEFAULT_FRAMES
-        )
+        return getattr(encoder, "num_frames", None) or getattr(config, "num_image_with_embedding", None) or DEFAULT_FRAMES
 
     def _reads(self, medium: str) -> bool:
         """Return True if the model reads a medium; frames of a video can be given as images to a model that places images in its prompt."""
-        return medium in self.media or (
-            medium == "video" and "image" in self.media and self._token("image") is not None
-        )
+        return medium in self.media or (medium == "video" and "image" in self.media and self._token("image") is not None)
 
     def _token(self, medium: str) -> str | None:
         token = getattr(self.loaded.processor, f"{medium}_token", None)
@@ -182,9 +175,7 @@ class InputBuilder:
             inputs = dict(self.loaded.processor(text=text, return_tensors="pt", **arguments, **self._special(text)))
         except (ValueError, TypeError, IndexError) as error:
             line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise InputError(
-                f"the processor of the model rejects example '{example.id}': {line}", self.where
-            ) from error
+            raise InputError(f"the processor of the model rejects example '{example.id}': {line}", self.where) from error
         if isinstance(content, Frames) and self.loaded.model.config.model_type == "git":
             inputs["pixel_values"] = inputs["pixel_values"][None]
         return inputs

@@ -65,15 +65,11 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
         )
     if path.is_dir():
         if revision is not None:
-            raise InputError(
-                "revision is for models of the hub; this is a path", model, parameter="revision", value=revision
-            )
+            raise InputError("revision is for models of the hub; this is a path", model, parameter="revision", value=revision)
         return ModelFolder(path, model)
     folder = _snapshot(model, revision, [*_FILES, "*.py"] if code else _FILES)
     if not any(folder.glob("*.safetensors")):
-        raise InputError(
-            "the model has no weights as safetensors; convert them (save_pretrained) and give the folder", model
-        )
+        raise InputError("the model has no weights as safetensors; convert them (save_pretrained) and give the folder", model)
     return ModelFolder(folder, model, folder.name)
 
 
@@ -93,13 +89,9 @@ def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=patterns, local_files_only=offline))
     except errors.GatedRepoError as error:
-        raise InputError(
-            "the model is gated: accept its conditions on the hub, then run 'hf auth login'", name
-        ) from error
+        raise InputError("the model is gated: accept its conditions on the hub, then run 'hf auth login'", name) from error
     except errors.RevisionNotFoundError as error:
-        raise InputError(
-            f"the hub has no revision '{revision or 'main'}' of this model", name, parameter="revision"
-        ) from error
+        raise InputError(f"the hub has no revision '{revision or 'main'}' of this model", name, parameter="revision") from error
     except errors.RepositoryNotFoundError as error:
         raise InputError(
             f"no such folder{_nearest(name)}, and no such model on the hub (for a private one run 'hf auth login')",
@@ -161,12 +153,9 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
             ) from error
         kinds = {torch.device(item).type for item in present}
         if parsed.type not in ("cpu", "meta") and (
-            parsed.type not in kinds
-            or (parsed.index is not None and f"{parsed.type}:{parsed.index}" not in [*present, "mps:0"])
+            parsed.type not in kinds or (parsed.index is not None and f"{parsed.type}:{parsed.index}" not in [*present, "mps:0"])
         ):
-            raise HarnessError(
-                f"transformers: no device '{name}'; this machine has {', '.join(present)}", parameter="device"
-            )
+            raise HarnessError(f"transformers: no device '{name}'; this machine has {', '.join(present)}", parameter="device")
     return names
 
 
@@ -225,9 +214,7 @@ class LoadedModel:
         config = self.model.config
         if config.model_type == "vision-encoder-decoder" and getattr(config.encoder, "num_frames", 0) > 1:
             return ("video",)
-        video = getattr(self.processor, "video_processor", None) is not None or getattr(
-            config, "num_image_with_embedding", None
-        )
+        video = getattr(self.processor, "video_processor", None) is not None or getattr(config, "num_image_with_embedding", None)
         audio = getattr(self.processor, "feature_extractor", None) is not None
         names: list[tuple[Medium, bool]] = [
             ("image", self.images is not None),
@@ -237,9 +224,7 @@ class LoadedModel:
         return tuple(name for name, reads in names if reads)
 
 
-def load_model(
-    path: str, *, kind: str, dtype: str, device: str, device_map: Any, trust_remote_code: bool, strict: bool
-) -> LoadedModel:
+def load_model(path: str, *, kind: str, dtype: str, device: str, device_map: Any, trust_remote_code: bool, strict: bool) -> LoadedModel:
     """Return the model in a local folder with its processors. Nothing is downloaded.
 
     Parameters
@@ -280,9 +265,7 @@ def load_model(
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
         with _without_bars(transformers), announce(f"loading the model {folder.name}"):
-            model, info = factory.from_pretrained(
-                folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
-            )
+            model, info = factory.from_pretrained(folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more)
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:
         raise
@@ -314,9 +297,7 @@ def _move(model: Any, device: str, folder: Path) -> Any:
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise
-        raise InputError(
-            f"the model does not fit on {device}; device_map: auto divides it among devices", str(folder)
-        ) from error
+        raise InputError(f"the model does not fit on {device}; device_map: auto divides it among devices", str(folder)) from error
 
 
 def _placement(device: str, device_map: Any) -> tuple[str, Any]:
@@ -394,6 +375,4 @@ def _check_weights(info: Any, folder: Path) -> None:
             more = f", and {len(keys) - 12} more" if len(keys) > 12 else ""
             lists.append(f"{len(keys)} {title}: {', '.join(keys[:12])}{more}")
     if lists:
-        raise InputError(
-            f"the weights do not fit the model (strict: false loads them anyway): {'; '.join(lists)}", str(folder)
-        )
+        raise InputError(f"the weights do not fit the model (strict: false loads them anyway): {'; '.join(lists)}", str(folder))

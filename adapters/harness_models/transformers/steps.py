@@ -44,9 +44,7 @@ class _Watched:
     def last_hidden(self) -> torch.Tensor:
         """Return the vectors (R, d) that gave the logits of the last call; raise :class:`HarnessError` if the model hides them."""
         if self._hidden is None:
-            raise HarnessError(
-                "transformers: the output layer of this model cannot be watched; contrastive search needs it"
-            )
+            raise HarnessError("transformers: the output layer of this model cannot be watched; contrastive search needs it")
         return self._hidden
 
 
@@ -159,9 +157,7 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
     words = model.get_input_embeddings()(inputs["input_ids"])
     image = model.language_projection(queries.to(patches.dtype)).to(words.dtype)
     token = getattr(model.config, "image_token_id", None) or getattr(model.config, "image_token_index", None)
-    here = (
-        inputs["input_ids"] == token if token is not None else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
-    )
+    here = inputs["input_ids"] == token if token is not None else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
     if not bool(here.any()):
         return torch.cat([image, words], dim=1)
     return words.masked_scatter(here[..., None], image)

@@ -60,9 +60,7 @@ class TvtAdapter(LeftToRight):
         self.views = open_views(source)
         expected = dict(self.model.sizes.views)
         if {name: self.views.widths.get(name) for name in expected} != expected:
-            raise InputError(
-                f"the checkpoint takes the views {expected}, the features are {dict(self.views.widths)}", str(self.path)
-            )
+            raise InputError(f"the checkpoint takes the views {expected}, the features are {dict(self.views.widths)}", str(self.path))
         self.step, self.stop = TvtStep(self.model), (EOS,)
         self.max_length = self.model.sizes.max_length
         self.batch_size = check_batch_size(batch_size)

@@ -82,9 +82,7 @@ class TvtSizes:
         if self.fusion not in FUSIONS:
             raise HarnessError(f"tvt: fusion is one of {', '.join(FUSIONS)}; found {self.fusion!r}")
         if not self.views or self.width % self.heads or self.width % 2:
-            raise HarnessError(
-                f"tvt: expected at least one view, and a width that {self.heads} heads and 2 divide; found {self.width}"
-            )
+            raise HarnessError(f"tvt: expected at least one view, and a width that {self.heads} heads and 2 divide; found {self.width}")
 
 
 def sinusoids(length: int, width: int, device: torch.device) -> torch.Tensor:
@@ -119,9 +117,7 @@ class Attention(nn.Module):
 
 
 def _feed_forward(sizes: TvtSizes) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(sizes.width, sizes.inner), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.inner, sizes.width)
-    )
+    return nn.Sequential(nn.Linear(sizes.width, sizes.inner), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.inner, sizes.width))
 
 
 class EncoderLayer(nn.Module):
@@ -240,9 +236,7 @@ class Tvt(nn.Module):
         )
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         nn.init.normal_(self.words.weight, std=sizes.width**-0.5)
-        self.decoder = nn.ModuleDict(
-            {"layers": nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.decoder_layers))}
-        )
+        self.decoder = nn.ModuleDict({"layers": nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.decoder_layers))})
         self.norm, self.head = nn.LayerNorm(sizes.width), nn.Linear(sizes.width, sizes.vocabulary)
         self.drop = nn.Dropout(sizes.dropout)
 
@@ -303,9 +297,7 @@ class Tvt(nn.Module):
             past.append(pair)
         return self.head(self.norm(x)), {**state, "past": tuple(past), "length": before + length}
 
-    def forward(
-        self, tokens: torch.Tensor, views: Mapping[str, torch.Tensor], masks: Mapping[str, torch.Tensor]
-    ) -> torch.Tensor:
+    def forward(self, tokens: torch.Tensor, views: Mapping[str, torch.Tensor], masks: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """Return the logits (B, T, V) after each of ``tokens`` (B, T), of which the first is BOS.
 
         ``views`` and ``masks`` are as for :meth:`encode`.

@@ -35,9 +35,7 @@ class TvtRecipe(CaptionRecipe):
     """
 
     system: ClassVar[str] = "tvt"
-    sizes: ClassVar[Mapping[str, Any]] = {
-        item.name: item.default for item in fields(TvtSizes) if item.name not in ("views", "vocabulary")
-    }
+    sizes: ClassVar[Mapping[str, Any]] = {item.name: item.default for item in fields(TvtSizes) if item.name not in ("views", "vocabulary")}
 
     epochs: Count = 300
     weight_decay: float = 1e-5

@@ -80,9 +80,7 @@ class VlpAdapter(LeftToRight):
         settings = {"special_ids": self.words.special(), **read_config(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
         if len(self.words) != self.model.sizes.bert.vocabulary:
-            raise InputError(
-                f"{len(self.words)} words, the checkpoint has {self.model.sizes.bert.vocabulary}", str(self.words.path)
-            )
+            raise InputError(f"{len(self.words)} words, the checkpoint has {self.model.sizes.bert.vocabulary}", str(self.words.path))
         self.regions = open_regions(features if features is not None else beside["features"], boxes)
         self.context = 2 + int(beside.get("regions", REGIONS))
         self.device = torch.device(device)
@@ -127,9 +125,7 @@ class VlpAdapter(LeftToRight):
                     self.regions.name,
                 )
         if len(shapes) > 1:
-            raise InputError(
-                f"images differ in their number of regions: {sorted(s[0][0] for s in shapes)}", self.regions.name
-            )
+            raise InputError(f"images differ in their number of regions: {sorted(s[0][0] for s in shapes)}", self.regions.name)
         regions = torch.from_numpy(np.stack([item.features for item in inputs])).to(self.device)
         geometry = torch.from_numpy(np.stack([item.geometry for item in inputs])).to(self.device)
         return Prefix(self.model.context(regions, geometry))

@@ -43,8 +43,7 @@ _PENALTY = -10000.0
 def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return the tensors with LayerNorm's present names, and a segment table of two rows extended to six as in the authors' code."""
     result = {
-        re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k)): v
-        for k, v in tensors.items()
+        re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k)): v for k, v in tensors.items()
     }
     table = "bert.embeddings.token_type_embeddings.weight"
     if table in result and len(result[table]) == 2:
@@ -88,15 +87,11 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
     must_agree(settings, {**shapes, "max_position_embeddings": positions}, path)
     new_segment_ids = bool(settings.get("new_segment_ids", True))
     if segments < (6 if new_segment_ids else 2):
-        raise InputError(
-            f"the segment table has {segments} rows; expected 6, or 2, or at least 2 with new_segment_ids: false", path
-        )
+        raise InputError(f"the segment table has {segments} rows; expected 6, or 2, or at least 2 with new_segment_ids: false", path)
     special = {**SPECIAL_IDS, **settings.get("special_ids", {})}
     beyond = {name: i for name, i in special.items() if i >= vocabulary}
     if beyond:
-        raise InputError(
-            f"special ids beyond the {vocabulary} words of the checkpoint: {beyond}; give special_ids", path
-        )
+        raise InputError(f"special ids beyond the {vocabulary} words of the checkpoint: {beyond}; give special_ids", path)
     bert = BertSizes(
         vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner, positions=positions, segments=segments
     )  # fmt: skip
@@ -118,9 +113,7 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     for e in range(len(batch)):
         ranked = _finals(trace, e, stop, decoding.length_penalty)[:count]
         if len(ranked) < count:
-            raise HarnessError(
-                f"authors-beam has only {len(ranked)} of {count} candidates for example {batch.name(e)}; raise beams"
-            )
+            raise HarnessError(f"authors-beam has only {len(ranked)} of {count} candidates for example {batch.name(e)}; raise beams")
         examples.append(tuple(trace.hypothesis(e, path, score, stop) for score, path in ranked))
     return Decoded(tuple(examples))
 

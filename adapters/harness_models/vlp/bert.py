@@ -185,9 +185,7 @@ class Layer(nn.Module):
         x = self.attention.output(mixed.transpose(1, 2).reshape(x.shape), x)
         return self.output(F.gelu(self.intermediate.dense(x)), x)
 
-    def within(
-        self, x: torch.Tensor, mask: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    def within(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         """Return the output (R, T, width), and keys and values, of slots that attend to each other.
 
         ``mask`` is broadcastable to (R, heads, T, T) and True where a slot may attend.
@@ -270,9 +268,7 @@ class Bert(nn.Module):
             layers.append(present)
         return Context.of((*layers, cast(Layer, self.encoder.layer[-1]).keys_values(x)))
 
-    def forward(
-        self, x: torch.Tensor, context: Context, past: KeyValues | None, mask: torch.Tensor | None, first: int = 0
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, context: Context, past: KeyValues | None, mask: torch.Tensor | None, first: int = 0) -> torch.Tensor:
         """Return hidden states (R, T - first, width) of text slots ``x`` (R, T, width), from slot ``first`` on.
 
         Parameters

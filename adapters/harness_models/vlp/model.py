@@ -105,9 +105,7 @@ class Vlp(nn.Module):
         ends = words[[ids["[CLS]"], ids["[SEP]"]]].expand(rows, 2, -1)
         end_positions = positions[[0, count + 1]].expand(rows, 2, -1)
         x = torch.cat([ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1)
-        position_vectors = torch.cat(
-            [end_positions[:, :1], self.vis_pe_embed(geometry.to(dtype)), end_positions[:, 1:]], dim=1
-        )
+        position_vectors = torch.cat([end_positions[:, :1], self.vis_pe_embed(geometry.to(dtype)), end_positions[:, 1:]], dim=1)
         return self.bert.embed(x, position_vectors, self.segments[0])
 
     def embed_text(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
@@ -137,9 +135,7 @@ class Vlp(nn.Module):
         return self.cls(self.bert(x, context, None, mask, first=length - 1))
 
     # ------------------------------------------------------------------ training: masks in the slots of the words
-    def left_to_right(
-        self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
-    ) -> torch.Tensor:
+    def left_to_right(self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
         """Return hidden states (B, T, width) in which each word attends to the context and the words up to itself.
 
         ``tokens`` (B, T) are padded at their ends, so ``is_word`` (B, T), False at padding, is not used.
@@ -149,9 +145,7 @@ class Vlp(nn.Module):
         positions = torch.arange(len(context), len(context) + length, device=tokens.device)
         return self.bert(self.embed_text(tokens, positions), context, None, mask)
 
-    def bidirectional(
-        self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
-    ) -> torch.Tensor:
+    def bidirectional(self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
         """Return hidden states (B, T, width) in which context and words attend to each other; ``is_word`` (B, T) is False at padding."""
         context = self.embed_context(regions, geometry)
         before, length = context.shape[1], tokens.shape[1]

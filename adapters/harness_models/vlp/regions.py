@@ -92,9 +92,7 @@ class RegionFiles:
         elif list(self.path.parent.glob(self.path.name + "_feat*.h5")):
             self.layout = "h5"
         else:
-            raise InputError(
-                "expected a folder of .npy files, a .npz file, or the prefix of <prefix>_feat<ddd>.h5 shards", str(path)
-            )
+            raise InputError("expected a folder of .npy files, a .npz file, or the prefix of <prefix>_feat<ddd>.h5 shards", str(path))
         if self.layout != "npz" and (self.boxes is None or not self.boxes.is_file()):
             raise InputError("region features need the h5 file of boxes (boxes: FILE)", str(path))
         if self.layout == "npz" and not self.path.is_file():

@@ -105,9 +105,7 @@ def paired_loss(model: Vlp, batch: Sentences) -> tuple[torch.Tensor, int]:
     return F.cross_entropy(logits.flatten(0, 1), goal.flatten(), ignore_index=IGNORED), int(batch.lengths.sum())
 
 
-def cloze_loss(
-    model: Vlp, batch: Sentences, share: float, limit: int, bidirectional: float
-) -> tuple[torch.Tensor, int]:
+def cloze_loss(model: Vlp, batch: Sentences, share: float, limit: int, bidirectional: float) -> tuple[torch.Tensor, int]:
     """Return the mean loss over hidden words, and their number.
 
     Parameters
@@ -187,14 +185,9 @@ class VlpTraining(CaptionTraining):
         self.count, self.widths = len(first.features), (first.features.shape[1], first.geometry.shape[1])
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > self.sizes["positions"]:
-            raise HarnessError(
-                f"vlp: {longest} slots of regions and words do not fit {self.sizes['positions']} positions"
-            )
+            raise HarnessError(f"vlp: {longest} slots of regions and words do not fit {self.sizes['positions']} positions")
         self.standard = Standardiser.fit(np.concatenate([row.features for row in rows.values()]))
-        self.inputs = {
-            name: (self.standard(torch.from_numpy(row.features)), torch.from_numpy(row.geometry))
-            for name, row in rows.items()
-        }
+        self.inputs = {name: (self.standard(torch.from_numpy(row.features)), torch.from_numpy(row.geometry)) for name, row in rows.items()}
 
     def build(self) -> Vlp:
         """Return the model of :func:`build_model`."""
@@ -244,9 +237,7 @@ def build_model(sizes: Mapping[str, Any], words: WordPiece, region: int, geometr
     )  # fmt: skip
     if bert.width % bert.heads:
         raise HarnessError(f"vlp: heads must divide the width {bert.width}; found {bert.heads}")
-    model = Vlp(
-        VlpSizes(bert=bert, region=region, hidden=sizes["hidden"], geometry=geometry, special_ids=words.special())
-    )
+    model = Vlp(VlpSizes(bert=bert, region=region, hidden=sizes["hidden"], geometry=geometry, special_ids=words.special()))
     for layer in (*model.bert.modules(), *model.cls.modules()):
         if isinstance(layer, (nn.Linear, nn.Embedding)):
             nn.init.normal_(layer.weight, std=0.02)

@@ -155,9 +155,7 @@ def convert_setting(name: str, value: Any) -> Any:
     except ValidationError as error:
         message = error.errors()[0]["msg"].replace("Input should be", "expected", 1).replace(" a valid ", " a ")
         hint = " (use strategy: greedy for the limit of 0)" if name == "temperature" and value == 0 else ""
-        raise HarnessError(
-            f"with-decoding: {name} is {value!r}; {message}{hint}", parameter=name, value=value
-        ) from error
+        raise HarnessError(f"with-decoding: {name} is {value!r}; {message}{hint}", parameter=name, value=value) from error
 
 
 # --------------------------------------------------------------------------- adapter
@@ -222,9 +220,7 @@ class Mbr(Wrapper):
         self._references = [example.references for example in task.examples]
         super().prepare(task)
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield the chosen captions of each example; the failures of the model are passed on."""
         results = [
             result if isinstance(result, (Generation, Failure)) else Generation(tuple(result))
@@ -238,9 +234,7 @@ class Mbr(Wrapper):
             yield select_captions(result, next(orders)[:count]) if isinstance(result, Generation) else result
 
 
-def rank_captions(
-    pools: Sequence[Candidates], distance: Distance, references: Sequence[Sequence[str]]
-) -> list[list[int]]:
+def rank_captions(pools: Sequence[Candidates], distance: Distance, references: Sequence[Sequence[str]]) -> list[list[int]]:
     """Return for each pool the indices of its captions, the smallest mean distance to the others first, repeated texts last.
 
     Of equal distances the earlier caption comes first. The arguments are those of
@@ -320,9 +314,7 @@ class Consensus:
         if isinstance(self.model, Prepares):
             self.model.prepare(replace(task, decoding=replace(task.decoding, candidates=self.candidates)))
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield a :class:`Generation` with one caption per example; a :class:`Failure` where model or judge give none."""
         inner = list(self.model.generate(examples, replace(decoding, candidates=self.candidates), seeds))
         sets = [() if isinstance(item, Failure) else _captions(item) for item in inner]

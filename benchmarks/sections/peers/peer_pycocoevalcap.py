@@ -89,9 +89,7 @@ class _Meteor:
 
 
 @cache
-def _start_meteor(
-    functions: str, prefixes: str, exceptions: str, synsets: str, paraphrases: tuple[tuple[str, str], ...]
-) -> _Meteor:
+def _start_meteor(functions: str, prefixes: str, exceptions: str, synsets: str, paraphrases: tuple[tuple[str, str], ...]) -> _Meteor:
     folder = Path(tempfile.mkdtemp(prefix="meteor-"))
     lists = {
         "function/english.words": functions, "nonbreaking/english.prefixes": prefixes,

@@ -189,18 +189,14 @@ class ExampleBrowser(App[None]):
         """Sort and filter the list anew, and draw the line of the state."""
         values = self.examples.values(self.metric, self.quantity)
         try:
-            order = self.examples.order(
-                self.metric, self.sort, quantity=self.quantity, descending=self.descending, query=self.text_query
-            )
+            order = self.examples.order(self.metric, self.sort, quantity=self.quantity, descending=self.descending, query=self.text_query)
         except HarnessError as error:
             self.notify(str(error), severity="warning")
             order = np.zeros(0, dtype=np.int64)
         self.query_one("#status", Static).update(Text(self.state(len(order))))
         self.query_one(ScoreList).show(order, values)
         if not len(order):
-            self.query_one("#texts", Static).update(
-                Text("no example matches" if self.text_query else "the run has no examples")
-            )
+            self.query_one("#texts", Static).update(Text("no example matches" if self.text_query else "the run has no examples"))
 
     def state(self, shown: int) -> str:
         """Return the line of the state: metric, quantity, order, numbers of examples, query."""

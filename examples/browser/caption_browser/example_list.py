@@ -174,9 +174,7 @@ class ExampleList:
         rows = [(s, int(row)) for s, row in enumerate(self.rows[:, number]) if row >= 0]
         references = cast("Sequence[str]", self.samples["references"][rows[0][1]]) if rows else ()
         systems = tuple(
-            Candidates(
-                self.heads[s], Texts.of(cast("Sequence[str]", self.samples["candidates"][row])), self._scores(row)
-            )
+            Candidates(self.heads[s], Texts.of(cast("Sequence[str]", self.samples["candidates"][row])), self._scores(row))
             for s, row in rows
         )
         return Detail(self.ids[number], Texts.of(references), systems)

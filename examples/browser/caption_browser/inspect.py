@@ -16,12 +16,8 @@ import sys
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness inspect``."""
     parser.add_argument("run", metavar="RUN", help="run directory")
-    parser.add_argument(
-        "-m", "--metric", default="", metavar="NAME", help="metric that is shown first (default: the first)"
-    )
-    parser.add_argument(
-        "--search", default="", metavar="TEXT", help="words, and conditions such as score<0.2, p<=0.05, diff>0.1"
-    )
+    parser.add_argument("-m", "--metric", default="", metavar="NAME", help="metric that is shown first (default: the first)")
+    parser.add_argument("--search", default="", metavar="TEXT", help="words, and conditions such as score<0.2, p<=0.05, diff>0.1")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,9 +35,7 @@ def run(args: argparse.Namespace) -> int:
             value=args.metric,
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise HarnessError(
-            f"harness inspect needs a terminal; 'harness report {args.run}' makes a page of all examples"
-        )
+        raise HarnessError(f"harness inspect needs a terminal; 'harness report {args.run}' makes a page of all examples")
     from caption_browser.app import ExampleBrowser
 
     app = ExampleBrowser(finished, args.metric, args.search)

@@ -116,10 +116,7 @@ def test_the_list_draws_only_visible_lines(captions_run):
 
 
 def test_a_run_without_scores_has_its_texts(captions_run):
-    columns = {
-        name: captions_run.samples.to_dict()[name]
-        for name in ("model", "decoding", "example", "candidates", "references")
-    }
+    columns = {name: captions_run.samples.to_dict()[name] for name in ("model", "decoding", "example", "candidates", "references")}
 
     async def script(app, pilot):
         await pilot.press("m", "p", "s", "s")
@@ -129,9 +126,7 @@ def test_a_run_without_scores_has_its_texts(captions_run):
     drive(replace(captions_run, samples=SampleTable(columns)), script)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("ab", "   ab"), ("abcdefgh", " abc…"), ("犬犬犬", " 犬 …"), ("a\nb", " a\\nb")]
-)
+@pytest.mark.parametrize(("text", "expected"), [("ab", "   ab"), ("abcdefgh", " abc…"), ("犬犬犬", " 犬 …"), ("a\nb", " a\\nb")])
 def test_cells_have_their_width(text, expected):
     assert cell(text, 5) == expected
 

@@ -45,9 +45,7 @@ def test_conditions_are_about_any_system(examples):
     bound = float(np.median(values[1]))
     assert list(examples.order("rouge", query=f"score>{bound}")) == list(np.flatnonzero((values > bound).any(0)))
     spread = values.max(0) - values.min(0)
-    assert list(examples.order("rouge", query="diff>=0.1 score<0.9")) == list(
-        np.flatnonzero((spread >= 0.1) & (values < 0.9).any(0))
-    )
+    assert list(examples.order("rouge", query="diff>=0.1 score<0.9")) == list(np.flatnonzero((spread >= 0.1) & (values < 0.9).any(0)))
     p = examples.values("rouge", "p")
     assert list(examples.order("rouge", query="p<=0.05")) == list(np.flatnonzero((p <= 0.05).any(0)))
 

@@ -96,11 +96,7 @@ class MLflow:
             self._mlflow.set_tracking_uri(uri)
         self._client: Any = self._mlflow.MlflowClient()
         present = self._client.get_experiment_by_name(experiment)
-        identifier = (
-            present.experiment_id
-            if present
-            else self._client.create_experiment(experiment, artifact_location=artifacts)
-        )
+        identifier = present.experiment_id if present else self._client.create_experiment(experiment, artifact_location=artifacts)
         self._id = self._client.create_run(identifier, run_name=name or manifest["signature"]).info.run_id
         content = configuration(manifest)
         for key in ("task", "signature", "digest", "seed", "variant"):
@@ -165,9 +161,7 @@ class TensorBoard:
     def finish(self, rows: list[list[object]]) -> None:
         """Write the table of results as Markdown text and close the file."""
         lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-        self._text(
-            "results", "\n".join(f"| {' | '.join('' if x is None else str(x) for x in line)} |" for line in lines)
-        )
+        self._text("results", "\n".join(f"| {' | '.join('' if x is None else str(x) for x in line)} |" for line in lines))
         self._writer.close()
 
     def stop(self, reason: str, *, interrupted: bool) -> None:
@@ -189,15 +183,11 @@ class Trackio:
         Space of the Hugging Face hub to which the run is copied.
     """
 
-    def __init__(
-        self, manifest: Parameters, *, project: str = "harness", name: str | None = None, space: str | None = None
-    ) -> None:
+    def __init__(self, manifest: Parameters, *, project: str = "harness", name: str | None = None, space: str | None = None) -> None:
         self._trackio: Any = require("trackio", extra=EXTRA, needed_by="logger trackio")
         name = name or f"{manifest['signature']} {time.strftime('%Y-%m-%d %H:%M:%S')}"
         config = json.loads(json.dumps(configuration(manifest), default=str))
-        self._run: Any = self._trackio.init(
-            project=project, name=name, space_id=space, config=config, embed=False, auto_log_gpu=False
-        )
+        self._run: Any = self._trackio.init(project=project, name=name, space_id=space, config=config, embed=False, auto_log_gpu=False)
 
     def record(self, values: dict[str, float]) -> None:
         """Log numbers by name."""

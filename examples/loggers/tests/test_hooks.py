@@ -44,9 +44,7 @@ def project(tmp_path, monkeypatch):
         "import harness\n\n\n@harness.metric_function(higher_is_better=True)\n"
         "def length_ratio(candidates, references):\n    return len(candidates[0]) / len(references[0])\n"
     )
-    (tmp_path / "registry.yaml").write_text(
-        'metrics: {length-ratio: {import: "mine_ratio:length_ratio", summary: "x"}}\n'
-    )
+    (tmp_path / "registry.yaml").write_text('metrics: {length-ratio: {import: "mine_ratio:length_ratio", summary: "x"}}\n')
     (tmp_path / "p.json").write_text(json.dumps({"a": "xy", "b": "x"}))
     (tmp_path / "r.json").write_text(json.dumps({"a": "x", "b": "x"}))
     Recorder.instances.clear()
@@ -101,9 +99,7 @@ def test_numbers_that_are_not_finite_are_left_out():
         ("KeyboardInterrupt()", 130, ("KeyboardInterrupt", True)),
     ],
 )
-def test_a_run_that_fails_or_is_interrupted_is_stopped_in_the_service(
-    project, tmp_path, monkeypatch, error, code, expected
-):
+def test_a_run_that_fails_or_is_interrupted_is_stopped_in_the_service(project, tmp_path, monkeypatch, error, code, expected):
     (tmp_path / "mine_ratio.py").write_text(
         "import harness\n\n\n@harness.metric_function(higher_is_better=True)\n"
         f"def length_ratio(candidates, references):\n    raise {error}\n"

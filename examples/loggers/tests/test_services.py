@@ -188,9 +188,7 @@ def test_a_missing_library_is_one_line(name, monkeypatch):
         raise ModuleNotFoundError(f"No module named '{module}'", name=module.split(".")[0])
 
     monkeypatch.setattr(harness.errors.importlib, "import_module", missing)
-    with pytest.raises(
-        MissingExtra, match=rf"logger {name} needs the package '\w+', .* pip install 'caption-harness\[loggers\]'"
-    ):
+    with pytest.raises(MissingExtra, match=rf"logger {name} needs the package '\w+', .* pip install 'caption-harness\[loggers\]'"):
         SERVICES[name](MANIFEST)
 
 

@@ -27,7 +27,5 @@ def test_values():
 
 
 def test_p_values_come_with_the_function():
-    result = harness.score([["cats"]], [["a dog runs", "a dog", "the dog"]], [word_recall], p_value="exact")[
-        "word-recall"
-    ]
+    result = harness.score([["cats"]], [["a dog runs", "a dog", "the dog"]], [word_recall], p_value="exact")["word-recall"]
     assert result.p_value == pytest.approx(0.25)

@@ -28,9 +28,7 @@ class SubRip:
     """
 
     @check_arguments
-    def __init__(
-        self, *, path: PathParam | Sequence[PathParam] | None = None, limit_references: Count | None = None
-    ) -> None:
+    def __init__(self, *, path: PathParam | Sequence[PathParam] | None = None, limit_references: Count | None = None) -> None:
         paths = list(SAMPLE) if path is None else [path] if isinstance(path, str) else list(path)
         self.paths = [records.existing(item, "file of subtitles") for item in paths]
         self.limit_references = limit_references
@@ -45,9 +43,7 @@ class SubRip:
         for path, cues in zip(self.paths[1:], others):
             missing = [number for number in first if number not in cues]
             if missing:
-                raise InputError(
-                    f"lacks {len(missing)} cues of {self.paths[0].name}: {captions.quote_list(missing)}", str(path)
-                )
+                raise InputError(f"lacks {len(missing)} cues of {self.paths[0].name}: {captions.quote_list(missing)}", str(path))
         for number, text in first.items():
             references = (text, *(cues[number] for cues in others))
             yield Example(number, references[: self.limit_references])
@@ -58,7 +54,5 @@ class SubRip:
             number, times, *lines = [*block.splitlines(), "", ""]
             text = _TAGS.sub("", " ".join(line for line in lines if line))
             if not number.strip().isdigit() or not _TIMES.fullmatch(times.strip()):
-                raise InputError(
-                    f"found {block.splitlines()[:1]!r:.60}; expected a number, times and text", f"{path}: cue {place}"
-                )
+                raise InputError(f"found {block.splitlines()[:1]!r:.60}; expected a number, times and text", f"{path}: cue {place}")
             yield number.strip(), captions.caption(text, f"{path}: cue {place}")

@@ -43,9 +43,7 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
         kind = BEST if cluster(record) == 1 else OTHER
         common = {"set": judged.name, "statistic": record.metric, "metric": league.names[metric]}
         text = f"{percent_text(record.value)} ({percent_interval(record.ci95)})"
-        rows.append(
-            {**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text}
-        )
+        rows.append({**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text})
         for source in judged.published_values():
             for value in source.numbers(metric):
                 text = f"{value:g}, {source.reference}"

@@ -37,8 +37,6 @@ def charts_for(runs: Sequence[Run | str | Path]) -> list[Chart]:
         run_charts = [chart for source in SOURCES for chart in source(run)]
         if len(scored) > 1:
             name = run.provenance.task or f"run {index}"
-            run_charts = [
-                replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}") for chart in run_charts
-            ]
+            run_charts = [replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}") for chart in run_charts]
         charts += run_charts
     return charts

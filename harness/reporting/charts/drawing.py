@@ -32,9 +32,7 @@ def converter() -> Any:
 
 def svg(spec: Spec, style: Name, layout: Layout) -> str:
     """Return a chart as an ``<svg>`` element, the same text for the same chart."""
-    text: str = converter().vegalite_to_svg(
-        spec, vl_version=VEGA_LITE, config=config(style, layout), allowed_base_urls=NO_URLS
-    )
+    text: str = converter().vegalite_to_svg(spec, vl_version=VEGA_LITE, config=config(style, layout), allowed_base_urls=NO_URLS)
     return _number_ids(text)
 
 
@@ -42,9 +40,7 @@ def _number_ids(text: str) -> str:
     """Return an SVG with the ids of clips and gradients counted from 0; those of the renderer go on from chart to chart."""
     names = dict.fromkeys(re.findall(r'id="((?:clip|gradient_?)\d+)"', text))
     table = {name: f"part{position}" for position, name in enumerate(names)}
-    return re.sub(
-        r'(id="|url\(#)((?:clip|gradient_?)\d+)', lambda match: match[1] + table.get(match[2], match[2]), text
-    )
+    return re.sub(r'(id="|url\(#)((?:clip|gradient_?)\d+)', lambda match: match[1] + table.get(match[2], match[2]), text)
 
 
 def fitted_svg(chart: Chart, layout: Layout, style: Name = "paper") -> str:
@@ -100,6 +96,4 @@ def with_font(svg: str) -> str:
 @cache
 def _rule(weight: str) -> str:
     data = base64.b64encode((FOLDER / WEIGHTS[weight]).read_bytes()).decode("ascii")
-    return (
-        f"@font-face{{font-family:Arimo;font-weight:{weight};src:url(data:font/woff2;base64,{data}) format('woff2')}}"
-    )
+    return f"@font-face{{font-family:Arimo;font-weight:{weight};src:url(data:font/woff2;base64,{data}) format('woff2')}}"

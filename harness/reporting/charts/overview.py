@@ -70,6 +70,4 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(
-        vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}), cells=cells
-    )
+    return vega.finish_chart(vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}), cells=cells)

@@ -47,9 +47,7 @@ def planes(run: Run) -> list[Chart]:
         )
         chart = plane_chart(run.records, across, up, f"{names[across]} against {names[up]}", caption, "trade-offs")
         charts += [] if chart is None else [chart]
-    return [
-        replace(chart, id=f"plane-{k}") if len(others) > 1 else chart for k, chart in enumerate(charts[:MOST_PLANES], 1)
-    ]
+    return [replace(chart, id=f"plane-{k}") if len(others) > 1 else chart for k, chart in enumerate(charts[:MOST_PLANES], 1)]
 
 
 def metric_questions(run: Run) -> dict[str, str]:
@@ -71,9 +69,7 @@ def _small(question: str) -> str:
     return f"{question[:1].lower()}{question[1:].rstrip('?')}?"
 
 
-def plane_chart(
-    records: Sequence[ResultRecord], across: str, up: str, title: str, caption: str, group: str
-) -> Chart | None:
+def plane_chart(records: Sequence[ResultRecord], across: str, up: str, title: str, caption: str, group: str) -> Chart | None:
     """Return the plane of two metrics, a point per system; None without two points."""
     points = plane_points(records, across, up)
     if len(points) < 2:
@@ -117,8 +113,7 @@ def build_plane(
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
     across, up = (
-        vega.value_axis((p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")), width, layout, 0.08)
-        for axis in "xy"
+        vega.value_axis((p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")), width, layout, 0.08) for axis in "xy"
     )
     for axis, direction, title in zip((across, up), better, titles):
         axis["scale"]["reverse"] = direction is False
@@ -129,9 +124,7 @@ def build_plane(
     labelled = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
     labels = _labels(labelled, ends, better, (width, height), layout) if len(labelled) <= MOST_LABELS else []
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    color, shape, _ = vega.series_channels(
-        "model", models, None if hidden else vega.legend_below(models, layout, least=1)
-    )
+    color, shape, _ = vega.series_channels("model", models, None if hidden else vega.legend_below(models, layout, least=1))
     texts = [vega.nominal("system"), *(vega.nominal(f"{axis}_text", title=title) for axis, title in zip("xy", titles))]
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
     layers = [
@@ -146,9 +139,7 @@ def build_plane(
     if labels:
         look = {"fontSize": layout.font, "baseline": "middle"}
         names = vega.mark("text", look, data="labels", x=x, y=y, text=vega.nominal("system"))
-        chart = vega.layer(
-            *({**vega.source("points"), **segment} for segment in layers), names, width=width, height=height
-        )
+        chart = vega.layer(*({**vega.source("points"), **segment} for segment in layers), names, width=width, height=height)
     else:
         chart = vega.layer(*layers, data="points", width=width, height=height)
     return vega.finish_chart(chart, points=points, labels=labels)
@@ -164,9 +155,7 @@ def _labels(
     flip = np.array([direction is False for direction in better])
     share = (positions - low) / (high - low)
     share = np.where(flip, 1 - share, share)
-    boxes = label_places(
-        share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size
-    )
+    boxes = label_places(share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size)
     labels: list[Values] = []
     for point, centre in zip(points, boxes):
         if centre is not None:
@@ -176,9 +165,7 @@ def _labels(
     return labels
 
 
-def label_places(
-    points: np.ndarray, widths: Sequence[float], height: float, size: tuple[float, float]
-) -> list[tuple[float, float] | None]:
+def label_places(points: np.ndarray, widths: Sequence[float], height: float, size: tuple[float, float]) -> list[tuple[float, float] | None]:
     """Return the centres of labels beside their points, without overlaps of labels and points; None where there is no room.
 
     Parameters

@@ -61,11 +61,7 @@ def distributions(scores: Mapping[str, Mapping[str, np.ndarray]], note: str = ""
         lines = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
         if lines:
             curves += lines
-            marks += [
-                _quartiles(metric, row, name, values)
-                for row, (name, values) in enumerate(zip(names, defined))
-                if len(values)
-            ]
+            marks += [_quartiles(metric, row, name, values) for row, (name, values) in enumerate(zip(names, defined)) if len(values)]
     if not curves:
         return None
     caption = (
@@ -157,9 +153,7 @@ def _build_scores(curves: Sequence[Values], marks: Sequence[Values], names: Sequ
         )  # fmt: skip
         return vega.layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=metric)
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel), curves=curves, marks=marks
-    )
+    return vega.finish_chart(vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel), curves=curves, marks=marks)
 
 
 def label_list(names: Sequence[str]) -> str:
@@ -260,9 +254,7 @@ def metric_correlations(run: Run) -> list[Chart]:
     return [Chart("metric-correlations", "Agreement between metrics", caption, "metrics", build)]
 
 
-def mean_rank_correlation(
-    systems: Sequence[System], metrics: Sequence[str], direction: dict[str, bool | None]
-) -> np.ndarray:
+def mean_rank_correlation(systems: Sequence[System], metrics: Sequence[str], direction: dict[str, bool | None]) -> np.ndarray:
     """Return the mean over systems of the Spearman correlations (M, M) of oriented scores; NaN where none is defined."""
     total, count = np.zeros((len(metrics), len(metrics))), np.zeros((len(metrics), len(metrics)))
     # Ranks are those among the examples where a metric is defined. They are computed once per metric; only a pair of metrics with
@@ -276,10 +268,7 @@ def mean_rank_correlation(
                 defined = finite[i] & finite[j]
                 if defined.sum() < LEAST:
                     continue
-                a, b = (
-                    ranks[k] if defined.sum() == len(ranks[k]) else average_ranks(scores[k][defined, None])[:, 0]
-                    for k in (i, j)
-                )
+                a, b = (ranks[k] if defined.sum() == len(ranks[k]) else average_ranks(scores[k][defined, None])[:, 0] for k in (i, j))
                 if np.ptp(a) > 0 and np.ptp(b) > 0:
                     r = float(np.corrcoef(a, b)[0, 1])
                     for at in {(i, j), (j, i)}:

@@ -79,9 +79,5 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
         ]
         marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
         height = min(0.7 * width, 14 * layout.font)
-        charts.append(
-            vega.layer(
-                *marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=metric
-            )
-        )
+        charts.append(vega.layer(*marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=metric))
     return vega.finish_chart(vega.panels(charts, columns), rows=rows)

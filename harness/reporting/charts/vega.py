@@ -98,9 +98,7 @@ def finish_chart(chart: Spec, **data: Rows) -> Spec:
 
 def _plain(row: Parameters) -> Values:
     """Return a row for JSON: NaN and infinities become null."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
-    }
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
 
 
 def panels(charts: Sequence[Spec], columns: int) -> Spec:
@@ -108,9 +106,7 @@ def panels(charts: Sequence[Spec], columns: int) -> Spec:
     return charts[0] if len(charts) == 1 else {"concat": list(charts), "columns": columns}
 
 
-def panel_grid(
-    names: Sequence[str], layout: Layout, labels: Iterable[str], panel: Callable[[str, float, bool], Spec]
-) -> Spec:
+def panel_grid(names: Sequence[str], layout: Layout, labels: Iterable[str], panel: Callable[[str, float, bool], Spec]) -> Spec:
     """Return a panel per name, in rows as even as possible; ``panel(name, width, first)`` draws one, the first of a row with ``labels``."""
     space = layout.label_space(labels)
     columns = layout.columns(len(names), space)
@@ -129,9 +125,7 @@ def pad_ends(values: Iterable[float | None], share: float = 0.05) -> list[float]
     return [low - margin, high + margin]
 
 
-def value_axis(
-    values: Iterable[float | None], width: float, layout: Layout, share: float = 0.05, **options: Any
-) -> Spec:
+def value_axis(values: Iterable[float | None], width: float, layout: Layout, share: float = 0.05, **options: Any) -> Spec:
     """Return scale and axis of numbers for a panel of a width, with a margin; options are those of the scale."""
     ticks = max(2, min(5, int(width // (4 * layout.font))))
     return {
@@ -184,8 +178,7 @@ def interval_points(
 ) -> list[Spec]:  # fmt: skip
     """Return the points of ``field`` on their intervals from ``low`` to ``high``; ``looks`` has shape and colour of each kind."""
     shape, color = (
-        nominal(kind, scale={"domain": list(looks), "range": [look[k] for look in looks.values()]}, legend=legend)
-        for k in (0, 1)
+        nominal(kind, scale={"domain": list(looks), "range": [look[k] for look in looks.values()]}, legend=legend) for k in (0, 1)
     )
     width = {"strokeWidth": 0.14 * layout.font}
     low = quantitative("low", **axis)
@@ -196,9 +189,7 @@ def interval_points(
     ]
 
 
-def banded_lines(
-    x: Spec, up: Spec, channels: tuple[Spec, Spec, Spec], size: float, layout: Layout, tooltip: Sequence[Spec]
-) -> list[Spec]:
+def banded_lines(x: Spec, up: Spec, channels: tuple[Spec, Spec, Spec], size: float, layout: Layout, tooltip: Sequence[Spec]) -> list[Spec]:
     """Return lines of ``y`` over ``x`` with their points, and bands from ``low`` to ``high``; ``up`` is the vertical axis."""
     color, shape, dash = channels
     y, low = quantitative("y", **up), quantitative("low", **up)
@@ -210,9 +201,7 @@ def banded_lines(
     ]
 
 
-def squares(
-    x: Spec, y: Spec, color: Spec, white: str, stroke: Spec, layout: Layout, tooltip: Sequence[Spec]
-) -> list[Spec]:
+def squares(x: Spec, y: Spec, color: Spec, white: str, stroke: Spec, layout: Layout, tooltip: Sequence[Spec]) -> list[Spec]:
     """Return a square per cell, and its ``text``: white where the Vega expression ``white`` is true, black elsewhere."""
     look = {"stroke": "white", **stroke}
     text_color = when(white, {"value": "white"}, {"value": "black"})

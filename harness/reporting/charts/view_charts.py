@@ -93,11 +93,7 @@ def _is_number(value: object) -> bool:
 
 
 def _titles(view: ViewSpec) -> tuple[str, str | None]:
-    x = (
-        ""
-        if view.x in ("metric", "model")
-        else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
-    )
+    x = "" if view.x in ("metric", "model") else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
     if isinstance(view.y, str):
         return x, None if view.y == "*" else view.y
     quantities = {split_quantity(name)[0] for name in view.y}
@@ -108,9 +104,7 @@ def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
     """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
     title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
-        return vega.quantitative(
-            "x", scale={"zero": False, "nice": True}, axis={"title": title, "format": vega.NUMBERS, **axis}
-        )
+        return vega.quantitative("x", scale={"zero": False, "nice": True}, axis={"title": title, "format": vega.NUMBERS, **axis})
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
     return vega.nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})

@@ -61,9 +61,7 @@ def least_width(table: Table) -> int:
 
     width = 3 * (len(table.headers) - 1)
     for index, letter in enumerate(table.alignment):
-        lines = [
-            line for text in (table.headers[index], *(row[index] for row in table.rows)) for line in text.split("\n")
-        ]
+        lines = [line for text in (table.headers[index], *(row[index] for row in table.rows)) for line in text.split("\n")]
         content = max(map(cell_len, lines))
         width += content if index == 0 or letter == "r" else min(content, MIN_WIDTH)
     return width

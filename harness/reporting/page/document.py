@@ -122,9 +122,7 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
     try:
         write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)
-        ) from None
+        raise InputError(f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)) from None
     return target
 
 
@@ -141,9 +139,7 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
         "specs": {chart.id: chart.spec for chart in charts},
         "narrow": narrow,
         "styles": {
-            f"{theme}{suffix}": config(theme, layout)
-            for theme in ("light", "dark")
-            for suffix, layout in (("", PAGE), ("-narrow", PHONE))
+            f"{theme}{suffix}": config(theme, layout) for theme in ("light", "dark") for suffix, layout in (("", PAGE), ("-narrow", PHONE))
         },
     }
 

@@ -144,13 +144,9 @@ def _reference_count(group: Group, number: int) -> int:
     """Return the largest number of references of a system; the systems with most of them come first, held-out people later."""
     side, system = group.systems[number]
     sizes = (side.record(system, metric) for metric in side.metrics(system))
-    return max(
-        (n for record in sizes if record and record.sizes for n in record.sizes.get("references", ())), default=0
-    )
+    return max((n for record in sizes if record and record.sizes for n in record.sizes.get("references", ())), default=0)
 
 
-def _captions(
-    name: str, system: int, chunk: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]
-) -> DataBlock:
+def _captions(name: str, system: int, chunk: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]) -> DataBlock:
     """Return the block of one part of a system: captions, and references where they are not those of the list."""
     return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", {"c": candidates, **({"r": own} if own else {})})

@@ -61,9 +61,7 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
         first = next(iter(files.values()))
         return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({first}).")
     if importlib.util.find_spec("PIL") is None:
-        return Thumbnails(
-            note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]')."
-        )
+        return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
     data = _embed_images(present, budget)
     links = {example: file.resolve().as_uri() for example, file in present.items() if example not in data}
     return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(links)))

@@ -23,9 +23,7 @@ def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
     """
     (side,) = group.sides
     judged = LeagueSet(side.run)
-    records = tuple(
-        replace(record, model=judged.metric_names[record.model]) for statistic in judged.groups for record in statistic
-    )
+    records = tuple(replace(record, model=judged.metric_names[record.model]) for statistic in judged.groups for record in statistic)
     ranks: dict[str, dict[str, str]] = {}
     leading: dict[str, set[str]] = {}
     for record in records:

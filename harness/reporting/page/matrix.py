@@ -188,11 +188,7 @@ def _columns(group: Group) -> tuple[Column, ...]:
     for metric in group.metrics:
         entry, record = entries[metric], first[metric]
         question, summary = ((entry.question or OTHER), entry.summary) if entry else (OTHER, "")
-        columns.append(
-            Column(
-                metric, names[metric], question, summary, record.signature, record.higher_is_better, metric in tested
-            )
-        )
+        columns.append(Column(metric, names[metric], question, summary, record.signature, record.higher_is_better, metric in tested))
     return tuple(sorted(columns, key=lambda column: ranks.get(column.question, len(ranks))))
 
 

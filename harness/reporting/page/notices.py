@@ -51,9 +51,7 @@ def _of_run(run: Run) -> list[Notice]:
     if skipped:
         largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
         notices.append(
-            Notice(
-                f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}."
-            )
+            Notice(f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}.")
         )
     return [*notices, *(Notice(note) for note in run.notes)]
 
@@ -66,9 +64,7 @@ def _failure_notice(run: Run) -> Notice:
     details = list(run.failed.items())[:MAX_LISTED]
     if len(run.failed) > MAX_LISTED:
         details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
-    return Notice(
-        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {counts}.", severe=True, details=details
-    )
+    return Notice(f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {counts}.", severe=True, details=details)
 
 
 def _model(name: str, run: Run) -> str:

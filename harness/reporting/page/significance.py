@@ -84,8 +84,7 @@ def _ranked(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[
     entries: list[Comparison] = []
     for pair, row in zip(compared, rows):
         keys = [
-            system_key(number[id(side)], system.model, system.decoding_key)
-            for side, system in ((pair.one, pair.a), (pair.other, pair.b))
+            system_key(number[id(side)], system.model, system.decoding_key) for side, system in ((pair.one, pair.a), (pair.other, pair.b))
         ]
         entries.append(replace(row, system_a=keys[0], system_b=keys[1]))
     return rankings(entries)

@@ -81,11 +81,7 @@ def summable(statistics: np.ndarray) -> np.ndarray:
     0.0
     """
     out = np.array(statistics, dtype=np.float64)
-    complete = (
-        (out[..., HYP_MATCHED] == out[..., HYP_LENGTH])
-        & (out[..., REF_MATCHED] == out[..., REF_LENGTH])
-        & (out[..., CHUNKS] == 1.0)
-    )
+    complete = (out[..., HYP_MATCHED] == out[..., HYP_LENGTH]) & (out[..., REF_MATCHED] == out[..., REF_LENGTH]) & (out[..., CHUNKS] == 1.0)
     out[..., CHUNKS][complete] = 0.0
     return out
 
@@ -202,9 +198,7 @@ def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, 
     )
     aligned = align(texts, groups)
     if len(tiles) == 1:  # its pairs are in the order of np.nonzero
-        return Aligned(
-            aligned.scores.reshape(size, n_per_example), aligned.statistics.reshape(size, n_rows, N_STATISTICS)
-        )
+        return Aligned(aligned.scores.reshape(size, n_per_example), aligned.statistics.reshape(size, n_rows, N_STATISTICS))
     scores = np.empty((size, n_per_example))
     statistics = np.empty((size, n_rows, N_STATISTICS), dtype=np.int32)
     first = 0

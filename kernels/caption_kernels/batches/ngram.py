@@ -56,9 +56,7 @@ def rows_in_order(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows, dtype=np.int64)
 
 
-def _of_rows(
-    kernel: Callable[[np.ndarray, np.ndarray], np.ndarray], hyp: np.ndarray, ref: np.ndarray, out: np.ndarray
-) -> np.ndarray:
+def _of_rows(kernel: Callable[[np.ndarray, np.ndarray], np.ndarray], hyp: np.ndarray, ref: np.ndarray, out: np.ndarray) -> np.ndarray:
     """Fill ``out`` (B, ...) with the results of a kernel for rows ``hyp`` (B, n) and ``ref`` (B, m), and return it."""
     hyp, ref = rows_in_order(hyp), rows_in_order(ref)
     return fill_slices(out, lambda chunk: kernel(hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
@@ -96,9 +94,7 @@ def clip_at_each(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarr
     return _of_rows(partial(clip_pairs, index), hyp, ref, np.empty((*hyp.shape, ref.shape[1], ORDERS), dtype=np.int64))
 
 
-def bleu(
-    matches: np.ndarray, guesses: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray, order: int
-) -> np.ndarray:
+def bleu(matches: np.ndarray, guesses: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray, order: int) -> np.ndarray:
     """Return BLEU as the COCO toolkit computes it, of single sentences or of summed counts.
 
     Parameters
@@ -117,10 +113,7 @@ def bleu(
     """
     counts = [np.ascontiguousarray(values, dtype=np.float64) for values in (matches, guesses)]
     shape = counts[0].shape[:-1]
-    words = [
-        np.ascontiguousarray(np.broadcast_to(values, shape), dtype=np.float64).ravel()
-        for values in (lengths, reference_lengths)
-    ]
+    words = [np.ascontiguousarray(np.broadcast_to(values, shape), dtype=np.float64).ravel() for values in (lengths, reference_lengths)]
     flat = [values.reshape(-1, ORDERS) for values in counts]
     return bleu_scores(flat[0], flat[1], words[0], words[1], order).reshape(shape)
 

@@ -92,6 +92,4 @@ def build_lexicon(contents: Mapping[str, Any]) -> Lexicon:
 
 def _corpus(candidates: Sequence[str], references: References) -> Corpus:
     """Return a corpus with the numbers of the examples as its images."""
-    return Corpus(
-        {k: list(texts) for k, texts in enumerate(references)}, {k: [text] for k, text in enumerate(candidates)}
-    )
+    return Corpus({k: list(texts) for k, texts in enumerate(references)}, {k: [text] for k, text in enumerate(candidates)})

@@ -103,8 +103,7 @@ class Report:
         """Return the numbers of the table as a JSON object; an infinite error is None."""
         names = ("cases", "numbers", "beyond", "worst")
         kinds = {
-            kind: {name: getattr(tally, name) for name in names} | {"largest": _finite(tally.largest)}
-            for kind, tally in self.kinds.items()
+            kind: {name: getattr(tally, name) for name in names} | {"largest": _finite(tally.largest)} for kind, tally in self.kinds.items()
         }
         return {"metric": self.metric, "tolerance": self.tolerance, "passed": self.passed, "kinds": kinds}
 
@@ -166,9 +165,7 @@ def _calls(cases: list[Case], batch: int) -> Iterator[list[Case]]:
         yield [case for case in cases if case["kind"] == kind]
 
 
-def _compare(
-    function: Callable[..., Any], entry: Metric, cases: list[Case], file: dict[str, Any], tally: Tally, tolerance: float
-) -> None:
+def _compare(function: Callable[..., Any], entry: Metric, cases: list[Case], file: dict[str, Any], tally: Tally, tolerance: float) -> None:
     arguments, expected = entry.arguments(cases, file), entry.expected(cases)
     argument_text = f"{arguments[0]!r:.120}"
     try:
@@ -218,14 +215,10 @@ def _parser() -> argparse.ArgumentParser:
             "blanks.\nA text that differs is an error of 1, a call that fails an infinite one. Exit code 0 within the tolerance, else 1."
         ),
     )
-    parser.add_argument(
-        "target", metavar="module:function", help="the implementation; a module alone: its functions named as metrics"
-    )
+    parser.add_argument("target", metavar="module:function", help="the implementation; a module alone: its functions named as metrics")
     parser.add_argument("--metric", choices=METRICS, help="what the function computes")
     parser.add_argument("--tolerance", type=_tolerance, default=1e-9, help="largest absolute error (default 1e-9)")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object per metric; an infinite error is null"
-    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per metric; an infinite error is null")
     return parser
 
 

@@ -134,9 +134,7 @@ def _check(gts: Texts, res: Texts) -> None:
     if gts.keys() != res.keys():
         unmatched = [image for image in gts if image not in res] or [image for image in res if image not in gts]
         kind = "candidate" if any(image not in res for image in gts) else "references"
-        raise AssertionError(
-            f"{len(unmatched)} images without {kind}, the first is {unmatched[0]!r}; score one set of images"
-        )
+        raise AssertionError(f"{len(unmatched)} images without {kind}, the first is {unmatched[0]!r}; score one set of images")
     for image, texts in res.items():
         if not (isinstance(texts, list) and len(texts) == 1):
             raise AssertionError(f"image {image!r}: expected a list of one candidate, found {_found(texts)}")

@@ -72,9 +72,7 @@ def find_sources() -> Sources:
     """Return the paths of the data; raise :class:`MissingSources` where pycocoevalcap is not installed or lacks one of them."""
     spec = importlib.util.find_spec("pycocoevalcap")  # without importing it
     if spec is None or not spec.submodule_search_locations:
-        raise MissingSources(
-            "METEOR needs the package 'pycocoevalcap', which is not installed: pip install 'caption-kernels[meteor]'"
-        )
+        raise MissingSources("METEOR needs the package 'pycocoevalcap', which is not installed: pip install 'caption-kernels[meteor]'")
     folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     sources = Sources(folder / "meteor-1.5.jar", folder / "data" / "paraphrase-en.gz")
     for path in sources:
@@ -89,9 +87,7 @@ def installed_lexicon() -> Lexicon:
     return load_lexicon(find_sources(), in_background=True)
 
 
-def load_lexicon(
-    sources: Sources, *, building: AbstractContextManager[object] | None = None, in_background: bool = False
-) -> Lexicon:
+def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] | None = None, in_background: bool = False) -> Lexicon:
     """Return the lexicon of the source files, built if no file holds it.
 
     Parameters
@@ -120,9 +116,7 @@ def load_lexicon(
             return _held_in_memory(build(sources), error)
 
 
-def _build_under_lock(
-    sources: Sources, path: Path, building: AbstractContextManager[object], in_background: bool
-) -> Lexicon:
+def _build_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object], in_background: bool) -> Lexicon:
     with ExitStack() as lock:
         lock.enter_context(_hold_lock(path.with_suffix(".lock")))
         try:

@@ -49,10 +49,7 @@ def count_matches(hyp: Words, refs: Sequence[Words]) -> BleuCounts:
 
 def clip_counts(hyp: list[Counter[tuple[str, ...]]], refs: list[list[Counter[tuple[str, ...]]]]) -> list[int]:
     """Return the matches of each order: counts of the hypothesis, at most the largest count in any reference."""
-    return [
-        sum(min(count, max((ref[k][gram] for ref in refs), default=0)) for gram, count in hyp[k].items())
-        for k in range(ORDERS)
-    ]
+    return [sum(min(count, max((ref[k][gram] for ref in refs), default=0)) for gram, count in hyp[k].items()) for k in range(ORDERS)]
 
 
 def score(matches: Sequence[float], guesses: Sequence[float], length: float, reference_length: float, n: int) -> float:
@@ -104,9 +101,7 @@ def clip_all(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     return out
 
 
-def bleu_scores(
-    matches: np.ndarray, guesses: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray, order: int
-) -> np.ndarray:
+def bleu_scores(matches: np.ndarray, guesses: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray, order: int) -> np.ndarray:
     """Return BLEU (S,) of matches and guesses (S, 4), lengths (S,) and closest reference lengths (S,), all float64."""
     if not 1 <= order <= ORDERS:
         raise ValueError("BLEU: an argument is out of its range")

@@ -33,15 +33,10 @@ def document_frequencies(documents: Iterable[Iterable[Words]]) -> Counter[tuple[
 def vectors(words: Words, df: Mapping[tuple[str, ...], int], documents: int) -> list[dict[tuple[str, ...], float]]:
     """Return the tf-idf weights of a text, one mapping per order: count times (log N - log max(1, df))."""
     log_n = math.log(documents)
-    return [
-        {gram: count * (log_n - math.log(max(1, df.get(gram, 0)))) for gram, count in counts.items()}
-        for counts in count_ngrams(words)
-    ]
+    return [{gram: count * (log_n - math.log(max(1, df.get(gram, 0)))) for gram, count in counts.items()} for counts in count_ngrams(words)]
 
 
-def pair_score(
-    hyp: Words, ref: Words, df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False
-) -> float:
+def pair_score(hyp: Words, ref: Words, df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False) -> float:
     """Return the score of one hypothesis against one reference, in [0, 10].
 
     CIDEr-D is ten times the mean over orders of sum min(h, r) r / (|h| |r|), times exp(-(difference in bigrams)^2 / 72), with h
@@ -77,8 +72,6 @@ def pair_score(
     return total / ORDERS * SCALE
 
 
-def score(
-    hyp: Words, refs: Sequence[Words], df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False
-) -> float:
+def score(hyp: Words, refs: Sequence[Words], df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False) -> float:
     """Return the mean over references of :func:`pair_score`, in [0, 10]."""
     return sum(pair_score(hyp, ref, df, documents, plain=plain) for ref in refs) / len(refs)

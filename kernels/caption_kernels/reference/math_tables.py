@@ -90,8 +90,7 @@ def source() -> str:
     lines.append(f"constexpr double STEPS_PER_UNIT = {t.steps_per_unit.hex()};")
     lines.append(f"constexpr LogInterval LOG_INTERVALS[{N}] = {{")
     lines += [
-        f"    {{{c.hex()}, {high.hex()}, {low.hex()}}},"
-        for c, high, low in zip(t.reciprocals.tolist(), *t.logs.tolist(), strict=True)
+        f"    {{{c.hex()}, {high.hex()}, {low.hex()}}}," for c, high, low in zip(t.reciprocals.tolist(), *t.logs.tolist(), strict=True)
     ]
     lines += ["};", f"constexpr double ROOTS[{N}][2] = {{"]
     lines += [f"    {{{high.hex()}, {low.hex()}}}," for high, low in zip(*t.roots.tolist(), strict=True)]

@@ -20,9 +20,7 @@ def _table(rules: str) -> dict[str, str]:
 
 
 _WHOLE_WORDS = {
-    **_table(
-        "skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl ugly>ugli early>earli only>onli singly>singl"
-    ),
+    **_table("skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl ugly>ugli early>earli only>onli singly>singl"),
     **{word: word for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")},
 }
 _COMPLETE = frozenset(["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"])

@@ -112,10 +112,7 @@ class TextIndex:
             raise ValueError("expected bounds that begin with 0 and end with the number of tokens")
         if any(stop < start for start, stop in pairwise(bounds)):
             raise ValueError("token ids: an argument is out of its range")
-        rows = [
-            self._add_words(_token_words(tokens[start:stop].tolist(), end, keep_end))
-            for start, stop in pairwise(bounds)
-        ]
+        rows = [self._add_words(_token_words(tokens[start:stop].tolist(), end, keep_end)) for start, stop in pairwise(bounds)]
         return np.array(rows, dtype=np.int64)
 
     def gram_rows(self, rows: np.ndarray) -> np.ndarray:

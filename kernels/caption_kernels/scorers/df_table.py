@@ -77,9 +77,7 @@ def checked_table(header: Mapping[str, Any], grams: list[str], counts: np.ndarra
         raise ValueError(f"not a {FORMAT} table of version {VERSION}: the header is {dict(header)!r:.80}")
     documents = header.get("documents")
     if isinstance(documents, bool) or not isinstance(documents, int) or documents < 1 or counts.shape != (len(grams),):
-        raise ValueError(
-            f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, {counts.size} frequencies"
-        )
+        raise ValueError(f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, {counts.size} frequencies")
     if counts.size and (counts.min() < 0 or counts.max() > documents):
         worst = int(np.argmax((counts < 0) | (counts > documents)))
         raise ValueError(f"{grams[worst]!r} occurs in {counts[worst]} of {documents} documents")

@@ -46,9 +46,7 @@ class Scorer:
         Count the ``end`` token as a word, as many implementations of self-critical training do.
     """
 
-    def __init__(
-        self, *, tokenizer: str = "ptb", token_ids: bool = False, end: int | None = None, keep_end: bool = False
-    ) -> None:
+    def __init__(self, *, tokenizer: str = "ptb", token_ids: bool = False, end: int | None = None, keep_end: bool = False) -> None:
         self._index = TextIndex("none" if token_ids else tokenizer)
         self._token_ids, self._end, self._keep_end = token_ids, -1 if end is None else end, keep_end
 
@@ -66,9 +64,7 @@ class Scorer:
             groups.append((positions, rows[starts[positions][:, None] + np.arange(m)]))
         return IndexedReferences(groups, len(examples))
 
-    def score(
-        self, candidates: Sequence[Any] | np.ndarray, references: Iterable[Sequence[Any]] | IndexedReferences
-    ) -> np.ndarray:
+    def score(self, candidates: Sequence[Any] | np.ndarray, references: Iterable[Sequence[Any]] | IndexedReferences) -> np.ndarray:
         """Return the score of each candidate against the references of its example.
 
         Candidates leave no trace: memory does not grow with the number of calls.

@@ -42,9 +42,7 @@ class Best(FitsInner, MeanMetric):
         self.inner: Metric = resolve("metrics", metric)
         inner = self.inner.spec
         if inner.level != "item" or inner.higher_is_better is None:
-            raise HarnessError(
-                f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)"
-            )
+            raise HarnessError(f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)")
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
             min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled, held_fixed=inner.held_fixed,

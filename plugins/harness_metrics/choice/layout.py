@@ -59,9 +59,7 @@ def choices_of(metric: str, scores: Sequence[Options], layout: Layout) -> Choice
     blind = _join_options(metric, scores[1::step], layout, step, 1) if layout.blind else ()
     for number, (seen_options, blind_options) in enumerate(zip(seen, blind)):
         if len(seen_options) != len(blind_options):
-            raise InputError(
-                f"{metric}: choice {number} has {len(seen_options)} options, and {len(blind_options)} without its image"
-            )
+            raise InputError(f"{metric}: choice {number} has {len(seen_options)} options, and {len(blind_options)} without its image")
     if layout.group > 1:
         _check_texts(metric, seen, layout.group)
     return Choices(seen, blind)
@@ -74,9 +72,7 @@ def _describe_units(layout: Layout) -> str:
     return ", ".join([*factors, *(["a companion without image for each example"] if layout.blind else [])])
 
 
-def _join_options(
-    metric: str, scores: Sequence[Options], layout: Layout, step: int, offset: int
-) -> tuple[Options, ...]:
+def _join_options(metric: str, scores: Sequence[Options], layout: Layout, step: int, offset: int) -> tuple[Options, ...]:
     """Return the options of each choice with their number checked; example k of ``scores`` is example k * step + offset of the run."""
     choices: list[Options] = []
     if layout.across:
@@ -134,9 +130,7 @@ def _total(metric: str, number: int, option: TokenScores, mean: bool) -> float:
     bad = ~(values <= 1e-6)
     if bad.any():
         token = int(np.argmax(bad))
-        raise InputError(
-            f"{metric}: choice {number}, token {token}: log-probability {values[token]:g}; expected a number of at most 0"
-        )
+        raise InputError(f"{metric}: choice {number}, token {token}: log-probability {values[token]:g}; expected a number of at most 0")
     return float(values.mean() if mean else values.sum())
 
 

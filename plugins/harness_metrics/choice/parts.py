@@ -44,9 +44,7 @@ def check_key(metric: str, by: object) -> str | None:
     """Return the name of a metadata field, or None; raise :class:`HarnessError` for anything else."""
     if by is None or (isinstance(by, str) and by):
         return by
-    raise HarnessError(
-        f"{metric}: by is {by!r:.60}; expected the name of a metadata field, such as kind", parameter="by", value=by
-    )
+    raise HarnessError(f"{metric}: by is {by!r:.60}; expected the name of a metadata field, such as kind", parameter="by", value=by)
 
 
 def values_of(metric: str, meta: Iterable[Mapping[str, Any]], by: str) -> tuple[str, ...]:
@@ -77,15 +75,11 @@ def values_of(metric: str, meta: Iterable[Mapping[str, Any]], by: str) -> tuple[
                 parameter="by", value=by,
             )  # fmt: skip
         if not isinstance(value, (str, int, float)):
-            raise InputError(
-                f"{metric}: the '{by}' of example {number} is {value!r:.40}; expected a text", parameter="by", value=by
-            )
+            raise InputError(f"{metric}: the '{by}' of example {number} is {value!r:.40}; expected a text", parameter="by", value=by)
         values.append(str(value))
     count = len(set(values))
     if count > MOST_PARTS:
-        raise InputError(
-            f"{metric}: '{by}' has {count} values; expected at most {MOST_PARTS} parts", parameter="by", value=by
-        )
+        raise InputError(f"{metric}: '{by}' has {count} values; expected at most {MOST_PARTS} parts", parameter="by", value=by)
     return tuple(values)
 
 
@@ -116,9 +110,7 @@ def units_of(metric: str, values: Sequence[str] | None, by: str, unit: int) -> d
     {'a': [0, 2], 'b': [1]}
     """
     if values is None:
-        raise HarnessError(
-            f"{metric}: by: {by} reads the metadata of examples; it works in runs, not on token scores alone"
-        )
+        raise HarnessError(f"{metric}: by: {by} reads the metadata of examples; it works in runs, not on token scores alone")
     units: dict[str, list[int]] = {}
     for number in range(len(values) // unit):
         members = values[number * unit : (number + 1) * unit]

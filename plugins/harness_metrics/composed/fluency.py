@@ -61,9 +61,7 @@ def is_broken(text: str) -> bool:
     if not words or words[-1] in _DANGLING:
         return True
     return any(
-        words[i : i + size] == words[i + size : i + 2 * size]
-        for size in range(1, _LONGEST + 1)
-        for i in range(len(words) - 2 * size + 1)
+        words[i : i + size] == words[i + size : i + 2 * size] for size in range(1, _LONGEST + 1) for i in range(len(words) - 2 * size + 1)
     )
 
 
@@ -113,9 +111,7 @@ class Classifier(LoadsModel):
         probabilities: list[np.ndarray] = []
         with torch.inference_mode():
             for start in range(0, len(texts), self.batch_size):
-                batch = tokenizer(
-                    list(texts[start : start + self.batch_size]), padding=True, truncation=True, return_tensors="pt"
-                )
+                batch = tokenizer(list(texts[start : start + self.batch_size]), padding=True, truncation=True, return_tensors="pt")
                 logits = model(**batch).logits.double()
                 probabilities.append((logits.sigmoid() if several else logits.softmax(-1))[:, index].numpy())
         return np.concatenate(probabilities) if probabilities else np.empty(0)

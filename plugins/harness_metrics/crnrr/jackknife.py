@@ -77,11 +77,7 @@ def interval(q: Grams, p: Grams, units: int, field: str, value: float) -> tuple[
     all_examples, left_out = _without_one(counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = _result(left_out, field)
-        pairs = (
-            _result(_without_two(counts, all_examples, left_out), field)
-            if field == "cr" and units in CORRECTED
-            else None
-        )
+        pairs = _result(_without_two(counts, all_examples, left_out), field) if field == "cr" and units in CORRECTED else None
     return jackknife.interval(value, values, pairs=pairs)
 
 
@@ -93,9 +89,7 @@ def _counts(q: Grams, p: Grams, units: int) -> _Counts:
         matrix.sum_duplicates()
         matrices.append(matrix)
     q_tokens, within, squares = (column.astype(np.float64) for column in per_unit(q, units))
-    return _Counts(
-        matrices[0], matrices[1], q_tokens, np.bincount(p.unit, minlength=units).astype(np.float64), within, squares
-    )
+    return _Counts(matrices[0], matrices[1], q_tokens, np.bincount(p.unit, minlength=units).astype(np.float64), within, squares)
 
 
 def _without_one(c: _Counts) -> tuple[_Sums, _Sums]:

@@ -57,9 +57,7 @@ class NgramDistribution(CaptionWords):
     """Form -> smallest and largest number."""
 
     @check_arguments
-    def __init__(
-        self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb"
-    ) -> None:
+    def __init__(self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb") -> None:
         if form not in self.fields:
             raise UnknownName.of_name(f"{self.kind} has no form", form, self.fields, "forms are", parameter="form")
         self.n, self.form, self.conditional = n, form, bool(conditional)
@@ -101,9 +99,7 @@ class NgramDistribution(CaptionWords):
             example_values = example_values[~np.isnan(example_values)]
             if len(example_values) < 2:
                 return Interval(None, "fewer than two examples have n-grams on both sides")
-            ends = bootstrap.confidence_interval(
-                lambda w: w @ example_values / w.sum(axis=1), len(example_values), samples, seed
-            )
+            ends = bootstrap.confidence_interval(lambda w: w @ example_values / w.sum(axis=1), len(example_values), samples, seed)
             return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
         q, p = self._grams(stats)
         value = self.reduce(stats)

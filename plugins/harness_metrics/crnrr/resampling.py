@@ -67,9 +67,7 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
     # Ids are ranks of the keys of both corpora together, so that equal n-grams have equal ids on both sides.
     gram[order] = np.cumsum(changes(keys[:, order])) - 1
     split = np.split(gram, np.cumsum([len(at) for at in side_starts])[:-1])
-    return [
-        Grams(ids, side.sentence[at], side.unit[side.sentence[at]]) for ids, side, at in zip(split, sides, side_starts)
-    ]
+    return [Grams(ids, side.sentence[at], side.unit[side.sentence[at]]) for ids, side, at in zip(split, sides, side_starts)]
 
 
 def weigh_units(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.ndarray) -> list[CrNrr]:
@@ -92,10 +90,7 @@ def weigh_units(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np
     if any((weights != np.floor(weights)).any() for weights in (weights_q, weights_p)):
         raise ValueError("weights of units must be whole numbers")
     size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
-    matrices = [
-        sparse_counts(side.gram, side.unit, (size, weights.shape[1]))
-        for side, weights in ((q, weights_q), (p, weights_p))
-    ]
+    matrices = [sparse_counts(side.gram, side.unit, (size, weights.shape[1])) for side, weights in ((q, weights_q), (p, weights_p))]
     totals_q, within, squares = per_unit(q, weights_q.shape[1])
     totals_p = np.bincount(p.unit, minlength=weights_p.shape[1])
     out: list[CrNrr] = []

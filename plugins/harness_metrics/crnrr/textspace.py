@@ -94,9 +94,7 @@ def check_sigma(sigma: Any, owner: str) -> float | str:
     if sigma == UNIFORM:
         return UNIFORM
     if isinstance(sigma, bool) or not isinstance(sigma, (int, float)) or not sigma > 0:
-        raise InputError(
-            f"{owner}: sigma is {sigma!r}; expected a number above 0, or uniform", parameter="sigma", value=sigma
-        )
+        raise InputError(f"{owner}: sigma is {sigma!r}; expected a number above 0, or uniform", parameter="sigma", value=sigma)
     return sigma
 
 

@@ -134,9 +134,7 @@ def ascend(
     return Discrepancy(gain, gain / span if span > 0 else 0.0, best)
 
 
-def _climb(
-    logits: Any, loss: Callable[[Any], Any], steps: int, rate: float, momentum: float
-) -> Iterator[tuple[int, Any]]:
+def _climb(logits: Any, loss: Callable[[Any], Any], steps: int, rate: float, momentum: float) -> Iterator[tuple[int, Any]]:
     """Minimise a loss of softmax(logits) by SGD; yield the number of the step and Q ``(M,)`` at every 25th step and the last."""
     torch = require("torch", extra="models", needed_by="constrained ascent")
     optimizer = torch.optim.SGD([logits], lr=rate, momentum=momentum)
@@ -208,9 +206,7 @@ def curve_discrepancy(quality: Any, diversity: Any, corpus_quality: float, corpu
         raise InputError(f"a curve needs two or more (quality, diversity) points; found shapes {u.shape} and {v.shape}")
     order = np.argsort(v, kind="stable")
     if not v[order[0]] <= corpus_diversity <= v[order[-1]]:
-        raise InputError(
-            f"the diversity {corpus_diversity:g} is outside that of the curve, {v[order[0]]:g} to {v[order[-1]]:g}"
-        )
+        raise InputError(f"the diversity {corpus_diversity:g} is outside that of the curve, {v[order[0]]:g} to {v[order[-1]]:g}")
     at = float(np.interp(corpus_diversity, v[order], u[order]))
     gain = at - corpus_quality
     return CurveDiscrepancy(at, gain, ratio(gain, corpus_quality), ratio(gain, float(u[0] - u[1])))

@@ -52,13 +52,9 @@ def distribution_of(scores: Sequence[Sequence[TokenScores]]) -> tuple[np.ndarray
     number = {word: k for k, word in enumerate(words)}
     p = np.full(size**length, np.nan)
     for item in items:
-        p[int(np.array([number[word] for word in item.tokens]) @ size ** np.arange(length - 1, -1, -1))] = np.exp(
-            item.log_probs.sum()
-        )
+        p[int(np.array([number[word] for word in item.tokens]) @ size ** np.arange(length - 1, -1, -1))] = np.exp(item.log_probs.sum())
     if len(items) != len(p) or np.isnan(p).any():
-        raise InputError(
-            f"found the scores of {len(items)} texts; {size} words and length {length} make {len(p)} distinct texts"
-        )
+        raise InputError(f"found the scores of {len(items)} texts; {size} words and length {length} make {len(p)} distinct texts")
     if abs(p.sum() - 1) > 1e-6:
         raise InputError(f"the probabilities of all texts sum to {p.sum():.6g}; expected 1")
     return p / p.sum(), size, length
@@ -115,9 +111,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
     ) -> None:
         self.orders, self.curve = tuple(orders), tuple(curve)
         if any(step < 25 or step > steps or (step % 25 and step != steps) for step in self.curve):
-            raise HarnessError(
-                f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve"
-            )
+            raise HarnessError(f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve")
         self.penalty = float(penalty)
         self.starts, self.steps, self.seed = starts, steps, seed
         self.spec = MetricSpec("text-space-qdisc", False, level="model", needs=frozenset({"references", "logprobs"}))
@@ -126,10 +120,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
         """Return the metric and its parameters as text."""
         orders = "/".join(map(str, self.orders))
         curve = f"|curve:{'/'.join(map(str, self.curve))}" if self.curve else ""
-        return (
-            f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}"
-            f"|seed:{self.seed}{curve}"
-        )
+        return f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}|seed:{self.seed}{curve}"
 
     def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
         """Return pair -> QDisc and ``pair rate`` -> DRate; raises as :func:`distribution_of`."""
@@ -143,14 +134,10 @@ class ExactDiscrepancy(_TextSpaceMetric):
             discrepancies[f"CN-{n}"] = self._ascend(p, ngram_pair(p, size, length, n))
         discrepancies |= {name: qdisc(pair, p) for name, pair in PAIRS.items()}
         return {
-            name + suffix: value
-            for name, item in discrepancies.items()
-            for suffix, value in (("", item.qdisc), (" rate", item.drate))
+            name + suffix: value for name, item in discrepancies.items() for suffix, value in (("", item.qdisc), (" rate", item.drate))
         } | curves
 
-    def _ascend(
-        self, p: np.ndarray, pair: tuple[TensorFunction, TensorFunction], trace: dict[int, float] | None = None
-    ) -> Discrepancy:
+    def _ascend(self, p: np.ndarray, pair: tuple[TensorFunction, TensorFunction], trace: dict[int, float] | None = None) -> Discrepancy:
         """Return the lower bound of :func:`ascend` for a quality and a diversity, with the parameters of the metric."""
         rng = np.random.default_rng(self.seed)
         return ascend(*pair, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace)

@@ -67,9 +67,7 @@ def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orde
     return corpus_bleu_of_words(sides, lengths, orders)[0]
 
 
-def corpus_bleu_of_words(
-    sides: Sequence[Words], lengths: Sequence[np.ndarray], orders: int
-) -> tuple[np.ndarray, np.ndarray]:
+def corpus_bleu_of_words(sides: Sequence[Words], lengths: Sequence[np.ndarray], orders: int) -> tuple[np.ndarray, np.ndarray]:
     """Return BLEU of the corpus ``(orders,)`` and of every single candidate ``(S, orders)``, from word ids.
 
     Parameters

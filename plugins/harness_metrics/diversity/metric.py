@@ -109,9 +109,7 @@ class SelfBleu(CandidateWords):
     """
 
     @check_arguments
-    def __init__(
-        self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb"
-    ) -> None:
+    def __init__(self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb") -> None:
         self.n = n
         self.conditional, self.negative = bool(conditional), bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)

@@ -104,9 +104,7 @@ def load_state(path: Path) -> dict[str, Any]:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise InputError(
-            f"not a file of tensors alone: {(str(error) or type(error).__name__).splitlines()[0]}", where=str(path)
-        ) from error
+        raise InputError(f"not a file of tensors alone: {(str(error) or type(error).__name__).splitlines()[0]}", where=str(path)) from error
     state = state.get("state_dict", state)
     weights = {key.removeprefix("module."): value for key, value in state.items()}
     return {key: value for key, value in weights.items() if key not in _SETTINGS}

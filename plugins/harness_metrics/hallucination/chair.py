@@ -75,9 +75,7 @@ class ObjectMetric(MeanMetric):
         label = f"{self.name}({','.join(details)})" if details else self.name
         untestable = "reads annotations" if truth != "references" else ""
         sizes = (needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]())
-        self.spec = MetricSpec(
-            label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable, depends_on=sizes
-        )
+        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable, depends_on=sizes)
 
     def signature(self) -> str:
         """Return a text such as ``chair-i|references|coco-1acdb52088df``."""

@@ -31,9 +31,7 @@ def shares(facts: Facts, others: Facts) -> np.ndarray:
     >>> shares(one, Facts(frozenset({("dog",)}), frozenset(), frozenset())).tolist()
     [0.5, 0.0, nan]
     """
-    return np.array(
-        [len(members & candidates) / len(members) if members else np.nan for members, candidates in zip(facts, others)]
-    )
+    return np.array([len(members & candidates) / len(members) if members else np.nan for members, candidates in zip(facts, others)])
 
 
 def pool_kinds(values: np.ndarray, kind: str) -> float:
@@ -91,9 +89,7 @@ class FactMetric(MeanMetric):
         key = ("facts", self.table.signature())
         facts = features_by_example(features, batch, key, lambda texts: [parse(text, self.table) for text in texts])
         unions = [(candidates, union(references)) for candidates, references in facts]
-        return np.array(
-            [mean_of_defined([self.score(c, references) for c in candidates]) for candidates, references in unions]
-        )
+        return np.array([mean_of_defined([self.score(c, references) for c in candidates]) for candidates, references in unions])
 
 
 class FactPrecision(FactMetric):
@@ -132,7 +128,5 @@ class FactF1(FactMetric):
 
     def score(self, candidate: Facts, references: Facts) -> float:
         """Return F1: 2 common / (facts of the candidate + facts of the references)."""
-        sizes = [
-            (len(stated & expected), len(stated) + len(expected)) for stated, expected in zip(candidate, references)
-        ]
+        sizes = [(len(stated & expected), len(stated) + len(expected)) for stated, expected in zip(candidate, references)]
         return pool_kinds(np.array([2 * common / total if total else np.nan for common, total in sizes]), self.kind)

@@ -16,9 +16,7 @@ from harness_metrics.hallucination.nouns import singular
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.tokenisers.plain_words import plain_words
 
-_PHRASES = re.compile(
-    r"(?<![\w-])(?:" + "|".join(sorted(map(re.escape, lists.PHRASES), key=len, reverse=True)) + r")(?![\w-])"
-)
+_PHRASES = re.compile(r"(?<![\w-])(?:" + "|".join(sorted(map(re.escape, lists.PHRASES), key=len, reverse=True)) + r")(?![\w-])")
 
 
 _KINDS = {
@@ -83,9 +81,7 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
     word = words[at]
     following = words[at + 1] if at + 1 < len(words) else "."
     participle = word.endswith(("ing", "ed")) or lists.VERBS.get(word, word) not in (word, word[:-1], word[:-2])
-    if word not in lists.VERBS and not (
-        word.endswith("ing") and len(word) > 5 and (content or words[at - 1] in lists.COPULAS)
-    ):
+    if word not in lists.VERBS and not (word.endswith("ing") and len(word) > 5 and (content or words[at - 1] in lists.COPULAS)):
         return False
     if word in lists.ADJECTIVES or word in lists.FRAMES:
         return False
@@ -93,11 +89,7 @@ def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool
     if determined and not content:
         return False  # the smiling woman, the park
     if participle:
-        return (
-            content or not _is_content(following) or words[at - 1] in lists.COPULAS
-            if at
-            else not _is_content(following)
-        )
+        return content or not _is_content(following) or words[at - 1] in lists.COPULAS if at else not _is_content(following)
     return content or (at > 0 and (words[at - 1] in lists.CONJUNCTIONS or words[at - 1] in lists.PRONOUNS))
 
 
@@ -121,13 +113,7 @@ def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
 
     for at, word in enumerate(words):
         content = not _adjectives(run)
-        if (
-            word in lists.CONJUNCTIONS
-            and run
-            and _adjectives(run)
-            and at + 1 < len(words)
-            and _continues(words[at + 1])
-        ):
+        if word in lists.CONJUNCTIONS and run and _adjectives(run) and at + 1 < len(words) and _continues(words[at + 1]):
             continue
         if _is_verb(words, at, content, determined):
             close()

@@ -69,9 +69,7 @@ class ObjectTable:
         self._modifiers = frozenset(map(_phrase, modifiers))
         self._longest = max(map(len, self._phrases), default=1)
         self.objects: tuple[str, ...] = tuple(dict.fromkeys(roots.values()))
-        content = json.dumps(
-            [sorted((list(phrase), item) for phrase, item in self._phrases.items()), sorted(map(list, self._modifiers))]
-        )
+        content = json.dumps([sorted((list(phrase), item) for phrase, item in self._phrases.items()), sorted(map(list, self._modifiers))])
         self._digest = hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def signature(self) -> str:
@@ -128,9 +126,7 @@ class ObjectTable:
             for text in synonyms:
                 if text in objects and text != item and above.setdefault(text, item) != item:
                     owner = above[text]
-                    raise InputError(
-                        f"'{text}' is a word of two objects, '{owner}' and '{item}'", self._locations.get(item)
-                    )
+                    raise InputError(f"'{text}' is a word of two objects, '{owner}' and '{item}'", self._locations.get(item))
         # Synonyms may be objects of the table themselves: follow each upwards. Only a walk finds a cycle of several
         # objects.
         roots: dict[str, str] = {}
@@ -179,9 +175,7 @@ def _read_table(path: Path, name: str) -> ObjectTable:
     located = yaml_source.load(path)
     data = cast("Mapping[str, object]", located.data)
     if not isinstance(located.data, dict) or not data:
-        raise InputError(
-            "the table of objects is empty or no mapping; expected objects with lists of synonyms", str(path)
-        )
+        raise InputError("the table of objects is empty or no mapping; expected objects with lists of synonyms", str(path))
     nested = isinstance(data.get("objects"), Mapping)
     if nested:
         for key in data:

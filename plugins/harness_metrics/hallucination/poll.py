@@ -191,9 +191,7 @@ class Poll(parts.ByParts, Parameterised):
         if answer_is(pair[0].tokens, no) and answer_is(pair[1].tokens, yes):
             return False
         texts = " and ".join(repr("".join(item.tokens)[:40]) for item in pair)
-        raise InputError(
-            f"poll: example {number} has the answers {texts}; expected one that begins with {yes!r} and one with {no!r}"
-        )
+        raise InputError(f"poll: example {number} has the answers {texts}; expected one that begins with {yes!r} and one with {no!r}")
 
 
 def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]:

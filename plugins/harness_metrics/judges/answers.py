@@ -97,9 +97,7 @@ def read_number(key: str, low: float, high: float) -> Callable[[Mapping[str, Any
     return read
 
 
-def read_numbers(
-    keys: Sequence[str], low: float, high: float
-) -> Callable[[Mapping[str, Any]], tuple[float, ...] | None]:
+def read_numbers(keys: Sequence[str], low: float, high: float) -> Callable[[Mapping[str, Any]], tuple[float, ...] | None]:
     """Return a function that reads a number for each key, in any case, or None where one is missing."""
 
     def read(values: Mapping[str, Any]) -> tuple[float, ...] | None:

@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="captions of one system each")
     parser.add_argument("--references", required=True, metavar="FILE", help="references of the examples")
     parser.add_argument("--judge", required=True, metavar="FILE", help="YAML or JSON file with the judge's parameters")
-    parser.add_argument(
-        "--label", action="append", metavar="NAME", help="name of a system, one per file in their order"
-    )
+    parser.add_argument("--label", action="append", metavar="NAME", help="name of a system, one per file in their order")
     parser.add_argument("--blind", action="store_true", help="do not show the references to the judge")
     parser.add_argument("--criterion", metavar="TEXT", help="meaning of 'better'")
     parser.add_argument("--limit", type=int, metavar="N", help="compare the first N examples only")

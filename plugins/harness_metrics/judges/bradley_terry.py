@@ -79,9 +79,7 @@ def _check_finite_strengths(wins: np.ndarray) -> None:
     for _ in range(wins.shape[-1].bit_length()):
         reach = (reach.astype(np.float64) @ reach) > 0
     if not reach.all():
-        raise ValueError(
-            "a group of competitors has no win, or no loss, against the others: no finite strengths (prior: 0)"
-        )
+        raise ValueError("a group of competitors has no win, or no loss, against the others: no finite strengths (prior: 0)")
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

@@ -65,9 +65,7 @@ def fight(judge: Judge, duels: Sequence[Duel], criterion: str, template: str) ->
     # Models prefer a position: both orders are asked, and a preference that follows the position is a tie.
     verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ)))
     tie: Verdict[str] = Verdict("valid", "tie", 0)
-    return [
-        Outcome(tie, tie) if duel.first == duel.second else Outcome(next(verdicts), next(verdicts)) for duel in duels
-    ]
+    return [Outcome(tie, tie) if duel.first == duel.second else Outcome(next(verdicts), next(verdicts)) for duel in duels]
 
 
 def _prompt(first: str, second: str, duel: Duel, criterion: str, template: str) -> str:

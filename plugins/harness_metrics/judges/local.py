@@ -36,9 +36,7 @@ class LocalModel(LoadsModel):
     """
 
     @check_arguments
-    def __init__(
-        self, *, path: str, max_tokens: Count = 512, batch_size: Count = 8, device: str = "cpu", dtype: str = "float32"
-    ) -> None:
+    def __init__(self, *, path: str, max_tokens: Count = 512, batch_size: Count = 8, device: str = "cpu", dtype: str = "float32") -> None:
         self.path = user_path(path)
         self.max_tokens = max_tokens
         self.batch_size = batch_size
@@ -62,9 +60,7 @@ class LocalModel(LoadsModel):
         if not isinstance(dtype := getattr(torch, self.dtype, None), torch.dtype):
             raise HarnessError(f"judge: dtype is {self.dtype!r}; expected the name of a torch dtype, such as bfloat16")
         try:
-            tokenizer, model = load_transformer(
-                self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype
-            )
+            tokenizer, model = load_transformer(self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype)
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise InputError(f"the judge cannot be loaded: {reason}", str(self.path)) from error

@@ -14,8 +14,7 @@ from harness.errors import HarnessError
 
 _TEMPLATES = Path(__file__).parent / "templates"
 CLAIR, RUBRIC, ARENA, SUMMARY = (
-    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n")
-    for name in ("clair", "rubric", "arena", "summary")
+    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n") for name in ("clair", "rubric", "arena", "summary")
 )
 
 

@@ -82,10 +82,7 @@ class Rubric(JudgeMetric):
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, read))
         by_example = [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
         return np.stack(
-            [
-                np.concatenate([self._scores(example_verdicts), count_answers(example_verdicts)])
-                for example_verdicts in by_example
-            ]
+            [np.concatenate([self._scores(example_verdicts), count_answers(example_verdicts)]) for example_verdicts in by_example]
         )
 
     def _scores(self, verdicts: Sequence[Verdict[tuple[float, ...]]]) -> np.ndarray:

@@ -140,9 +140,7 @@ def _wins(outcomes: Sequence[Outcome], pairs: Sequence[tuple[int, int]], size: i
     return wins
 
 
-def _standings(
-    names: Sequence[str], wins: np.ndarray, samples: int, seed: int, prior: float
-) -> tuple[tuple[Standing, ...], list[int]]:
+def _standings(names: Sequence[str], wins: np.ndarray, samples: int, seed: int, prior: float) -> tuple[tuple[Standing, ...], list[int]]:
     """Return the standings, the strongest first, and the positions of their systems in ``names``."""
     size, n = len(wins), len(names)
     flat = wins.reshape(size, n * n)

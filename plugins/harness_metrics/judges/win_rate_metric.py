@@ -60,9 +60,7 @@ class WinRate(JudgeMetric):
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return points, first places, contradictions, duels, and counts of each example, shape (B, 4 + 9)."""
         duels = [self._duels(item) for item in batch.sets]
-        outcomes = iter(
-            fight(self.judge, [duel for example_duels in duels for duel in example_duels], self.criterion, self.prompt)
-        )
+        outcomes = iter(fight(self.judge, [duel for example_duels in duels for duel in example_duels], self.criterion, self.prompt))
         return np.stack([self._row([next(outcomes) for _ in example_duels]) for example_duels in duels])
 
     def _duels(self, item: CaptionSet) -> list[Duel]:
@@ -81,9 +79,7 @@ class WinRate(JudgeMetric):
             score = sum(outcome.points for outcome in defined) / len(outcomes)
         first_places = sum(outcome.for_first_place for outcome in defined)
         contradictions = sum(outcome.contradicts for outcome in defined)
-        verdicts = [
-            verdict for outcome in outcomes for verdict in (outcome.forward, outcome.backward) if verdict.requests
-        ]
+        verdicts = [verdict for outcome in outcomes for verdict in (outcome.forward, outcome.backward) if verdict.requests]
         return np.concatenate([[score, first_places, contradictions, len(defined)], count_answers(verdicts)])
 
     def details(self, stats: np.ndarray) -> dict[str, object]:

@@ -21,9 +21,7 @@ def stack_samples(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, int]:
     """
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != y.ndim or x.ndim not in (2, 3) or x.shape[-1] != y.shape[-1] or x.shape[:-2] != y.shape[:-2]:
-        raise ValueError(
-            f"samples have shapes {x.shape} and {y.shape}; expected (n, d), (m, d) or (B, n, d), (B, m, d)"
-        )
+        raise ValueError(f"samples have shapes {x.shape} and {y.shape}; expected (n, d), (m, d) or (B, n, d), (B, m, d)")
     if 0 in x.shape[-2:] or 0 in y.shape[-2:]:
         raise ValueError(f"samples have shapes {x.shape} and {y.shape}; each must hold at least one vector")
     return np.concatenate([x, y], axis=-2).reshape(-1, x.shape[-2] + y.shape[-2], x.shape[-1]), x.shape[-2]

@@ -58,9 +58,7 @@ class _TwoSampleMetric(KernelMetric):
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return exact permutation p-values, shape (B,)."""
-        return forms.exact_p_values(
-            self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m, precision=ties.FLOAT32
-        )
+        return forms.exact_p_values(self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m, precision=ties.FLOAT32)
 
     def explain(self, batch: Batch, features: Features, state: Any) -> list[Explanation | None]:
         """Return the nearest and the farthest candidate and reference of each example, length B."""
@@ -166,13 +164,9 @@ class SlicedWasserstein(KernelMetric):
     :mod:`harness_metrics.kernel.sliced_wasserstein`.
     """
 
-    def __init__(
-        self, *, embedding: EmbeddingSpec = "minilm", projections: int = 128, p: float = 2.0, seed: int = 0
-    ) -> None:
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", projections: int = 128, p: float = 2.0, seed: int = 0) -> None:
         if projections < 1 or not p >= 1:
-            raise HarnessError(
-                f"sliced-wasserstein: projections is {projections!r} and p is {p!r}; both must be at least 1"
-            )
+            raise HarnessError(f"sliced-wasserstein: projections is {projections!r} and p is {p!r}; both must be at least 1")
         self.projections, self.p, self.seed = projections, p, seed
         super().__init__("sliced-wasserstein", embedding, False, bounds=(0.0, math.inf))
         self._signature += f"|p:{p:g}|projections:{projections}|seed:{seed}"

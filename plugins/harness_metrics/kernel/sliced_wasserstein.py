@@ -52,9 +52,7 @@ def directions(width: int, number: int, seed: int) -> np.ndarray:
     return normal / np.linalg.norm(normal, axis=0)
 
 
-def sliced_wasserstein(
-    x: np.ndarray, y: np.ndarray, projections: int = 128, p: float = 2.0, seed: int = 0
-) -> np.ndarray | float:
+def sliced_wasserstein(x: np.ndarray, y: np.ndarray, projections: int = 128, p: float = 2.0, seed: int = 0) -> np.ndarray | float:
     """Return the sliced Wasserstein distance of two samples, a Monte Carlo estimate over seeded directions.
 
     Parameters

@@ -26,9 +26,7 @@ def _distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.where(positive, torch.where(positive, squared, torch.ones_like(squared)).sqrt(), 0.0)
 
 
-def mmd(
-    x: torch.Tensor, y: torch.Tensor, estimator: str = "biased", sigma: torch.Tensor | float | None = None
-) -> torch.Tensor:
+def mmd(x: torch.Tensor, y: torch.Tensor, estimator: str = "biased", sigma: torch.Tensor | float | None = None) -> torch.Tensor:
     """Return the squared MMD with a Gaussian kernel; see :func:`harness_metrics.kernel.mmd.mmd`.
 
     Parameters
@@ -106,9 +104,7 @@ def _contrasts(x: torch.Tensor) -> torch.Tensor:
     return basis.T @ x
 
 
-def sliced_wasserstein(
-    x: torch.Tensor, y: torch.Tensor, projections: int = 128, p: float = 2.0, seed: int = 0
-) -> torch.Tensor:
+def sliced_wasserstein(x: torch.Tensor, y: torch.Tensor, projections: int = 128, p: float = 2.0, seed: int = 0) -> torch.Tensor:
     """Return the sliced Wasserstein distance, scalar or (B,), of x (..., n, d) and y (..., m, d).
 
     Directions are those of :func:`harness_metrics.kernel.sliced_wasserstein.sliced_wasserstein` for the same seed.

@@ -20,9 +20,7 @@ EXPLAINED = 0.9
 _ROWS = 8192
 
 
-def buckets(
-    vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED
-) -> np.ndarray:
+def buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED) -> np.ndarray:
     """Return the bucket of each vector.
 
     Parameters

@@ -58,9 +58,7 @@ class MauveNeighbours(_Local):
     """
 
     @check_arguments
-    def __init__(
-        self, *, embedding: EmbeddingSpec = "minilm", k: Count = 4, scaling: Positive = frontier.SCALING
-    ) -> None:
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: Count = 4, scaling: Positive = frontier.SCALING) -> None:
         self.k = k
         super().__init__("mauve-knn", embedding, scaling, *([f"k={k}"] if k != 4 else []))
 

@@ -78,9 +78,7 @@ def _area(labels: np.ndarray, n: int, scaling: float) -> np.ndarray:
 
 
 # --------------------------------------------------------------------------- per example
-def relabel(
-    vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo: int, scaling: float = frontier.SCALING
-) -> np.ndarray:
+def relabel(vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo: int, scaling: float = frontier.SCALING) -> np.ndarray:
     """Return MAUVE of sets of vectors (B, N, d) under labels (P, N), bool, shape (B, P).
 
     All rows of ``labels`` have the same number of candidates. The buckets do not depend on the labels: a relabeling changes only the

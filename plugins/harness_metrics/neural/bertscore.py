@@ -188,9 +188,7 @@ class TokenEncoder(LoadsModel):
             batch = self._tokenise([texts[i] for i in positions], padding=True, return_tensors="pt")
             special = batch.pop("special_tokens_mask").bool().numpy()
             with torch.inference_mode():
-                hidden = model(**batch, output_hidden_states=True).hidden_states[
-                    -1 if self.layer is None else self.layer
-                ]
+                hidden = model(**batch, output_hidden_states=True).hidden_states[-1 if self.layer is None else self.layer]
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).numpy()
             for row, present in enumerate(batch["attention_mask"].bool().numpy()):
                 ids = batch["input_ids"][row].numpy()[present]
@@ -260,9 +258,7 @@ class BertScore(BestMatchMetric):
             raise HarnessError(f"bertscore: kind is {kind!r}; expected {', '.join(KINDS)}")
         if model is not None and layer is None:
             if model not in LAYERS:
-                raise HarnessError.of_name(
-                    "bertscore knows no layer for the model", model, LAYERS, "set layer, or take one of"
-                )
+                raise HarnessError.of_name("bertscore knows no layer for the model", model, LAYERS, "set layer, or take one of")
             layer = LAYERS[model]
         folder = str(model_folder(model)) if model is not None and path is None else path
         self.encoder = TokenEncoder(folder, layer, batch_size, "metric 'bertscore'")

@@ -85,8 +85,7 @@ class ClipScore(MeanMetric):
     ) -> None:
         if weights is None:
             raise HarnessError(
-                f"metric '{self.label}' needs weights: a local file of open_clip weights for {model} (for example "
-                f"{self.example})"
+                f"metric '{self.label}' needs weights: a local file of open_clip weights for {model} (for example {self.example})"
             )
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
         self.images = user_path(images) if images else None

@@ -19,9 +19,7 @@ from harness_metrics.tokenisers.tokens import check_tokenizer
 Smoothing = Literal["toolkit", "add-one"]
 
 
-def pair_scores(
-    index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit"
-) -> np.ndarray:
+def pair_scores(index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit") -> np.ndarray:
     """Return sentence BLEU-n of all pairs of hypotheses and single references.
 
     Parameters
@@ -193,9 +191,7 @@ class BleuDistance:
 
 
 @check_arguments
-def matrix(
-    texts: Sequence[str], *, n: Order = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit"
-) -> np.ndarray:
+def matrix(texts: Sequence[str], *, n: Order = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit") -> np.ndarray:
     """Return sentence BLEU-n of all pairs of texts.
 
     Parameters

@@ -14,16 +14,10 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness df`` to a parser."""
-    parser.add_argument(
-        "--references", required=True, metavar="FILE", help="references, in any format that 'harness score' reads"
-    )
-    parser.add_argument(
-        "--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz"
-    )
+    parser.add_argument("--references", required=True, metavar="FILE", help="references, in any format that 'harness score' reads")
+    parser.add_argument("--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz")
     parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
-    parser.add_argument(
-        "--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents"
-    )
+    parser.add_argument("--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents")
 
 
 def run(args: argparse.Namespace) -> int:

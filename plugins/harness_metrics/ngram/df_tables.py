@@ -40,9 +40,7 @@ def content_hash(path: Path, hint: str = "") -> str:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "), str(path)
-        ) from error
+        raise InputError(f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "), str(path)) from error
     return hashlib.sha256(data).hexdigest()[:8]
 
 
@@ -74,9 +72,7 @@ def _encode(ending: str, table: Table) -> bytes:
         )
     elif ending == ".npz":
         grams, header = "\n".join(table.grams).encode(), json.dumps(table.header()).encode()
-        np.savez_compressed(
-            buffer, grams=np.frombuffer(grams, np.uint8), header=np.frombuffer(header, np.uint8), df=table.counts
-        )
+        np.savez_compressed(buffer, grams=np.frombuffer(grams, np.uint8), header=np.frombuffer(header, np.uint8), df=table.counts)
     else:
         text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
         buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())

@@ -109,9 +109,7 @@ class Source:
             task = features.references if features is not None and self.name == "task" else ()
             documents = task if len(task) else fitted
         if not len(documents):
-            raise HarnessError(
-                "document frequencies need references, and the task has none: set df to a table or to lists of texts"
-            )
+            raise HarnessError("document frequencies need references, and the task has none: set df to a table or to lists of texts")
         return from_documents(texts, documents, features)
 
 

@@ -82,8 +82,7 @@ def place(words: list[str]) -> int:
     """Return the orientations that the words of a place such as ``close to the left side`` fit; 0 for no place."""
     present = set(words)
     middle = any(
-        word in ("middle", "center", "centre") and following not in ("sized", "size")
-        for word, following in zip(words, (*words[1:], ""))
+        word in ("middle", "center", "centre") and following not in ("sized", "size") for word, following in zip(words, (*words[1:], ""))
     )
     left, right = "left" in present, "right" in present
     near, nearly = bool(present & {"near", "close", "next"}), bool(present & {"nearly", "almost"})

@@ -21,9 +21,7 @@ from harness.registry import resolve
 from harness_metrics.pragmatic.scores import Mode, Scores, evaluate
 from harness_tasks.a3ds.scene import FACTORS
 
-_META = (
-    "the metric '{metric}' needs 'target_id' and 'distractor_id' in the meta of each example; '{example}' has {keys}"
-)
+_META = "the metric '{metric}' needs 'target_id' and 'distractor_id' in the meta of each example; '{example}' has {keys}"
 
 
 class _PragmaticMetric(MeanMetric):
@@ -58,9 +56,7 @@ class _PragmaticMetric(MeanMetric):
     @check_arguments
     def __init__(self, *, mode: Mode = "paper", category: str | None = None) -> None:
         if mode not in self.columns:
-            raise HarnessError(
-                f"the authors' script has no {self.name}; expected mode paper", parameter="mode", value=mode
-            )
+            raise HarnessError(f"the authors' script has no {self.name}; expected mode paper", parameter="mode", value=mode)
         self.mode: Mode = mode
         self.category = category
         label = _label(self.name, None if mode == "paper" else mode, category)
@@ -246,18 +242,12 @@ class ListenerAccuracy(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of understood captions of each example, ``(B,)``."""
-        correct = features.memo(
-            ("listener", self._describe(), batch.ids, batch.text_ids.tobytes()), lambda: self._understood(batch)
-        )
+        correct = features.memo(("listener", self._describe(), batch.ids, batch.text_ids.tobytes()), lambda: self._understood(batch))
         return _restrict(correct, batch, self.category)
 
     def _understood(self, batch: Batch) -> np.ndarray:
         """Return the share of captions for which the listener selects the target, ``(B,)``."""
-        examples = [
-            Example(item.id, item.references, item.media, item.source, item.meta)
-            for item in batch.sets
-            for _ in range(batch.n)
-        ]
+        examples = [Example(item.id, item.references, item.media, item.source, item.meta) for item in batch.sets for _ in range(batch.n)]
         captions = [text for item in batch.sets for text in item.candidates]
         choices = np.asarray(self._listener.listen(examples, captions))
         return (choices == 0).reshape(len(batch), batch.n).mean(axis=1)

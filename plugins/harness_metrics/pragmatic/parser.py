@@ -20,10 +20,7 @@ import numpy as np
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic.lexicon import FLOOR, OBJECT, ORIENTATION, OTHER, SCALE, SHAPE, WALL
 
-_CUTS = [
-    f" {word} "
-    for word in ["in", "on", "is", "close", "near", "nearly", "and", "with", "at", "almost", "next", "against", "are"]
-]
+_CUTS = [f" {word} " for word in ["in", "on", "is", "close", "near", "nearly", "and", "with", "at", "almost", "next", "against", "are"]]
 _WORD = re.compile(r"[^\W_]+")
 _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
@@ -239,7 +236,5 @@ class _Reader:
 
     def _add(self, factor: int, values: int) -> None:
         """Add a feature to the reading."""
-        self.features, self.mentioned, clash = _join(
-            self.features, self.mentioned, values << (16 * factor), 1 << factor
-        )
+        self.features, self.mentioned, clash = _join(self.features, self.mentioned, values << (16 * factor), 1 << factor)
         self.clash |= clash

@@ -71,9 +71,7 @@ def nouns_and_adjectives(texts: Sequence[str]) -> list[list[str]]:
 def _tag(texts: Sequence[str]) -> list[list[str]]:
     """Return the tagged words of a block of captions, which are separated by gaps of ``_REACH`` zero vectors."""
     tagger = _tagger()
-    tokens = [
-        [(m.group(), m.end() < len(text) and text[m.end()].isspace()) for m in _TOKEN.finditer(text)] for text in texts
-    ]
+    tokens = [[(m.group(), m.end() < len(text) and text[m.end()].isspace()) for m in _TOKEN.finditer(text)] for text in texts]
     # Four layers of windows of three tokens reach four tokens to each side: gaps of four zero vectors keep captions
     # apart, and a block is one convolution.
     gap = np.zeros((_REACH, tagger.vectors.shape[-1]), dtype=np.float32)

@@ -46,9 +46,7 @@ class AdjectiveOrder(MeanMetric):
     }
 
     def __init__(self) -> None:
-        self.spec = MetricSpec(
-            "adjective-order", None, needs=frozenset(), bounds=(0.0, 1.0), untestable="describes the order of words"
-        )
+        self.spec = MetricSpec("adjective-order", None, needs=frozenset(), bounds=(0.0, 1.0), untestable="describes the order of words")
 
     def signature(self) -> str:
         """Return the name of the metric."""

@@ -85,9 +85,7 @@ def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
     """
     for name in names:
         if split_name(name)[1] == "join":
-            raise InputError(
-                f"'{name}' joins the captions of all images: it has no score per image", parameter="names", value=name
-            )
+            raise InputError(f"'{name}' joins the captions of all images: it has no score per image", parameter="names", value=name)
     rows = rows_by_name(flatten(dataset), names)
     return np.stack([rows[name] for name in names])
 
@@ -97,9 +95,7 @@ def rows_by_name(tokens: FlatTokens, names: Sequence[str]) -> dict[str, np.ndarr
     tiers = {name: split_name(name)[1:] for name in names}
     with np.errstate(over="ignore", divide="ignore"):
         rows: dict[tuple[str, ...], np.ndarray] = {
-            (tier3, *kind): row
-            for tier3, kinds, block in image_scores(tokens, list(tiers.values()))
-            for kind, row in zip(kinds, block)
+            (tier3, *kind): row for tier3, kinds, block in image_scores(tokens, list(tiers.values())) for kind, row in zip(kinds, block)
         }
     return {name: rows[name_tiers] for name, name_tiers in tiers.items()}
 
@@ -163,9 +159,7 @@ def _caption_scores(tier2: str, tokens: FlatTokens, mask: np.ndarray | None, cou
 
 
 # --------------------------------------------------------------------------- tiers 3 and 4: aggregation of segments
-def image_scores(
-    tokens: FlatTokens, tiers: Sequence[tuple[str, ...]]
-) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
+def image_scores(tokens: FlatTokens, tiers: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
     """Yield each tier 3 in use with its (tier2, tier1) kinds and their scores ``(K, I)``, or ``(K, C)`` for ``join``."""
     kinds = list(dict.fromkeys(name_tiers[1:] for name_tiers in tiers))
     captions = _captions(tokens, kinds)  # type: ignore[arg-type]

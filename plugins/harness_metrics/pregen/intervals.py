@@ -70,9 +70,7 @@ def _reason(name: str, row: np.ndarray) -> str:
     return "" if np.isfinite(row).all() or (tier4 == "median" and np.isfinite(row).mean() > 0.9) else INFINITE
 
 
-def _weigh_images(
-    rows: dict[str, np.ndarray], names: Sequence[str], weights: np.ndarray, members: np.ndarray
-) -> np.ndarray:
+def _weigh_images(rows: dict[str, np.ndarray], names: Sequence[str], weights: np.ndarray, members: np.ndarray) -> np.ndarray:
     """Return the metrics under weights (W, I) of the images, shape (W, names); ``members`` (C,) holds the image of each caption."""
     count = weights.shape[1]
     captions = np.bincount(members, minlength=count).astype(np.float64)
@@ -97,9 +95,7 @@ def _weigh_images(
     return out
 
 
-def _group_names(
-    rows: dict[str, np.ndarray], names: Sequence[str]
-) -> Iterator[tuple[list[int], str, bool, np.ndarray]]:
+def _group_names(rows: dict[str, np.ndarray], names: Sequence[str]) -> Iterator[tuple[list[int], str, bool, np.ndarray]]:
     """Yield the positions of names with one outermost tier, the tier, True for ``join``, and their values (K, members)."""
     groups: dict[tuple[str, bool], list[int]] = {}
     for position, name in enumerate(names):

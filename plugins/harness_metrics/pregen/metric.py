@@ -62,13 +62,9 @@ class Pregen:
         tiers: Sequence[Any] | Mapping[str, Any] | None = None,
         all: bool = False,
     ) -> None:
-        keys = [
-            key for key, value in (("name", name), ("names", names), ("tiers", tiers), ("all", all or None)) if value
-        ]
+        keys = [key for key, value in (("name", name), ("names", names), ("tiers", tiers), ("all", all or None)) if value]
         if len(keys) > 1:
-            raise HarnessError(
-                f"pregen: expected one of name, names, tiers and all; found {' and '.join(keys)}", parameter=keys[1]
-            )
+            raise HarnessError(f"pregen: expected one of name, names, tiers and all; found {' and '.join(keys)}", parameter=keys[1])
         if name is not None:
             self.names: tuple[str, ...] = (name,)
         elif names is not None:
@@ -107,9 +103,7 @@ class Pregen:
         names = [name for name in self.names if functions.split_name(name)[1] != "join"]
         return dict(zip(names, functions.per_image(_flat(scores), names))) if names else {}
 
-    def intervals(
-        self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, seed: int
-    ) -> dict[str, Interval]:
+    def intervals(self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, seed: int) -> dict[str, Interval]:
         """Return metric name -> interval of a bootstrap over images, or the reason for none (``max`` and ``min`` of images)."""
         return intervals(_flat(scores), self.names, samples, seed)
 
@@ -125,14 +119,10 @@ def _from_tiers(tiers: Any) -> tuple[str, ...]:
         options_by_tier = cast("Mapping[str, object]", tiers)
         for key in options_by_tier:
             if key not in TIERS:
-                raise _unknown(
-                    f"pregen has no tier '{key}'{did_you_mean(key, TIERS)}; tiers are {', '.join(TIERS)}", key
-                )
+                raise _unknown(f"pregen has no tier '{key}'{did_you_mean(key, TIERS)}; tiers are {', '.join(TIERS)}", key)
         tiers = [options_by_tier.get(key, default) for key, default in zip(TIERS, BEST.split("_"))]
     if isinstance(tiers, str) or len(tiers) != len(TIERS):
-        raise HarnessError(
-            f"pregen: tiers is {tiers!r}; expected four options ({', '.join(TIERS)})", parameter="tiers", value=tiers
-        )
+        raise HarnessError(f"pregen: tiers is {tiers!r}; expected four options ({', '.join(TIERS)})", parameter="tiers", value=tiers)
     selected: list[list[str]] = []
     for (tier, options), value in zip(TIERS.items(), cast("Sequence[str | Sequence[str]]", tiers)):
         if value == "*":
@@ -141,9 +131,7 @@ def _from_tiers(tiers: Any) -> tuple[str, ...]:
         for option in selected[-1]:
             if option not in options:
                 hint = did_you_mean(option, options)
-                raise _unknown(
-                    f"pregen tier '{tier}' has no option {option!r}{hint}; options are {', '.join(options)}", option
-                )
+                raise _unknown(f"pregen tier '{tier}' has no option {option!r}{hint}; options are {', '.join(options)}", option)
     return tuple("_".join(choice) for choice in product(*selected))
 
 

@@ -41,9 +41,7 @@ class FlatTokens:
         """Return the data set of images ``(N,)``, in this order; an image may occur several times (bootstrap, strata)."""
         rows, image_offsets = _gather(self.images, np.asarray(images, dtype=np.int64))
         tokens, caption_offsets = _gather(self.captions, rows)
-        return FlatTokens(
-            self.probabilities[tokens], self.log2[tokens], self.top[tokens], caption_offsets, image_offsets
-        )
+        return FlatTokens(self.probabilities[tokens], self.log2[tokens], self.top[tokens], caption_offsets, image_offsets)
 
 
 def flatten(dataset: Iterable[Any] | FlatTokens) -> FlatTokens:
@@ -98,8 +96,7 @@ def from_token_scores(scores: Iterable[Sequence[TokenScores]]) -> FlatTokens:
     for k, caption in enumerate(captions):
         if np.shape(caption.log_probs) != np.shape(caption.ranks) or np.ndim(caption.log_probs) != 1:
             raise InputError(
-                f"log_probs have shape {np.shape(caption.log_probs)} and ranks {np.shape(caption.ranks)};"
-                " expected the same (L,)",
+                f"log_probs have shape {np.shape(caption.log_probs)} and ranks {np.shape(caption.ranks)}; expected the same (L,)",
                 _caption_place(image_offsets, k),
             )
     rows = [caption.log_probs for caption in captions]
@@ -111,17 +108,13 @@ def from_token_scores(scores: Iterable[Sequence[TokenScores]]) -> FlatTokens:
     return FlatTokens(np.exp(logs), logs / np.log(2.0), ranks == 0, caption_offsets, image_offsets)
 
 
-def _level(
-    groups: list[Any], outer: str, inner: str, locate: Callable[[int], str] | None = None
-) -> tuple[list[Any], np.ndarray]:
+def _level(groups: list[Any], outer: str, inner: str, locate: Callable[[int], str] | None = None) -> tuple[list[Any], np.ndarray]:
     """Return all members of the groups in one list, and the offsets of the groups; raise for an empty group."""
     try:
         sizes = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
         members = list(chain.from_iterable(groups))
     except TypeError as error:
-        raise InputError(
-            f"expected images -> captions -> tokens -> (probability, rank); found another nesting: {error}"
-        ) from None
+        raise InputError(f"expected images -> captions -> tokens -> (probability, rank); found another nesting: {error}") from None
     if not len(sizes):
         raise InputError(f"the data set has no {outer}s")
     if not sizes.all():
@@ -157,9 +150,7 @@ def _check_ranks(ranks: np.ndarray, images: np.ndarray, captions: np.ndarray) ->
     _refuse(bad, ranks, "rank", "an integer of at least 0 (0 = most probable)", images, captions)
 
 
-def _refuse(
-    bad: np.ndarray, values: np.ndarray, subject: str, expected: str, images: np.ndarray, captions: np.ndarray
-) -> None:
+def _refuse(bad: np.ndarray, values: np.ndarray, subject: str, expected: str, images: np.ndarray, captions: np.ndarray) -> None:
     """Raise :class:`InputError` for the first of the values ``(T,)`` with ``bad`` ``(T,)`` True."""
     if bad.any():
         at = int(np.argmax(bad))

@@ -76,9 +76,7 @@ def interval_of(value: float, left_out: LeftOut, bounds: tuple[float, float] | N
     """
     ends, values = jackknife.interval_of_parts(value, left_out), left_out.values
     if ends is None:
-        return Interval(
-            None, NO_SPREAD if np.isfinite(values).all() else "the number is undefined without some groups of examples"
-        )
+        return Interval(None, NO_SPREAD if np.isfinite(values).all() else "the number is undefined without some groups of examples")
     if bounds is not None:
         ends = max(ends[0], bounds[0]), min(ends[1], bounds[1])
     note = HALVES_NOTE if len(values) > left_out.freedom + 1 else NOTE

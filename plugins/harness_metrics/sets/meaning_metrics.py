@@ -76,6 +76,4 @@ class ReferenceCoverage(RelabeledMetric, DistanceMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the share of each example under labels (P, N), shape (B, P)."""
-        return meanings.measure_coverage(
-            meanings.components(features.distances(self.distance, batch), self.threshold), labels
-        )
+        return meanings.measure_coverage(meanings.components(features.distances(self.distance, batch), self.threshold), labels)

@@ -65,9 +65,7 @@ def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, c
     starts = np.searchsorted(others.groups, np.arange(count))
     # Balls without group g are all balls minus those around centres of g, except that balls whose k-th neighbour lies
     # in g become larger and may cover more points, which ``extra`` counts.
-    covers = np.zeros(
-        (count, len(others.groups)), dtype=np.int64
-    )  # balls around each of the others, by group of the centre
+    covers = np.zeros((count, len(others.groups)), dtype=np.int64)  # balls around each of the others, by group of the centre
     extra = np.zeros_like(covers)  # further balls without each group, because they become larger
     hits = np.zeros(count)
     for block in _blocks(centres.vectors, others.vectors):
@@ -104,9 +102,7 @@ def _blocks(centres: np.ndarray, others: np.ndarray) -> Iterator[_Block]:
         yield _Block(rows, values[:, inverse[: len(centres)]], values[:, inverse[len(centres) :]])
 
 
-def _radii(
-    distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int
-) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+def _radii(distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """Return the radii of balls, shape (R,), and the larger ones without a group of neighbours.
 
     The latter are a list of pairs (groups, radii), both of shape (R,): without the group, the ball of the row has that radius. Rows without

@@ -157,9 +157,7 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
     half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
     first = int(inverse[: len(centres)].max()) + 1  # distinct centres, which come first
     spheres = inverse[: len(centres)] if first < len(centres) else slice(first)
-    shared = np.unique(
-        inverse[len(centres) :][inverse[len(centres) :] < first]
-    )  # centres that are also among the others
+    shared = np.unique(inverse[len(centres) :][inverse[len(centres) :] < first])  # centres that are also among the others
     covered = np.zeros(len(distinct), dtype=bool)
     columns, table = np.arange(len(distinct)), distinct
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
@@ -192,9 +190,7 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
         rows = representatives[start : start + step]
         # |x|^2 / 2 - <x, c> orders the points around c as their distances do
         block = half - distinct[rows] @ distinct.T
-        radius = kth_smallest(
-            block[:, inverse[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1
-        )
+        radius = kth_smallest(block[:, inverse[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1)
         in_ball = (block <= radius[:, None])[:, inverse[len(centres) :]]
         yield np.repeat(in_ball, copies[start : start + step], axis=0) if copies.max() > 1 else in_ball
 

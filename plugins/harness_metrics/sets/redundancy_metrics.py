@@ -66,8 +66,7 @@ def _against_the_others(batch: Batch, k: int) -> Batch:
     """Return the batch whose only candidate is candidate k and whose references are the other candidates."""
     others = [*range(k), *range(k + 1, batch.n)]
     sets = tuple(
-        replace(item, candidates=(item.candidates[k],), references=tuple(item.candidates[i] for i in others))
-        for item in batch.sets
+        replace(item, candidates=(item.candidates[k],), references=tuple(item.candidates[i] for i in others)) for item in batch.sets
     )
     columns = np.array([k, *others])
     return Batch(sets, batch.text_ids[:, columns], 1, batch.n - 1, batch, columns)
@@ -85,9 +84,7 @@ class CompressionRatio(Jackknifed):
     """
 
     def __init__(self) -> None:
-        self.spec = MetricSpec(
-            "compression-ratio", False, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False
-        )
+        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return ``compression-ratio|gzip|sorted``."""

@@ -76,14 +76,11 @@ def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
     """
     spec = importlib.util.find_spec("pycocoevalcap")
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(
-            f"{needed_by} needs the package 'pycocoevalcap', which is not installed: pip install pycocoevalcap"
-        )
+        raise MissingExtra(f"{needed_by} needs the package 'pycocoevalcap', which is not installed: pip install pycocoevalcap")
     path = Path(next(iter(spec.submodule_search_locations)), *parts)
     if not path.is_file():
         raise HarnessError(
-            f"{needed_by} needs {path}, which the installed pycocoevalcap lacks: "
-            "pip install --force-reinstall --no-deps pycocoevalcap"
+            f"{needed_by} needs {path}, which the installed pycocoevalcap lacks: pip install --force-reinstall --no-deps pycocoevalcap"
         )
     return path
 

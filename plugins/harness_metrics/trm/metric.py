@@ -37,9 +37,7 @@ class Trm(DistanceMetric):
 
     def __init__(self, *, distance: DistanceSpec = "meteor", pooling: str = "pooled") -> None:
         if pooling not in _MAXIMA:
-            raise HarnessError(
-                f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _MAXIMA)}; expected pooled or per-direction"
-            )
+            raise HarnessError(f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _MAXIMA)}; expected pooled or per-direction")
         self.pooling: statistic.Pooling = pooling  # type: ignore[assignment]
         options = [] if pooling == "pooled" else [pooling]
         super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))

@@ -78,11 +78,7 @@ def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "
     1.3333
     """
     batch, n, _ = _check_shape(distances, n_candidates)
-    values = (
-        np.concatenate([_observed_statistic(block, n, pooling) for block in _parts(batch)])
-        if len(batch)
-        else np.empty(0)
-    )
+    values = np.concatenate([_observed_statistic(block, n, pooling) for block in _parts(batch)]) if len(batch) else np.empty(0)
     return values if np.ndim(distances) == 3 else float(values[0])
 
 

@@ -54,9 +54,7 @@ def kernels(inner: np.ndarray, shape: Shape = "both", number: int = 10) -> np.nd
         scaled = distances[:, None] / widths[:, :, None, None]
     scaled[np.isnan(scaled)] = 0.0  # 0 / 0: more than half of the distances are 0, and so is the width
     formulas = {"gaussian": lambda: np.exp(-0.5 * scaled**2), "laplace": lambda: np.exp(-scaled)}
-    return np.concatenate(
-        [formulas[name]() for name in (("gaussian", "laplace") if shape == "both" else (shape,))], axis=1
-    )
+    return np.concatenate([formulas[name]() for name in (("gaussian", "laplace") if shape == "both" else (shape,))], axis=1)
 
 
 def relabelings(n: int, m: int, seed: int) -> np.ndarray:

@@ -87,9 +87,7 @@ class SpiceProcess:
         self._stderr_lines: deque[str] = deque(maxlen=30)
         self._lock = threading.Lock()
         self._served = False
-        self._process = subprocess.Popen(
-            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        self._process = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._reader = threading.Thread(target=drain, args=(self._process.stderr, self._stderr_lines), daemon=True)
         self._reader.start()
         self.close = weakref.finalize(self, _end, self._process, self._folder)

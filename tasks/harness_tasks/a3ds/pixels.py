@@ -86,9 +86,7 @@ class ShapesFile:
 
     def images(self, ids: Iterable[Any]) -> np.ndarray:
         """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``."""
-        distinct, inverse = np.unique(
-            check_ids(ids), return_inverse=True
-        )  # h5py needs ascending indices without repeats
+        distinct, inverse = np.unique(check_ids(ids), return_inverse=True)  # h5py needs ascending indices without repeats
         if not len(distinct):
             return np.empty((0, 64, 64, 3), dtype=np.uint8)
         return self._file["images"][distinct][inverse]
@@ -110,9 +108,7 @@ class NetworkFeatures:
         Number of features per scene.
     """
 
-    def __init__(
-        self, images: Rendered | ShapesFile, network: Callable[[np.ndarray], np.ndarray], name: str, width: int
-    ) -> None:
+    def __init__(self, images: Rendered | ShapesFile, network: Callable[[np.ndarray], np.ndarray], name: str, width: int) -> None:
         self._images, self._network = images, network
         self.name, self.width = f"{name} of {images.name}", width
         self._rows: dict[int, int] = {}
@@ -215,9 +211,7 @@ def images(source: str | Path | None = None) -> Rendered | ShapesFile:
     return Rendered() if source in (None, "render") else ShapesFile(source)
 
 
-def features(
-    source: str | Mapping[str, Any] = "efficientnet-lite0", pictures: str | Path | None = None
-) -> ImageFeatures:
+def features(source: str | Mapping[str, Any] = "efficientnet-lite0", pictures: str | Path | None = None) -> ImageFeatures:
     """Return a source of image features by name; equal arguments return the same object.
 
     Parameters
@@ -244,9 +238,7 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
     options = json.loads(options_json)
     for key in options:
         if key not in SOURCES[name]:
-            raise _options_error(
-                f"image features '{name}': unknown option '{key}'{did_you_mean(key, SOURCES[name])}", key
-            )
+            raise _options_error(f"image features '{name}': unknown option '{key}'{did_you_mean(key, SOURCES[name])}", key)
     if name == "tensor":
         if "path" not in options:
             raise _options_error("image features 'tensor' need the path of the stored tensor: {tensor: {path: FILE}}")

@@ -185,9 +185,7 @@ def _shade(points: np.ndarray, normals: np.ndarray, lamp: np.ndarray, hidden: np
 
 def _corners(points: np.ndarray) -> np.ndarray:
     """Return ``(R,)`` factors that darken floor and walls towards their common edges."""
-    gaps = np.sort(
-        np.stack([_HALF_ROOM - np.abs(points[:, 0]), _HALF_ROOM - np.abs(points[:, 2]), points[:, 1]]), axis=0
-    )
+    gaps = np.sort(np.stack([_HALF_ROOM - np.abs(points[:, 0]), _HALF_ROOM - np.abs(points[:, 2]), points[:, 1]]), axis=0)
     return 1 - 0.3 * np.exp(-np.clip(gaps[1], 0.0, None) / 0.35)
 
 

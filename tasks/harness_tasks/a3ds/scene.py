@@ -279,9 +279,7 @@ def pairs(name: str, count: int = FULL_SIZE, *, seed: int = 0, outside: Outside 
     return np.concatenate(blocks)[:count]
 
 
-def _block(
-    random: np.random.Generator, shared: tuple[int, ...] | int, outside: Outside, size: int = 1024
-) -> np.ndarray:
+def _block(random: np.random.Generator, shared: tuple[int, ...] | int, outside: Outside, size: int = 1024) -> np.ndarray:
     """Return the next pairs, ``(at most size, 2)``; pairs of equal scenes are dropped."""
     targets = random.integers(0, N_SCENES, size)
     values = indices(targets)

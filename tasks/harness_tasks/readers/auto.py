@@ -163,14 +163,10 @@ def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: st
     missing, further = set(expected) - set(ids), set(ids) - set(expected)
     if missing:
         names = quote_list([key for key in expected if key in missing])
-        raise InputError(
-            f"has no references for {len(missing)} of {len(expected)} examples of {Path(first).name}: {names}", name
-        )
+        raise InputError(f"has no references for {len(missing)} of {len(expected)} examples of {Path(first).name}: {names}", name)
     if further:
         names = quote_list([key for key in ids if key in further])
-        raise InputError(
-            f"has references for {len(further)} examples that are not in {Path(first).name}: {names}", name
-        )
+        raise InputError(f"has references for {len(further)} examples that are not in {Path(first).name}: {names}", name)
 
 
 def _join(group: Sequence[Example], limit_references: int | None) -> Example:
@@ -291,9 +287,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:
     """Return True for a record with further columns than ``id`` and ``captions``, or with references."""
-    return not set(fields) <= {"id", "captions"} and any(
-        name in fields for name in (*REFERENCE_COLUMNS, *FILE_ID_COLUMNS)
-    )
+    return not set(fields) <= {"id", "captions"} and any(name in fields for name in (*REFERENCE_COLUMNS, *FILE_ID_COLUMNS))
 
 
 class MappingReader(CaptionFile):

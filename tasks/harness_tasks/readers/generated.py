@@ -72,8 +72,7 @@ class ReferenceGames:
     def describe(self) -> str:
         """Return a description of the examples for the manifest of a run."""
         return (
-            f"A3DS scenes by number, {len(self.sets)} sets of {self.pairs} pairs, other features {self.outside}, "
-            f"{self.references} captions"
+            f"A3DS scenes by number, {len(self.sets)} sets of {self.pairs} pairs, other features {self.outside}, {self.references} captions"
         )
 
     def __iter__(self) -> Iterator[Example]:

@@ -145,9 +145,7 @@ class HuggingFaceDataset:
         params = {
             "split": self.requested.split,
             "config": self.requested.config,
-            **{
-                name: getattr(self, name) for name in ("mapping", "columns", "where", "limit_references", "allow_empty")
-            },
+            **{name: getattr(self, name) for name in ("mapping", "columns", "where", "limit_references", "allow_empty")},
         }
         local = self.source.local
         if local is None:
@@ -242,11 +240,7 @@ class HuggingFaceDataset:
     def _check_media(self, dataset: Any, column: str | None) -> None:
         """Raise :class:`InputError` for a media column that holds neither names nor one image, video or sound per row."""
         feature = (dataset.features or {}).get(column)
-        if (
-            feature is None
-            or column in media_columns(dataset)
-            or getattr(feature, "dtype", "") in ("string", "large_string", "null")
-        ):
+        if feature is None or column in media_columns(dataset) or getattr(feature, "dtype", "") in ("string", "large_string", "null"):
             return
         kind = type(feature).__name__
         raise InputError(
@@ -260,9 +254,7 @@ class HuggingFaceDataset:
     def _alternative(self, name: str, alternatives: list[str], present: list[str]) -> str | None:
         """Return the first alternative of the mapping that is present; None for an absent media column."""
         for choice in alternatives:
-            if choice in present or (
-                "*" in choice and any(re.fullmatch(choice.replace("*", ".*"), p) for p in present)
-            ):
+            if choice in present or ("*" in choice and any(re.fullmatch(choice.replace("*", ".*"), p) for p in present)):
                 return choice
         if name == "media":
             return None

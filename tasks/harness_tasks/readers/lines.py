@@ -83,9 +83,7 @@ class Lines:
         self.paths = [files.existing(item, "file of lines") for item in paths]
         self.readers = [_reader(item) for item in ([of] if isinstance(of, Mapping) else list(of or ()))]
         if not self.paths and not self.readers:
-            raise InputError(
-                "the corpus is missing; expected 'path' (one or several files) or 'of' (another reader)", "lines"
-            )
+            raise InputError("the corpus is missing; expected 'path' (one or several files) or 'of' (another reader)", "lines")
         self.blank, self.distinct, self.block = blank, bool(distinct), block
         self.offset, self.shuffle, self.limit = offset, shuffle, limit
         self.max_words, self.min_count = max_words, min_count
@@ -94,9 +92,7 @@ class Lines:
         """Return ``lines:`` and a hash of the files, the other readers and the parameters."""
         names = ("block", "blank", "max_words", "min_count", "distinct", "shuffle", "offset", "limit")
         params = {name: getattr(self, name) for name in names}
-        return files.fingerprint(
-            "lines", self.paths, {**params, "of": [reader.fingerprint() for reader in self.readers]}
-        )
+        return files.fingerprint("lines", self.paths, {**params, "of": [reader.fingerprint() for reader in self.readers]})
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; their ids count from 1.
@@ -122,9 +118,7 @@ class Lines:
             lines = [lines[i] for i in np.random.default_rng(self.shuffle).permutation(len(lines)).tolist()]
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
         if self.offset >= len(lines):
-            raise InputError(
-                f"offset is {self.offset}, but {left}", self._where(), parameter="offset", value=self.offset
-            )
+            raise InputError(f"offset is {self.offset}, but {left}", self._where(), parameter="offset", value=self.offset)
         selected_lines = lines[self.offset : None if self.limit is None else self.offset + self.limit]
         if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
@@ -155,9 +149,7 @@ class Lines:
                 try:
                     text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
                 except UnicodeDecodeError as error:
-                    raise InputError(
-                        f"not UTF-8 at byte {error.start} of the line: {error.reason}", location
-                    ) from error
+                    raise InputError(f"not UTF-8 at byte {error.start} of the line: {error.reason}", location) from error
                 if text:
                     yield checks.caption(text, location, what="line")
                 elif self.blank == "error":

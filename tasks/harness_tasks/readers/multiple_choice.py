@@ -70,9 +70,7 @@ class ChoiceReader:
             self.columns[name] = column
         self.answer, self.blind, self.media_root = answer, bool(blind), media_root
         if blank is not None and not blind:
-            raise InputError(
-                "blank is the media of the repetitions of blind: true; blind is false", parameter="blank", value=blank
-            )
+            raise InputError("blank is the media of the repetitions of blind: true; blind is false", parameter="blank", value=blank)
         self.blank = with_root(blank, media_root)
 
     def fingerprint(self) -> str:
@@ -112,9 +110,7 @@ class ChoiceReader:
             return
         value = files.load_json(path)
         if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
-            raise InputError(
-                "found one object; expected a list of records, or an object of records by their ids", str(path)
-            )
+            raise InputError("found one object; expected a list of records, or an object of records by their ids", str(path))
         name = self.columns["id"]
         for key, item in value.items():
             yield files.Record(f"{path}: {key}", {name: key, **item})

@@ -39,9 +39,7 @@ def test_rsa_ranks_by_the_literal_listener(adapter):
     step = adapter.speaker.step()
     assert step is not None
     features = adapter._features(GAMES[:1])
-    batch = DecodingBatch(
-        state=step.start(features), seeds=[3], stop=(1,), max_length=24, start=torch.zeros(1, dtype=torch.long)
-    )
+    batch = DecodingBatch(state=step.start(features), seeds=[3], stop=(1,), max_length=24, start=torch.zeros(1, dtype=torch.long))
     proposals = decode(step, Decoding("sample", candidates=8), batch)[0]
     gain = literal_listener(adapter.speaker, features[0], list(proposals))
     assert np.allclose(np.exp(gain).sum(1), 1)
@@ -74,8 +72,7 @@ def test_the_literal_listener_is_bayes_rule():
         inputs = torch.tensor([[0, *ids[:-1]]])
         with torch.no_grad():
             scores = [
-                float(speaker(image.expand(1, 2, -1), inputs)[0].double().log_softmax(-1)[range(len(ids)), ids].sum())
-                for image in images
+                float(speaker(image.expand(1, 2, -1), inputs)[0].double().log_softmax(-1)[range(len(ids)), ids].sum()) for image in images
             ]
         expected = np.array(scores) - np.logaddexp.reduce(scores)
         np.testing.assert_allclose(result[row], expected, atol=1e-6)

@@ -23,9 +23,7 @@ class Length(TextDistance):
         return np.where(more > 0, more, -1.5 * more)
 
 
-sets = st.lists(
-    st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=6).map(tuple), min_size=1, max_size=6
-)
+sets = st.lists(st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=6).map(tuple), min_size=1, max_size=6)
 
 
 @given(sets)

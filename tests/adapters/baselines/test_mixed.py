@@ -31,9 +31,7 @@ def test_numbers_of_unique_and_correct_captions(cell, seed, n):
         texts = set(item.candidates)
         correct_texts = texts & set(example.references)
         assert (len(item.candidates), len(texts), len(correct_texts)) == (n, unique, correct)
-        assert (
-            len({text.split("-")[0] for text in texts - correct_texts}) == unique - correct
-        )  # each of another example
+        assert len({text.split("-")[0] for text in texts - correct_texts}) == unique - correct  # each of another example
         assert set(item.references or ()) == set(example.references) - correct_texts
         repeats = Counter(item.candidates).values()
         assert max(repeats) - min(repeats) <= 1
@@ -86,8 +84,7 @@ def test_too_few_references():
     with pytest.raises(InputError) as caught:
         mixture(small, [*SEEDS, 0], unique=3, correct=2)
     assert str(caught.value) == (
-        "mixture: 1 of 13 examples have fewer than 3 references, too few to hold 2 out and keep one: 's' (2)"
-        " (skip_small: true skips them)"
+        "mixture: 1 of 13 examples have fewer than 3 references, too few to hold 2 out and keep one: 's' (2) (skip_small: true skips them)"
     )
     assert mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates == ()
     alike = [*EXAMPLES, Example("s", ("a", "a", "a"))]
@@ -156,9 +153,7 @@ def test_the_number_of_captions():
 
 
 def test_invalid_input_is_refused():
-    with pytest.raises(
-        InputError, match="shuffled: the task has 1 examples; captions of another example need at least 2"
-    ):
+    with pytest.raises(InputError, match="shuffled: the task has 1 examples; captions of another example need at least 2"):
         shuffled(examples_of(1))
     with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
         list(Shuffled().generate(examples_of(1), Decoding(), [0]))

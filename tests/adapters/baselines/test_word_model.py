@@ -65,9 +65,7 @@ def test_ranks_count_the_words_before(model):
     for token, before, rank in zip(scores.tokens, (END, "mat", "mat", "zebra"), scores.ranks):
         probabilities = model.distribution(before)
         index = model._index.get(token, 0)
-        above = sum(
-            p > probabilities[index] or (p == probabilities[index] and k < index) for k, p in enumerate(probabilities)
-        )
+        above = sum(p > probabilities[index] or (p == probabilities[index] and k < index) for k, p in enumerate(probabilities))
         assert rank == above
 
 

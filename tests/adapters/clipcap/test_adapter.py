@@ -65,9 +65,7 @@ def test_captions_do_not_depend_on_the_batch(folder, decoding):
     assert len(whole) == 12
     assert all(len(g.candidates) == (decoding.candidates or 1) == len(g.log_probs) for g in whole)
     for size in (1, 7):
-        assert [g.candidates for g in adapter(folder, batch_size=size).generate(EXAMPLES, decoding, seeds)] == [
-            g.candidates for g in whole
-        ]
+        assert [g.candidates for g in adapter(folder, batch_size=size).generate(EXAMPLES, decoding, seeds)] == [g.candidates for g in whole]
     order = [5, 3, 11, 0, 1, 2, 4, 10, 9, 8, 7, 6]
     shuffled = list(adapter(folder).generate([EXAMPLES[i] for i in order], decoding, [seeds[i] for i in order]))
     assert [g.candidates for g in shuffled] == [whole[i].candidates for i in order]

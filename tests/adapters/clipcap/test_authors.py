@@ -31,9 +31,7 @@ def golden(request, golden):
 def start(model, prefix, config, decode_limit):
     with torch.inference_mode():
         state = {"prefix": model.prefix_embeddings(prefix)}
-    return DecodingBatch(
-        state=state, seeds=range(len(prefix)), stop=(config["stop_token_id"],), max_length=decode_limit
-    )
+    return DecodingBatch(state=state, seeds=range(len(prefix)), stop=(config["stop_token_id"],), max_length=decode_limit)
 
 
 def test_decoding_equals_the_authors(golden):
@@ -63,15 +61,11 @@ def test_authors_beam_in_one_batch_equals_one_by_one(golden):
     decoding = Decoding("authors-beam", beams=5, candidates=5)
     together = decode(ClipCapStep(model), decoding, start(model, values["prefix"], config, 12), STRATEGIES)
     for e in range(3):
-        (alone,) = decode(
-            ClipCapStep(model), decoding, start(model, values["prefix"][e : e + 1], config, 12), STRATEGIES
-        )
+        (alone,) = decode(ClipCapStep(model), decoding, start(model, values["prefix"][e : e + 1], config, 12), STRATEGIES)
         assert [h.tokens.tolist() for h in together[e]] == [h.tokens.tolist() for h in alone]
         for h in alone:
             with torch.inference_mode():
-                forced = model.caption_logits(
-                    torch.from_numpy(h.tokens)[None], values["prefix"][e : e + 1]
-                ).log_softmax(-1)
+                forced = model.caption_logits(torch.from_numpy(h.tokens)[None], values["prefix"][e : e + 1]).log_softmax(-1)
             np.testing.assert_allclose(h.log_probs, forced[0, range(len(h.tokens)), h.tokens], atol=1e-5)
 
 

@@ -28,9 +28,7 @@ def test_logits_equal_the_authors(golden):
     with torch.inference_mode():
         logits = model(values["tokens"], values["prefix"], values["token_mask"])
         torch.testing.assert_close(logits, values["logits_full"], atol=1e-5, rtol=0)
-        torch.testing.assert_close(
-            model.prefix_embeddings(values["prefix"]), values["prefix_embeds"], atol=1e-5, rtol=1e-6
-        )
+        torch.testing.assert_close(model.prefix_embeddings(values["prefix"]), values["prefix_embeds"], atol=1e-5, rtol=1e-6)
         captions = model.caption_logits(values["tokens"], values["prefix"]).log_softmax(-1)
     scores = captions.gather(-1, values["tokens"][..., None])[..., 0] * values["token_mask"]
     torch.testing.assert_close(scores, values["token_logprobs"], atol=1e-5, rtol=0)
@@ -74,7 +72,5 @@ def test_other_architectures_are_refused_and_named(root, tmp_path):
     tensors = load_file(root / "tests" / "golden" / "clipcap" / "mlp" / "state_dict.safetensors")
     del tensors["gpt.transformer.h.1.ln_2.bias"]
     torch.save({**tensors, "gpt.more": torch.ones(3)}, tmp_path / "less.pt")
-    with pytest.raises(
-        InputError, match=r"1 missing: gpt\.transformer\.h\.1\.ln_2\.bias \(32\); 1 unexpected: gpt\.more"
-    ):
+    with pytest.raises(InputError, match=r"1 missing: gpt\.transformer\.h\.1\.ln_2\.bias \(32\); 1 unexpected: gpt\.more"):
         ClipCap.from_checkpoint(tmp_path / "less.pt", {"n_head": 4})

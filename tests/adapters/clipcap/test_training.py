@@ -26,9 +26,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
     vectors, captions = {}, {}
     for i in range(48):
         c, s = i % 4, (i // 4) % 3
-        vectors[f"i{i}"] = (np.concatenate([np.eye(4)[c], np.eye(3)[s]]) + 0.05 * random.normal(size=7)).astype(
-            np.float32
-        )
+        vectors[f"i{i}"] = (np.concatenate([np.eye(4)[c], np.eye(3)[s]]) + 0.05 * random.normal(size=7)).astype(np.float32)
         captions[f"i{i}"] = [f"a {COLOURS[c]} {SHAPES[s]}.", f"the {SHAPES[s]} is {COLOURS[c]}"]
     np.savez(tmp_path / "f.npz", **vectors)
     (tmp_path / "c.json").write_text(json.dumps(captions))
@@ -39,9 +37,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
     }  # fmt: skip
     folder = train(ClipCapRecipe(**params, epochs=60), tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder))  # with the features of the training
-    assert (
-        adapter.fingerprint() == ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz")).fingerprint()
-    )
+    assert adapter.fingerprint() == ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz")).fingerprint()
     examples = [Example(name, tuple(t.rstrip(".") + "." for t in texts)) for name, texts in captions.items()]
     texts = [g.candidates[0] for g in adapter.generate(examples, Decoding("greedy"), range(48))]
     assert np.mean([text in example.references for text, example in zip(texts, examples)]) > 0.9
@@ -57,9 +53,7 @@ def test_training_learns_and_resumes(tmp_path, mapper):
 def test_saved_weights_take_unstandardised_vectors(tmp_path, mapper):
     """The first layer of the checkpoint on raw vectors equals that of the training state on standardised vectors."""
     sizes = {"width": 16, "layers": 1, "heads": 2, "positions": 64, "mapper_layers": 1, "mapper_heads": 2}
-    recipe = ClipCapRecipe(
-        scenes=4, captions_each=1, kind="short", mapper=mapper, prefix_length=2, epochs=1, model=sizes
-    )
+    recipe = ClipCapRecipe(scenes=4, captions_each=1, kind="short", mapper=mapper, prefix_length=2, epochs=1, model=sizes)
     folder = train(recipe, tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder))
     examples = [Example(name, (text,)) for name, text in recipe.pairs()]
@@ -83,9 +77,7 @@ def test_a_folder_trained_on_scenes_needs_no_other_parameters(tmp_path):
     assert one == two
     with pytest.raises(InputError, match="example 'cat' is not a scene"):
         adapter.prepare(TaskView([Example("cat", ("a",))], Decoding()))
-    with pytest.raises(
-        HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"
-    ):
+    with pytest.raises(HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"):
         ClipCapAdapter(checkpoint=str(folder), features={"views": 1})
 
 

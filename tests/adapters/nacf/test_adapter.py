@@ -72,11 +72,7 @@ def test_captions_do_not_depend_on_the_batch(build, method, decoding):
 
 def test_sampled_candidates_are_nested_and_differ(build):
     sets = [
-        [
-            g.candidates
-            for g in build("NAB").generate(EXAMPLES, Decoding("sample", temperature=3.0, candidates=n), range(7))
-        ]
-        for n in (1, 4)
+        [g.candidates for g in build("NAB").generate(EXAMPLES, Decoding("sample", temperature=3.0, candidates=n), range(7))] for n in (1, 4)
     ]
     assert all(more[:1] == one for one, more in zip(*sets))
     assert any(len(set(more)) > 1 for more in sets[1])

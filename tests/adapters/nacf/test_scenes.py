@@ -34,9 +34,7 @@ def examples() -> list[Example]:
 
 def judged(generated: list[list[str]], examples: list[Example]) -> tuple[float, float]:
     references = [list(example.references) for example in examples]
-    return harness.metric("cider")(generated, references).value, harness.metric("trm", distance="cider")(
-        generated, references
-    ).value
+    return harness.metric("cider")(generated, references).value, harness.metric("trm", distance="cider")(generated, references).value
 
 
 def write(adapter, examples: list[Example], decoding: Decoding) -> list[list[str]]:

@@ -22,9 +22,7 @@ from harness_models.shared.weights.checkpoints import save_checkpoint
 def folder(tmp_path):
     """Return the folder of an untrained NAB model with two categories."""
     torch.manual_seed(0)
-    sizes = NacfSizes(
-        method="NAB", features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6, categories=2
-    )
+    sizes = NacfSizes(method="NAB", features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6, categories=2)
     settings = {"num_attention_heads": 2, "words": [*SPECIAL, "a", "dog"], "frames": 2, "modality": "m"}
     save_checkpoint(Nacf(sizes).state_dict(), settings, tmp_path / "run", force=True)
     np.savez(tmp_path / "m.npz", v=np.ones((4, 3)))
@@ -32,9 +30,7 @@ def folder(tmp_path):
 
 
 def build(folder, **params):
-    return NacfAdapter(
-        checkpoint=str(folder / "run"), **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params}
-    )
+    return NacfAdapter(checkpoint=str(folder / "run"), **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params})
 
 
 def test_words_and_frames_come_from_the_configuration(folder):

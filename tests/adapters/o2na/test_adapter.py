@@ -58,21 +58,13 @@ def test_sampled_captions_have_both_lengths(data, adapter):
     lengths = Counter(len(text.split()) for texts in generated for text in texts)
     assert lengths[3] + lengths[5] > 0.95 * 600
     assert abs(lengths[3] / 600 - 0.5) < 0.15
-    one = write(
-        adapter, data[1], Decoding("sample", temperature=0.5, candidates=10, options={"length_temperature": 1e-5})
-    )
+    one = write(adapter, data[1], Decoding("sample", temperature=0.5, candidates=10, options={"length_temperature": 1e-5}))
     assert all(len({len(text.split()) for text in texts}) == 1 for texts in one)
 
 
 def test_higher_temperatures_give_more_different_captions(data, adapter):
     def different(temperature):
-        return len(
-            {
-                text
-                for texts in write(adapter, data[1][:12], Decoding("sample", temperature, candidates=20))
-                for text in texts
-            }
-        )
+        return len({text for texts in write(adapter, data[1][:12], Decoding("sample", temperature, candidates=20)) for text in texts})
 
     assert different(0.2) <= different(1.0) < different(3.0)
     few, many = (write(adapter, data[1][:12], Decoding("sample", candidates=n)) for n in (2, 5))
@@ -81,9 +73,7 @@ def test_higher_temperatures_give_more_different_captions(data, adapter):
 
 def test_lengths_are_sampled_with_their_probabilities(data, adapter):
     example = data[1][0]
-    decoding = Decoding(
-        "sample", temperature=4.0, candidates=2000, options={"iterations": 0, "length_temperature": 3.0}
-    )
+    decoding = Decoding("sample", temperature=4.0, candidates=2000, options={"iterations": 0, "length_temperature": 3.0})
     texts = next(iter(adapter.generate([example], decoding, [5]))).candidates
     with torch.inference_mode():
         encoded = adapter.encode_videos(adapter.model, adapter.inputs([example]), [example])
@@ -99,9 +89,7 @@ def test_lengths_are_sampled_with_their_probabilities(data, adapter):
 
 def test_captions_are_not_longer_than_max_length(data, adapter):
     for limit, longest in ((2, 2), (5, 5), (40, 6)):
-        decoding = Decoding(
-            "sample", temperature=3.0, candidates=10, max_length=limit, options={"length_temperature": 50.0}
-        )
+        decoding = Decoding("sample", temperature=3.0, candidates=10, max_length=limit, options={"length_temperature": 50.0})
         generated = [len(text.split()) for texts in write(adapter, data[1][:9], decoding) for text in texts]
         assert max(generated) == longest
     with pytest.raises(InputError, match="3 objects for captions of at most 2 words"):

@@ -11,9 +11,7 @@ from harness_models.nacf.model import Nacf
 from harness_models.o2na.model import O2na, ObjectPredictor
 from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like, save_checkpoint
 
-SIZES = NacfSizes(
-    method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7
-)
+SIZES = NacfSizes(method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7)
 
 
 @pytest.fixture(scope="module")

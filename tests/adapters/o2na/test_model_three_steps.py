@@ -18,9 +18,7 @@ from harness_models.o2na.model import (
     read_objects,
 )
 
-SIZES = NacfSizes(
-    method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7
-)
+SIZES = NacfSizes(method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7)
 NAMES = ("ball", "block", "pill")
 
 
@@ -39,9 +37,7 @@ def encoded(model, rows):
 
 def test_requested_objects_are_placed_and_others_are_limited_to_half_of_the_words(model):
     requests = [None, None, {0: 4}, {0: None, 1: 0}]
-    placed = place_objects(
-        model, encoded(model, 4), torch.tensor([3, 5, 5, 5]), ThreeSteps(threshold=0.0), requests, None
-    )
+    placed = place_objects(model, encoded(model, 4), torch.tensor([3, 5, 5, 5]), ThreeSteps(threshold=0.0), requests, None)
     assert (placed.tokens != 0).sum(1).tolist() == [1, 2, 1, 2]
     assert placed.requested.sum(1).tolist() == [0, 0, 1, 2]
     assert placed.tokens[2, 4] == 10

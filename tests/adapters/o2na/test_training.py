@@ -78,10 +78,7 @@ def test_nouns_are_the_last_words_of_runs_after_determiners():
 
 
 def test_object_words_are_nouns_in_half_of_their_occurrences():
-    texts = [
-        text.split()
-        for text in ("a red ball", "the ball is red", "a dog", "the red", "red is a cat", "a ball", "a dog")
-    ]
+    texts = [text.split() for text in ("a red ball", "the ball is red", "a dog", "the red", "red is a cat", "a ball", "a dog")]
     assert object_words(texts) == ["ball", "dog"]
     assert object_words(texts, minimum=1) == ["ball", "dog", "cat"]
 

@@ -31,9 +31,7 @@ def failure(item: object) -> str:
 
 
 def adapter(server, **params):
-    return OpenAI(
-        **{"base_url": server.url, "model": "m", "prompt": "say {source}", "first_wait": 0.001, "timeout": 5, **params}
-    )
+    return OpenAI(**{"base_url": server.url, "model": "m", "prompt": "say {source}", "first_wait": 0.001, "timeout": 5, **params})
 
 
 EXAMPLES = [Example(f"e{i}", ("a",), source=f"s{i}") for i in range(6)]
@@ -137,16 +135,12 @@ def test_a_refusal_later_cancels_the_other_requests(server):
 
 
 def test_fields_are_renamed_and_left_out(server):
-    refused = (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    )
+    refused = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     server.script = [(400, {}, json.dumps({"error": {"message": refused, "param": "max_tokens"}}))]
     with pytest.raises(HarnessError, match=r"parameters: \{max_tokens: max_completion_tokens\} renames it"):
         list(adapter(server).generate(EXAMPLES, Decoding("sample"), range(6)))
     assert len(server.requests) == 1
-    model = adapter(
-        server, parameters={"max_tokens": "max_completion_tokens", "logprobs": None, "seed": None, "n": None}
-    )
+    model = adapter(server, parameters={"max_tokens": "max_completion_tokens", "logprobs": None, "seed": None, "n": None})
     (item,) = generations(model.generate(EXAMPLES[:1], Decoding("sample", candidates=2, max_length=9), [7]))
     assert len(item.candidates) == 2
     sent = server.requests[-1]
@@ -156,9 +150,7 @@ def test_fields_are_renamed_and_left_out(server):
 
 def test_a_dead_server_is_not_asked_for_every_example(server):
     server.script = [(500, {}, "down")] * 100
-    with pytest.raises(
-        HarnessError, match=r"/v1: 3 requests in a row have no answer, .*; the last: HTTP 500: down, after 2 tries"
-    ):
+    with pytest.raises(HarnessError, match=r"/v1: 3 requests in a row have no answer, .*; the last: HTTP 500: down, after 2 tries"):
         list(adapter(server, retries=1).generate(EXAMPLES, Decoding("sample"), range(6)))
     assert len(server.requests) == 6
 

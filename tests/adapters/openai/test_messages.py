@@ -111,9 +111,7 @@ def test_columns_of_videos_and_sound_are_sent(tmp_path, monkeypatch, streaming, 
 
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     file = write_video(tmp_path / "a.mp4", 20) if kind == "video" else write_sound(tmp_path / "a.wav", 0.1)
-    data = datasets.Dataset.from_dict(
-        {"id": [1], "captions": [["a"]], kind: [{"bytes": file.read_bytes(), "path": None}]}
-    )
+    data = datasets.Dataset.from_dict({"id": [1], "captions": [["a"]], kind: [{"bytes": file.read_bytes(), "path": None}]})
     data = data.cast_column(kind, datasets.Video() if kind == "video" else datasets.Audio())
     data.save_to_disk(str(tmp_path / "saved"))
     (example,) = HuggingFaceDataset(path=str(tmp_path / "saved"), streaming=streaming)

@@ -168,8 +168,7 @@ def test_unknown_ids_are_accepted_for_a_partial_task(save):
 def test_a_file_without_an_id_of_the_task_is_refused(save):
     path = save([{"image_id": "a.jpg", "caption": "x"}])
     assert error_of(path=path, allow_unknown=True, allow_missing=True) == (
-        f"{path}: none of its 1 ids is in the data set: it has 'a.jpg', the data set '1', '2'"
-        " (choose the column with id: ...)"
+        f"{path}: none of its 1 ids is in the data set: it has 'a.jpg', the data set '1', '2' (choose the column with id: ...)"
     )
 
 
@@ -312,9 +311,7 @@ def test_records_without_ids_follow_the_order_of_a_part_of_the_data_set(tmp_path
     examples = [example("7"), example("0")]
     adapter.prepare(TaskView(examples, Decoding(), partial=True))
     assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("one",), ("two",)]
-    assert error_of(path=str(path), allow_unknown=True).startswith(
-        f"{path}: holds 3 records without ids for 2 examples"
-    )
+    assert error_of(path=str(path), allow_unknown=True).startswith(f"{path}: holds 3 records without ids for 2 examples")
 
 
 @pytest.mark.parametrize("name", [name for name in CANDIDATE_COLUMNS if name != "systems"])

@@ -25,9 +25,7 @@ def test_coco_results_keep_the_order_of_the_file(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("coco") / "a.json"
     path.write_text(json.dumps([{"image_id": key, "caption": text} for key, text in pairs]))
     table = read_table(path, "auto", Choice())
-    assert table.captions == {
-        str(key): tuple(text for other, text in pairs if other == key) for key in {key for key, _ in pairs}
-    }
+    assert table.captions == {str(key): tuple(text for other, text in pairs if other == key) for key in {key for key, _ in pairs}}
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,7 @@ def test_the_layer_equals_torch(dtype, shape, transposed, biased):
     with torch.inference_mode():
         result = linear(x, weight, bias)
     assert result.shape == (*shape[:-1], 6)
-    torch.testing.assert_close(
-        result, F.linear(x, weight, bias), atol=2e-2 if dtype == torch.bfloat16 else 1e-5, rtol=0
-    )
+    torch.testing.assert_close(result, F.linear(x, weight, bias), atol=2e-2 if dtype == torch.bfloat16 else 1e-5, rtol=0)
 
 
 def test_slices_and_gradients_agree_with_torch():

@@ -85,9 +85,7 @@ def test_other_rates_are_resampled(tmp_path, rate):
     np.testing.assert_allclose(samples[200:-200], sine(1.0, rate)[200:-200], atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("name", "codec"), [("a.flac", "flac"), ("b.mp3", "libmp3lame"), ("c.m4a", "aac"), ("d.ogg", "libopus")]
-)
+@pytest.mark.parametrize(("name", "codec"), [("a.flac", "flac"), ("b.mp3", "libmp3lame"), ("c.m4a", "aac"), ("d.ogg", "libopus")])
 def test_compressed_formats_are_read(tmp_path, name, codec):
     rate = 48000 if codec == "libopus" else 44100
     samples = read_sound(write_sound(tmp_path / name, 1.0, rate=rate, codec=codec))

@@ -58,9 +58,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
     (folder,) = [model.folder]
     assert sorted(path.name for path in cache.iterdir()) == [folder.name]
     assert {path.name for path in folder.iterdir()} == {"model.safetensors", "config.json", "curve.jsonl"}
-    adapter = TvtAdapter(
-        checkpoint=str(train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent), batch_size=5
-    )
+    adapter = TvtAdapter(checkpoint=str(train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent), batch_size=5)
     assert model.fingerprint() == adapter.fingerprint()
     ours, theirs = (list(m.generate(examples(), SAMPLE, range(12))) for m in (model, adapter))
     assert ours == theirs

@@ -198,9 +198,7 @@ def test_the_start_token_of_the_template_is_not_repeated(folders):
     adapter = build(folders, "llava")
     from tokenizers import processors
 
-    adapter.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", 1)]
-    )
+    adapter.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
     assert int((adapter.builder.build(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
     adapter.loaded.processor.chat_template = "<s> " + tiny_models.PARTS.replace("IMAGE", "<image>")
     assert int((adapter.builder.build(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
@@ -328,9 +326,7 @@ def test_a_replica_that_runs_out_of_memory_halves_its_batches(folders, monkeypat
 
     monkeypatch.setattr(first, "prefix", small)
     monkeypatch.setattr(first, "groups", lambda inputs: [list(range(len(inputs)))])
-    assert captions(adapter, decoding, several, range(16)) == captions(
-        build(folders, "gpt2"), decoding, several, range(16)
-    )
+    assert captions(adapter, decoding, several, range(16)) == captions(build(folders, "gpt2"), decoding, several, range(16))
     assert adapter._replicas[1].batches.current == 8
 
 

@@ -30,9 +30,7 @@ def published(tmp_path, monkeypatch):
     (tmp_path / "model" / "code.py").write_text("raise SystemExit")
     with hub(tmp_path / "model") as (address, requests):
         monkeypatch.setattr(constants, "ENDPOINT", address)
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
-        )
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         yield tmp_path / "model", requests
@@ -61,15 +59,11 @@ def test_code_is_fetched_only_when_trusted(published):
 
 def test_a_model_that_is_not_in_the_cache_says_how_to_fetch_it(published, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        InputError, match=r"tiny/model: no such folder; HF_HUB_OFFLINE is set .* 'hf download tiny/model --revision v1'"
-    ):
+    with pytest.raises(InputError, match=r"tiny/model: no such folder; HF_HUB_OFFLINE is set .* 'hf download tiny/model --revision v1'"):
         model_folder("tiny/model", "v1")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(
-        InputError, match="tiny/model: no such folder; the hub cannot be reached and the model is not in its cache"
-    ):
+    with pytest.raises(InputError, match="tiny/model: no such folder; the hub cannot be reached and the model is not in its cache"):
         model_folder("tiny/model")
 
 

@@ -97,10 +97,7 @@ def test_the_medium_changes_the_scores(folders, name):
 def test_the_number_and_the_choice_of_frames_reach_the_model(folders):
     uniform = build(folders, "llava_next_video").builder.build(of("llava_next_video")[0])
     assert uniform["pixel_values_videos"].shape == (1, 4, 3, 16, 16)
-    assert (
-        build(folders, "llava_next_video", frames=2).builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1]
-        == 2
-    )
+    assert build(folders, "llava_next_video", frames=2).builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1] == 2
     one = build(folders, "llava_next_video", frames=2, frame_choice="key")
     assert one.builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1] == 1, "the video has one key frame"
     assert one.fingerprint() != build(folders, "llava_next_video", frames=2).fingerprint()
@@ -127,10 +124,7 @@ def test_names_without_a_suffix_find_their_files(folders):
 def test_frames_are_images_for_models_that_place_images_in_the_prompt(folders):
     adapter = build(folders, "llava", frames=3)
     inputs = adapter.builder.build(examples("mp4")[0])
-    assert (
-        inputs["pixel_values"].shape[0] == 3
-        and adapter.builder.text(examples("mp4")[0], "image", 3).count("<image>") == 3
-    )
+    assert inputs["pixel_values"].shape[0] == 3 and adapter.builder.text(examples("mp4")[0], "image", 3).count("<image>") == 3
     assert len(captions(adapter, examples("mp4"))) == 4
     result = next(iter(build(folders, "ved").generate(examples("mp4", 1), GREEDY, [0])))
     assert isinstance(result, Failure) and result.reason == "0.mp4: the model reads image, not video"
@@ -169,9 +163,7 @@ def test_damaged_files_are_failures_of_their_examples(folders):
     results: list[Any] = list(build(folders, "ved_video").generate(items, GREEDY, range(4)))
     assert "cut.mp4: the video does not decode" in results[0].reason and "gone.mp4: no such video" in results[1].reason
     assert results[2].reason == "the example names no video" and results[3].candidates
-    sound: Any = next(
-        iter(build(folders, "qwen2_audio").generate([Example("a", ("a",), media="cut.wav")], GREEDY, [0]))
-    )
+    sound: Any = next(iter(build(folders, "qwen2_audio").generate([Example("a", ("a",), media="cut.wav")], GREEDY, [0])))
     assert "cut.wav: the file is truncated: its header promises" in sound.reason
 
 
@@ -183,9 +175,7 @@ def test_a_medium_that_the_model_does_not_read_is_refused(folders):
     with pytest.raises(HarnessError, match="medium is auto or one of image, video, audio; found 'film'"):
         build(folders, "llava", medium="film")
     bare = Transformers(model=str(folders / "qwen2_audio"), images=str(folders), prompt="a dog", chat=False)
-    with pytest.raises(
-        InputError, match=r"reads the audio at '<\|AUDIO\|>', which the prompt 'a dog' does not contain"
-    ):
+    with pytest.raises(InputError, match=r"reads the audio at '<\|AUDIO\|>', which the prompt 'a dog' does not contain"):
         list(bare.generate(examples("wav", 1), GREEDY, [0]))
 
 

@@ -57,6 +57,4 @@ def test_features_that_do_not_fit_are_refused(data, trained):
     with pytest.raises(InputError, match="the checkpoint takes the views"):
         TvtAdapter(checkpoint=str(trained), features={"look": str(folder / "look.npz")})
     with pytest.raises(InputError, match="no features for 1 of 2 examples: v99"):
-        TvtAdapter(checkpoint=str(trained)).prepare(
-            TaskView([Example("v1", ("a",)), Example("v99", ("a",))], Decoding())
-        )
+        TvtAdapter(checkpoint=str(trained)).prepare(TaskView([Example("v1", ("a",)), Example("v99", ("a",))], Decoding()))

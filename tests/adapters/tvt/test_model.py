@@ -55,9 +55,7 @@ def test_attentive_fusion_of_equal_scores_is_the_mean():
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(HarnessError, match="fusion is one of add, attentive"):
         TvtSizes(views={"a": 1}, vocabulary=9, fusion="sum")
-    with pytest.raises(
-        HarnessError, match="expected at least one view, and a width that 8 heads and 2 divide; found 12"
-    ):
+    with pytest.raises(HarnessError, match="expected at least one view, and a width that 8 heads and 2 divide; found 12"):
         TvtSizes(views={"a": 1}, vocabulary=9, width=12)
 
 

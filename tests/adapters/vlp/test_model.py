@@ -34,9 +34,7 @@ def test_one_pass_equals_the_authors_loop(golden):
         torch.testing.assert_close(logits, torch.from_numpy(values["logits"]), atol=1e-5, rtol=0)
         scores = logits.log_softmax(-1).gather(-1, tokens[..., None])[..., 0]
         torch.testing.assert_close(scores, torch.from_numpy(values["token_logprobs"]), atol=1e-5, rtol=0)
-        torch.testing.assert_close(
-            model.vis_embed(regions)[:, :3], torch.from_numpy(values["vis_embed_first3"]), atol=1e-5, rtol=0
-        )
+        torch.testing.assert_close(model.vis_embed(regions)[:, :3], torch.from_numpy(values["vis_embed_first3"]), atol=1e-5, rtol=0)
 
 
 def test_step_by_step_equals_one_pass(golden):

@@ -183,10 +183,7 @@ def test_later_words_change_hidden_states_only_with_bidirectional_attention(mode
     other[:, 3] = (other[:, 3] + 1) % model.sizes.bert.vocabulary
     with torch.inference_mode():
         for states, same in ((model.left_to_right, True), (model.bidirectional, False)):
-            result = [
-                states(t, sentences.word_mask(), sentences.regions, sentences.geometry)
-                for t in (sentences.tokens, other)
-            ]
+            result = [states(t, sentences.word_mask(), sentences.regions, sentences.geometry) for t in (sentences.tokens, other)]
             assert torch.allclose(result[0][:, :3], result[1][:, :3], atol=1e-6) == same
 
 

@@ -126,9 +126,7 @@ def test_fixed_settings_replace_those_of_the_run():
 def test_values_are_converted_to_their_types():
     settings: dict[str, Any] = {"temperature": 1, "top_p": 1, "top_k": "5", "beams": None}
     adapter = WithDecoding(model=Silent(), decoding=settings)
-    assert adapter.fingerprint() == (
-        'with-decoding|{"beams": null, "temperature": 1.0, "top_k": 5, "top_p": 1.0}|silent'
-    )
+    assert adapter.fingerprint() == ('with-decoding|{"beams": null, "temperature": 1.0, "top_k": 5, "top_p": 1.0}|silent')
 
 
 def test_the_fingerprint_depends_on_the_settings():
@@ -198,9 +196,7 @@ class Words:
         return "words"
 
     def matrices(self, batch, features):
-        return np.array(
-            [[[float(len(set(h.split()) - set(r.split()))) for r in texts] for h in texts] for texts in batch.texts]
-        )
+        return np.array([[[float(len(set(h.split()) - set(r.split()))) for r in texts] for h in texts] for texts in batch.texts])
 
 
 EXAMPLE = Example("x", ("a dog", "a cat"))
@@ -319,9 +315,7 @@ def test_a_refusal_is_a_failure():
 
 
 def test_the_contract_holds():
-    outcomes = check_adapter(
-        Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2), examples=SUMMARISED
-    )
+    outcomes = check_adapter(Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2), examples=SUMMARISED)
     assert {o.check: o.reason for o in outcomes if o.failed} == {}
 
 

@@ -148,9 +148,7 @@ def test_the_choice_of_pairs_does_not_change_a_row(project):
     (alone,) = [row for row in compare_runs(["r"], baseline="long") if row["system_a"] == "short"]
     (project / "r" / "comparisons.json").unlink()
     (among,) = [row for row in compare_runs(["r"]) if (row["system_a"], row["system_b"]) == ("short", "long")]
-    assert {key: alone[key] for key in ("difference", "p_value", "ci95")} == {
-        key: among[key] for key in ("difference", "p_value", "ci95")
-    }
+    assert {key: alone[key] for key in ("difference", "p_value", "ci95")} == {key: among[key] for key in ("difference", "p_value", "ci95")}
 
 
 def test_a_run_in_memory_is_compared(project):
@@ -198,10 +196,7 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
 
 
 def test_adjustment_is_by_metric_and_over_all_rows():
-    rows = [
-        make_comparison(metric=m, p_value=p, difference=1.0)
-        for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))
-    ]
+    rows = [make_comparison(metric=m, p_value=p, difference=1.0) for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))]
     result = adjusted(rows)
     assert [row["p_holm"] for row in result] == [0.02, 0.04, 0.03, None]
     np.testing.assert_allclose([row["p_bh"] for row in result[:3]], [0.03, 0.04, 0.04])
@@ -227,10 +222,7 @@ def test_labels_have_the_decoding_where_the_run_has_several(project):
 
 
 def test_incomparable_numbers_do_not_count_among_the_tests():
-    rows = [
-        make_comparison(p_value=p, sizes_differ=differ, difference=1.0)
-        for p, differ in ((0.01, False), (0.0001, True), (0.04, False))
-    ]
+    rows = [make_comparison(p_value=p, sizes_differ=differ, difference=1.0) for p, differ in ((0.01, False), (0.0001, True), (0.04, False))]
     result = adjusted(rows)
     assert [row["p_holm"] for row in result] == [0.02, None, 0.04]
     assert [row["better"] for row in result] == ["A", "sizes differ", "A"]
@@ -279,10 +271,7 @@ def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
     spec = {
         "task": "corpus",
         "dataset": {"reader": "jsonl", "path": str(project / "references.json")},
-        "models": [
-            {"predictions": {"label": n, "path": str(project / f"{n}.json"), "allow_missing": True}}
-            for n in ("all", "some")
-        ],
+        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json"), "allow_missing": True}} for n in ("all", "some")],
         "metrics": ["bleu1"],
     }
     harness.evaluate(spec, output="r")

@@ -51,13 +51,8 @@ def test_both_layouts(tmp_path):
 
 
 def test_one_caption_per_record_and_lists_of_votes(tmp_path):
-    rows = [
-        {"file_name": "1.jpg", "caption": c, "votes": v, "references": ["a dog runs"]}
-        for c, v in (("dog", [1, 2]), ("a", [4, 4]))
-    ]
-    table = judgment_table(
-        write(tmp_path / "f.jsonl", [{**r, "ratings": r.pop("votes")} for r in rows]), ["novelty:tokenizer=none"]
-    )
+    rows = [{"file_name": "1.jpg", "caption": c, "votes": v, "references": ["a dog runs"]} for c, v in (("dog", [1, 2]), ("a", [4, 4]))]
+    table = judgment_table(write(tmp_path / "f.jsonl", [{**r, "ratings": r.pop("votes")} for r in rows]), ["novelty:tokenizer=none"])
     assert table.numbers["human"].tolist() == [1.5, 4]
     assert table.labels["item"] == ("1.jpg", "1.jpg")
 

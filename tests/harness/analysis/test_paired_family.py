@@ -173,9 +173,7 @@ def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_on
     rng = np.random.default_rng(5)
     a, b, c = data(rng, missing=(0,)), data(rng, missing=(0,)), data(rng, missing=(0,))
     metric = Corpus()
-    results = list(
-        paired_tests([PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))], DrawFamily(40, 300, 7))
-    )
+    results = list(paired_tests([PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))], DrawFamily(40, 300, 7)))
     assert metric.calls == 3 * 6 + 3  # each pair verifies once that the number is no function of sums
     whole, parts = Ratio().reduce(a.stats[1:]), [metric.left_out(side.stats[1:], 7).values for side in (a, b)]
     reported, difference = results[0].reported, LeftOut(parts[0] - parts[1], 0.2, 4)
@@ -244,14 +242,10 @@ def test_metrics_that_are_no_sums_are_compared_by_clusters():
     clusters = np.repeat(np.arange(30), 3)
     a, b = data(rng, n=90), data(rng, n=90)
     general, own = (
-        next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(30, 200, 0), clusters)))
-        for metric in (Ratio(), Corpus())
+        next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(30, 200, 0), clusters))) for metric in (Ratio(), Corpus())
     )
     assert general.reported.ci95 is not None and 0 < general.reported.p_value <= 1
     assert "leaves out 20 parts" in own.note
     single = np.arange(90)
-    plain, alone = (
-        next(iter(paired_tests([PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given)))
-        for given in (None, single)
-    )
+    plain, alone = (next(iter(paired_tests([PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given))) for given in (None, single))
     assert repr(plain) == repr(alone), "clusters of one example are independent examples"

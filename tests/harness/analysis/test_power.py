@@ -134,9 +134,7 @@ def test_the_p_of_the_whole_pilot_is_that_of_the_run(pilot, name, combine):
 
 def test_the_seed_of_the_random_orders_is_0_by_default(pilot):
     run = pilot(20, 4, 4)
-    default, zero, one = (
-        plan_sizes(run, candidates=[2], references=[2], **seed) for seed in ({}, {"seed": 0}, {"seed": 1})
-    )
+    default, zero, one = (plan_sizes(run, candidates=[2], references=[2], **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
     assert default == zero != one
 
 
@@ -210,8 +208,7 @@ def test_the_estimated_number_of_captions_has_the_share(pilot, axis, seed):
 def test_a_size_with_a_forbidding_floor_says_so(pilot):
     (row,) = study_power(pilot(20, 1, 5), share=0.5).needed
     assert row.notes[0] == (
-        "no single example can have p <= 0.05 with 1 candidates and 5 references: the smallest p is 0.167 "
-        "(2 candidates allow it)"
+        "no single example can have p <= 0.05 with 1 candidates and 5 references: the smallest p is 0.167 (2 candidates allow it)"
     )
 
 
@@ -228,8 +225,7 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
     (row,) = study_power(run, target_p=0.002).needed
     assert [item.axis for item in row.estimates] == ["examples"]
     assert [note.split(":")[0] for note in row.notes] == [
-        f"the pilot (1 candidates, 2 references) is too small for other numbers of {axis}"
-        for axis in ("candidates", "references")
+        f"the pilot (1 candidates, 2 references) is too small for other numbers of {axis}" for axis in ("candidates", "references")
     ]
     with pytest.raises(HarnessError, match="too small for other numbers of candidates: they are fitted and checked on"):
         plan_sizes(run, candidates=[5])
@@ -249,9 +245,7 @@ def test_the_axis_of_candidates_is_refused_for_a_metric_that_scores_each_candida
 def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
     run = pilot(9, 3, 3)
     (row,) = study_power(run, target_p=1e-9).needed
-    assert row.estimates == () and row.notes == (
-        "the pilot has 9 examples with p-values; sizes beyond it need at least 10",
-    )
+    assert row.estimates == () and row.notes == ("the pilot has 9 examples with p-values; sizes beyond it need at least 10",)
     with pytest.raises(HarnessError, match="the pilot has 9 examples with p-values; sizes beyond it need at least 10"):
         plan_sizes(run, examples=[50])
 

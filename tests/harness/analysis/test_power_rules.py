@@ -89,9 +89,7 @@ def test_power_without_an_effect_is_the_level(examples):
 
 
 def test_drawn_sums_have_the_moments_of_the_pool():
-    moments = ScoreMoments.of_sums(
-        np.repeat(sums(pool_p(300, 1 / 70, 1.5, 0), 1 / 70, "fisher-discrete"), 20000, axis=0)
-    )
+    moments = ScoreMoments.of_sums(np.repeat(sums(pool_p(300, 1 / 70, 1.5, 0), 1 / 70, "fisher-discrete"), 20000, axis=0))
     drawn = moments.draw(40, np.random.default_rng(0))
     deviation = moments.deviation[0] * np.sqrt(40)
     assert drawn.mean() == pytest.approx(40 * moments.mean[0], abs=4 * deviation / np.sqrt(20000))

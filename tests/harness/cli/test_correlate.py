@@ -64,10 +64,7 @@ def test_several_files_and_parquet(table, tmp_path, capsys):
 
 def test_judgments_with_several_metrics_of_one_name(tmp_path, capsys):
     path = tmp_path / "j.jsonl"
-    rows = [
-        {"image_id": i // 2, "references": ["a b c", "d"], "caption": "abcd"[: i % 4 + 1], "human_score": i % 3}
-        for i in range(8)
-    ]
+    rows = [{"image_id": i // 2, "references": ["a b c", "d"], "caption": "abcd"[: i % 4 + 1], "human_score": i % 3} for i in range(8)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     call = [
         path,
@@ -99,7 +96,5 @@ def test_metadata_of_a_run_are_columns(project, capsys):
     (project / "spec.yaml").write_text((project / "spec.yaml").read_text().replace("reader: words", "reader: rated"))
     assert main(["run", "spec.yaml", "--output", "r"]) == 0
     capsys.readouterr()
-    rows = correlations(
-        capsys, "r", "--rows", "example", "--x", "*", "--y", "difficulty", "--by", "kind", "--drop", "never"
-    )
+    rows = correlations(capsys, "r", "--rows", "example", "--x", "*", "--y", "difficulty", "--by", "kind", "--drop", "never")
     assert {row["x"] for row in rows} == {"length"} and {row["group"] for row in rows} == {"a", "b", "all"}

@@ -57,14 +57,10 @@ def test_metrics_are_grouped_by_their_question(listed, project):
 
 def test_a_name_of_a_built_in_stays_bare_and_the_plugin_gets_its_provider(listed, project):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
-    )
+    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
     lines = [line.strip() for line in listed("metrics").splitlines()]
     assert any(line.startswith("rouge ") and "another owner" not in line for line in lines)
-    assert any(
-        line.startswith("mine/rouge ") and line.endswith("('rouge' has another owner: use this name)") for line in lines
-    )
+    assert any(line.startswith("mine/rouge ") and line.endswith("('rouge' has another owner: use this name)") for line in lines)
     names = [item["name"] for item in json.loads(listed("metrics", "--json"))["entries"]]
     assert {"rouge", "mine/rouge", "length"} <= set(names)
 

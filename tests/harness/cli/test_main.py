@@ -50,9 +50,7 @@ def test_start_is_light(arguments, tmp_path):
         "import sys; from harness.cli.main import main; code = main(sys.argv[1:]);"
         f"heavy = [name for name in {heavy!r} if name in sys.modules]; sys.exit(f'imports {{heavy}}' if heavy else code)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

@@ -44,9 +44,7 @@ def slow(project):
     """A project with an adapter that waits."""
     (project / "slow_parts.py").write_text(SLOW)
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        text.replace("adapters: {", 'adapters: {slow: {import: "slow_parts:Slow"}, ')
-    )
+    (project / "registry.yaml").write_text(text.replace("adapters: {", 'adapters: {slow: {import: "slow_parts:Slow"}, '))
     return project
 
 
@@ -64,9 +62,7 @@ def _default_interrupt() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
-)
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")])
 def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, number, code, word):
     command = [*HARNESS, "run", "spec.yaml", "--output", "out", "--set", "models=[slow]"]
     with subprocess.Popen(

@@ -61,10 +61,7 @@ def test_a_view_without_values_is_a_line_and_the_next_one_is_printed(project, ca
 
 def test_what_a_plugin_prints_goes_to_stderr_with_json(project, capsys):
     code = project / "mine_parts.py"
-    code.write_text(
-        code.read_text().replace("return np.asarray", 'print("noise")\n        return np.asarray')
-        + 'print("more noise")\n'
-    )
+    code.write_text(code.read_text().replace("return np.asarray", 'print("noise")\n        return np.asarray') + 'print("more noise")\n')
     assert main(["run", "spec.yaml", "--json", "--output", "r"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["runs"] == ["r"]

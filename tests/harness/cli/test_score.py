@@ -224,9 +224,7 @@ def test_a_file_without_ids_is_matched_by_position(files, plain, caplog):
 def test_ids_that_occur_twice_are_named(files, plain, caplog):
     (files / "twice.json").write_text(json.dumps([{"id": key, "caption": f"x {k}"} for k, key in enumerate("aab")]))
     assert plain("twice.json")[0] == 0
-    assert (
-        "twice.json: 1 id occurs more than once ('a'); the captions of an id form one set of candidates" in caplog.text
-    )
+    assert "twice.json: 1 id occurs more than once ('a'); the captions of an id form one set of candidates" in caplog.text
     caplog.clear()
     (files / "sets.json").write_text(json.dumps([{"id": key, "caption": f"x {k}"} for k, key in enumerate("abab")]))
     assert plain("sets.json")[0] == 0
@@ -295,9 +293,7 @@ def test_several_files_of_references_are_joined(files, capsys):
     numbers = []
     for references in (["--references", "one.txt", "--references", "other.txt"], ["--references", "two.json"]):
         assert main(["score", "p.txt", *references, "-m", "bleu1,length", "--json"]) == 0
-        numbers.append(
-            [(record["value"], record["sizes"]) for record in json.loads(capsys.readouterr().out)["results"]]
-        )
+        numbers.append([(record["value"], record["sizes"]) for record in json.loads(capsys.readouterr().out)["results"]])
     assert numbers[0] == numbers[1]
     assert main(["score", "p.txt", "--references", "one.txt", "other.txt", "-m", "length", "--json"]) == 0
     hint = "other.txt is read as candidates; a further file of references needs an option of its own: --references other.txt"

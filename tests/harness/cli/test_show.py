@@ -17,9 +17,7 @@ def shown(capsys, *arguments):
 
 def test_the_card_of_a_component(project, capsys):
     code = project / "mine_parts.py"
-    code.write_text(
-        code.read_text().replace("Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)")
-    )
+    code.write_text(code.read_text().replace("Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)"))
     output = shown(capsys, "length")
     assert output.startswith("length (metric of mine, level item, higher is better)\n  words\n  mine_parts:Length\n")
     assert "Mean number of words (see Chars) of the candidates" in output
@@ -56,9 +54,7 @@ def test_a_task_is_shown_as_its_file(project, capsys):
 
 def test_a_shadowed_component_is_reached_by_its_full_name(project, capsys):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
-    )
+    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
     catalogue._load.cache_clear()
     cards = json.loads(shown(capsys, "rouge", "--json"))
     assert {card["provider"] for card in cards} == {"harness"}

@@ -13,9 +13,7 @@ TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
 
 def test_a_valid_spec_is_described_and_nothing_is_written(project, capsys):
     assert main(["validate", "spec.yaml", *TWO_SIZES]) == 0
-    assert capsys.readouterr().out == (
-        "spec.yaml: valid; task words, reader words\n  models: echo\n  decodings: 2\n  metrics: length\n"
-    )
+    assert capsys.readouterr().out == ("spec.yaml: valid; task words, reader words\n  models: echo\n  decodings: 2\n  metrics: length\n")
     assert not (project / "runs").exists()
 
 
@@ -43,7 +41,5 @@ def test_a_view_with_several_results_in_one_cell_is_refused_with_its_line(projec
     written = (project / "spec.yaml").read_text().replace("  - echo: {}\n", "  - echo: {n: 1}\n  - echo: {n: 2}\n")
     (project / "spec.yaml").write_text(written + "views:\n  - {plot: bar, title: T, x: metric}\n")
     assert main(["validate", "spec.yaml"]) == 2
-    message = (
-        "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
-    )
+    message = "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
     assert capsys.readouterr().err.strip() == f"harness: spec.yaml:10: {message}"

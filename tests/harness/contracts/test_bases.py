@@ -184,9 +184,7 @@ class Squares(MeanMetric):
 
 def test_the_null_scores_relabeled_texts_and_keeps_the_context():
     features = FeatureCache()
-    batch = features.batch(
-        [CaptionSet("1", ("a", "bb"), ("ccc",), "m.png", "src", {"k": 1}), CaptionSet("2", ("", "b"), ("cc",))]
-    )
+    batch = features.batch([CaptionSet("1", ("a", "bb"), ("ccc",), "m.png", "src", {"k": 1}), CaptionSet("2", ("", "b"), ("cc",))])
     labels = np.array([[True, True, False], [True, False, True], [False, True, True]])
     null = Squares().null(batch, features, None, labels)
     expected = [[4.0, 9.0, 12.0], [np.nan, np.nan, 4.0]]

@@ -33,9 +33,7 @@ def test_a_positioned_batch_unpacks_into_positions_and_batch():
     assert batch is item.batch is BATCH
 
 
-@pytest.mark.parametrize(
-    "instance", [SETS[0], Example("a", ("r",)), Decoding(), Generation(("x",)), TaskView([], Decoding())]
-)
+@pytest.mark.parametrize("instance", [SETS[0], Example("a", ("r",)), Decoding(), Generation(("x",)), TaskView([], Decoding())])
 def test_values_are_immutable(instance):
     name = next(iter(instance.__dataclass_fields__))
     with pytest.raises(FrozenInstanceError):

@@ -18,9 +18,7 @@ def error_message(call, *args, **params) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text", ["a dog", "ein Hund läuft", "🐕‍🦺 runs", "כלב רץ", "e\u0301te\u0301", " spaced ", "a\tb\nc"]
-)
+@pytest.mark.parametrize("text", ["a dog", "ein Hund läuft", "🐕‍🦺 runs", "כלב רץ", "e\u0301te\u0301", " spaced ", "a\tb\nc"])
 def test_valid_text_is_returned_unchanged(text):
     assert checks.caption(text, "f:1") == checks.check_text(text, "f:1") == text
 

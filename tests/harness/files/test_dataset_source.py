@@ -111,11 +111,7 @@ def test_a_source_without_network_is_not_pinned(folder):
 def test_a_name_beside_a_similar_folder_is_hinted_at(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "saved").mkdir()
-    with pytest.raises(
-        InputError, match=r"^svaed: no such file or folder \(did you mean 'saved'\?\), the hub cannot be reached"
-    ):
+    with pytest.raises(InputError, match=r"^svaed: no such file or folder \(did you mean 'saved'\?\), the hub cannot be reached"):
         DatasetSource("svaed", reachable=False).load()
-    with pytest.raises(
-        InputError, match=r"no such file or folder; did you mean 'saved'\?, and not the name of a dataset"
-    ):
+    with pytest.raises(InputError, match=r"no such file or folder; did you mean 'saved'\?, and not the name of a dataset"):
         DatasetSource("./svaed")

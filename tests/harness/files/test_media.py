@@ -91,8 +91,6 @@ def test_labels_for_messages(cell):
     assert media_label("a.png", Path("images")) == "images/a.png"
 
 
-@pytest.mark.parametrize(
-    "head, suffix", [(b"\xff\xd8\xff\xe0", ".jpg"), (b"RIFF\0\0\0\0WEBP", ".webp"), (b"fLaC", ".flac"), (b"none", "")]
-)
+@pytest.mark.parametrize("head, suffix", [(b"\xff\xd8\xff\xe0", ".jpg"), (b"RIFF\0\0\0\0WEBP", ".webp"), (b"fLaC", ".flac"), (b"none", "")])
 def test_suffixes_by_content(head, suffix):
     assert suffix_of(head) == suffix

@@ -28,9 +28,7 @@ def limit(more):
 
 def limited(program: str) -> subprocess.CompletedProcess[str]:
     """Run a program that may call ``limit(bytes)``."""
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED + program], cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
+    return subprocess.run([sys.executable, "-c", LIMITED + program], cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are of Linux")

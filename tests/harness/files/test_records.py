@@ -34,9 +34,7 @@ def message(call, *args) -> str:
 def test_missing_file_names_the_nearest(tmp_path):
     write(tmp_path / "captions_val2014.json", "{}")
     text = message(files.existing, str(tmp_path / "captions_val2041.json"), "file of COCO annotations")
-    assert text == (
-        f"{tmp_path}/captions_val2041.json: no such file of COCO annotations; did you mean 'captions_val2014.json'?"
-    )
+    assert text == (f"{tmp_path}/captions_val2041.json: no such file of COCO annotations; did you mean 'captions_val2014.json'?")
 
 
 def test_path_errors_name_the_parameter(tmp_path):

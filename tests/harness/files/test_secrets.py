@@ -47,9 +47,7 @@ def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeyp
         monkeypatch.setenv(name, VALUE)
     (project / "spec.yaml").write_text(SPEC % text)
     for arguments in (["run", "spec.yaml", "--output", "out"], ["report", "out"], ["run", "spec.yaml", "--json"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert VALUE not in done.stdout + done.stderr
     log = text.replace(text[text.index("$") :], VALUE)

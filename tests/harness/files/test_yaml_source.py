@@ -76,10 +76,7 @@ def test_files(tmp_path):
 
 
 plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5),
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
     max_leaves=6,
 )

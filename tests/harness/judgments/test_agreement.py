@@ -13,9 +13,7 @@ from harness.spec.judgment_models import JudgmentSpec
 
 def spec(**keys):
     judgments = {"form": "captions", "path": "f", **keys.pop("judgments", {})}
-    return JudgmentSpec.model_validate(
-        {"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": judgments, **keys}
-    )
+    return JudgmentSpec.model_validate({"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": judgments, **keys})
 
 
 def rated_rows(seed=0, items=12, **keys):
@@ -100,9 +98,7 @@ def pair_rows(**keys):
 SCORES = np.array([[2.0], [1], [5], [4], [1], [1], [3], [3]])
 
 
-@pytest.mark.parametrize(
-    ("ties", "expected", "n"), [("half", 0.5, 3), ("wrong", 1 / 3, 3), ("skip", 0.5, 2), ("epsilon", 0.5, 4)]
-)
+@pytest.mark.parametrize(("ties", "expected", "n"), [("half", 0.5, 3), ("wrong", 1 / 3, 3), ("skip", 0.5, 2), ("epsilon", 0.5, 4)])
 def test_accuracy(ties, expected, n):
     result = agreements(pair_rows(ties=ties), MetricScores(SCORES), "accuracy")["all"]
     assert result.reduce(np.ones((1, 2)))[0] == pytest.approx(expected)
@@ -138,12 +134,8 @@ def test_a_true_label_may_mean_a_bad_caption():
     bad = JudgmentRows(judgments, spec(statistics=["auc"], judgments={"higher_is_better": False}))
     good = JudgmentRows(judgments, spec(statistics=["auc"]))
     assert value(bad, scores, "auc") == pytest.approx(metrics.roc_auc_score(label, -scores[:, 0]))
-    assert value(bad, scores, "average_precision") == pytest.approx(
-        metrics.average_precision_score(label, -scores[:, 0])
-    )
-    assert value(good, scores, "average_precision") == pytest.approx(
-        metrics.average_precision_score(label, scores[:, 0])
-    )
+    assert value(bad, scores, "average_precision") == pytest.approx(metrics.average_precision_score(label, -scores[:, 0]))
+    assert value(good, scores, "average_precision") == pytest.approx(metrics.average_precision_score(label, scores[:, 0]))
 
 
 def test_systems():
@@ -161,9 +153,7 @@ def test_systems():
 
 def test_systems_need_names_and_scores():
     rows, scores = rated_rows(statistics=["kendall_system"])
-    nameless = Judgments(
-        "f", rows.judgments.items, tuple(JudgedCaption(c.item, c.texts, "", c.ratings) for c in rows.judgments.captions)
-    )
+    nameless = Judgments("f", rows.judgments.items, tuple(JudgedCaption(c.item, c.texts, "", c.ratings) for c in rows.judgments.captions))
     with pytest.raises(InputError, match=r"at least two systems; found none .*columns\.system"):
         agreements(JudgmentRows(nameless, rows.spec), MetricScores(scores), "kendall_system")
     other = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s22": 0.0})
@@ -171,9 +161,7 @@ def test_systems_need_names_and_scores():
         agreements(JudgmentRows(other, rows.spec), MetricScores(scores), "kendall_system")
     fixed = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s2": 3.0})
     means = [scores[k::3, 0].mean() for k in range(3)]
-    assert value(JudgmentRows(fixed, rows.spec), scores, "kendall_system") == pytest.approx(
-        stats.kendalltau(means, [1, 2, 3])[0]
-    )
+    assert value(JudgmentRows(fixed, rows.spec), scores, "kendall_system") == pytest.approx(stats.kendalltau(means, [1, 2, 3])[0])
 
 
 D = np.array([2.0, -1.0, 0.0, 0.0, 3.0, np.nan])

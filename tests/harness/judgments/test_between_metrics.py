@@ -18,20 +18,11 @@ def rows(statistic, **keys):
     label = statistic in ("auc", "average_precision")
     human = rng.integers(0, 2, 4 * ITEMS) if label else rng.integers(1, 6, 4 * ITEMS)
     form = "pairs" if statistic == "accuracy" else "captions"
-    captions = tuple(
-        JudgedCaption(k // 4, (str(k),), f"s{k % 4}", (float(h),), (), {}, {"kind": "ab"[k % 2]})
-        for k, h in enumerate(human)
-    )
-    pairs = tuple(
-        JudgedPair(k, k + 1, float(human[k] - human[k + 1]), {"kind": "ab"[k // 2 % 2]}) for k in range(0, 4 * ITEMS, 2)
-    )
-    judgments = Judgments(
-        "f", tuple(JudgedItem(str(i), ("r",)) for i in range(ITEMS)), captions, pairs if form == "pairs" else ()
-    )
+    captions = tuple(JudgedCaption(k // 4, (str(k),), f"s{k % 4}", (float(h),), (), {}, {"kind": "ab"[k % 2]}) for k, h in enumerate(human))
+    pairs = tuple(JudgedPair(k, k + 1, float(human[k] - human[k + 1]), {"kind": "ab"[k // 2 % 2]}) for k in range(0, 4 * ITEMS, 2))
+    judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(ITEMS)), captions, pairs if form == "pairs" else ())
     spec = {"task": "t", "metrics": ["m"], "judgments": {"form": form, "path": "f"}, "tests": {"draws": 200}, **keys}
-    return JudgmentRows(
-        judgments, JudgmentSpec.model_validate({**spec, "statistics": [statistic, *keys.get("statistics", [])]})
-    ), human
+    return JudgmentRows(judgments, JudgmentSpec.model_validate({**spec, "statistics": [statistic, *keys.get("statistics", [])]})), human
 
 
 def metrics(human):

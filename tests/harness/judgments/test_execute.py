@@ -115,9 +115,7 @@ def test_shards_change_no_digit_and_a_lost_one_is_computed_again(plan, judgments
 @pytest.mark.slow
 def test_worker_processes_change_no_digit(plan, jsonl):
     path = jsonl([{**record, "references": ["one word or 0 1 2"]} for record in RECORDS])
-    task = plan(
-        {"form": "captions", "path": path}, [current().create("metrics", name, {}) for name in ("distinct", "chrf")]
-    )
+    task = plan({"form": "captions", "path": path}, [current().create("metrics", name, {}) for name in ("distinct", "chrf")])
     workers = Options(ExecutorOptions("process", 2), shard_size=5)
     assert numbers(execute(task, options=workers)) == numbers(execute(task))
 

@@ -125,18 +125,13 @@ def test_best_and_worst(jsonl, source):
 
 def test_pairs_with_a_table_of_references(jsonl, source, tmp_path):
     references = jsonl([{"image_id": k, "references": REFERENCES} for k in (1, 2)], "r.jsonl")
-    pairs = [
-        {"image_id": k, "caption_a": "a dog runs", "caption_b": "x", "votes": v, "source_a": 6}
-        for k, v in ((1, [1, 1, -1]), (2, -1))
-    ]
+    pairs = [{"image_id": k, "caption_a": "a dog runs", "caption_b": "x", "votes": v, "source_a": 6} for k, v in ((1, [1, 1, -1]), (2, -1))]
     options = {"form": "pairs", "references": {"path": references}, "columns": {"own_first": {"source_a": 6}}}
     judged = read_judgments(source(jsonl(pairs), **options))
     assert [pair.preference for pair in judged.pairs] == [1.0, -1.0]
     assert judged.captions[0].own_references == (0,) and judged.captions[1].own_references == ()
     foreign = read_judgments(source(jsonl([{**pair, "caption_a": "zebra"} for pair in pairs]), **options))
-    assert foreign.captions[0].own_references == () and foreign.notes == [
-        "2 captions by people are not among the references of their item"
-    ]
+    assert foreign.captions[0].own_references == () and foreign.notes == ["2 captions by people are not among the references of their item"]
     assert judged.notes == ()
     lost = jsonl([*pairs, {**pairs[0], "image_id": 3}])
     with pytest.raises(InputError, match=r"j\.jsonl:3: the item '3' has no references in .*r\.jsonl"):

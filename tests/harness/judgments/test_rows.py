@@ -31,9 +31,7 @@ def test_constant_scores():
 
 
 def test_ratings_are_needed():
-    with pytest.raises(
-        InputError, match="the captions have no ratings, which kendall_b needs; pairs have the statistic accuracy"
-    ):
+    with pytest.raises(InputError, match="the captions have no ratings, which kendall_b needs; pairs have the statistic accuracy"):
         rows([caption(0), caption(1)]).check()
 
 

@@ -34,9 +34,7 @@ def test_the_scores_are_those_of_the_api(jsonl):
     (metric,) = scored(jsonl, "items")
     references = [record["references"] for record in RECORDS]
     for position, key in enumerate(("caption_a", "caption_b")):
-        expected = api.score([[r[key]] for r in RECORDS], references, [{"cider": {"tokenizer": "none"}}])[
-            "cider"
-        ].per_example
+        expected = api.score([[r[key]] for r in RECORDS], references, [{"cider": {"tokenizer": "none"}}])["cider"].per_example
         captions = metric.scores.scores[position::2, 0]
         np.testing.assert_allclose(captions, expected)
     assert metric.rate > 0
@@ -45,9 +43,7 @@ def test_the_scores_are_those_of_the_api(jsonl):
 def test_every_list_of_categories_and_side_is_a_corpus_of_its_own(jsonl):
     (metric,) = scored(jsonl, [["a"], ["b"]])
     rows = [r for r in RECORDS if r["kind"] == "a"]
-    expected = api.score(
-        [[r["caption_a"]] for r in rows], [r["references"] for r in rows], [{"cider": {"tokenizer": "none"}}]
-    )
+    expected = api.score([[r["caption_a"]] for r in rows], [r["references"] for r in rows], [{"cider": {"tokenizer": "none"}}])
     np.testing.assert_allclose(metric.scores.scores[[0, 4], 0], expected["cider"].per_example)
     whole = scored(jsonl, "items")[0]
     assert not np.allclose(whole.scores.scores, metric.scores.scores)

@@ -48,9 +48,7 @@ def test_a_hugging_face_folder(tmp_path):
     datasets.Dataset.from_list(RECORDS).save_to_disk(tmp_path / "one")
     source = HuggingFaceSource(name=str(tmp_path / "one"))
     assert [r.fields for r in rows([], source)] == RECORDS
-    datasets.DatasetDict({k: datasets.Dataset.from_list(RECORDS) for k in ("dev", "test")}).save_to_disk(
-        tmp_path / "two"
-    )
+    datasets.DatasetDict({k: datasets.Dataset.from_list(RECORDS) for k in ("dev", "test")}).save_to_disk(tmp_path / "two")
     with pytest.raises(InputError, match="split.* one of dev, test"):
         list(rows([], HuggingFaceSource(name=str(tmp_path / "two"))))
     assert len(list(rows([], HuggingFaceSource(name=str(tmp_path / "two"), split="dev")))) == 2

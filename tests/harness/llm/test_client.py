@@ -231,9 +231,7 @@ def test_the_header_of_the_wait():
 
 def test_tokens_and_their_cost():
     usage = Usage()
-    usage.add(
-        {"usage": {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 400}}}
-    )
+    usage.add({"usage": {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 400}}})
     usage.add({"usage": {"prompt_tokens": 500, "completion_tokens": None}})
     usage.add({"usage": None})
     usage.add([])

@@ -45,26 +45,19 @@ def test_messages_of_servers(value, text):
     ],
 )
 def test_refusals_of_all_requests(status, has_key, hint):
-    assert (
-        stop_reason(refusal(status, {"error": {"message": "no"}}), BODY, has_key=has_key)
-        == f"HTTP {status}: no; {hint}"
-    )
+    assert stop_reason(refusal(status, {"error": {"message": "no"}}), BODY, has_key=has_key) == f"HTTP {status}: no; {hint}"
 
 
 def test_redirects_and_quotas():
     moved = stop_reason(refusal(301, b"", location="https://x/v1"), BODY, has_key=False)
     assert moved == "HTTP 301; the server redirects to https://x/v1; give that as base_url"
     spent = refusal(429, {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}})
-    assert (
-        stop_reason(spent, BODY, has_key=True) == "HTTP 429: You exceeded your quota; the quota of the key is used up"
-    )
+    assert stop_reason(spent, BODY, has_key=True) == "HTTP 429: You exceeded your quota; the quota of the key is used up"
     assert stop_reason(refusal(429, {"error": {"message": "slow down"}}), BODY, has_key=True) is None
 
 
 VALUE = "Unsupported value: 'temperature' does not support 0.0 with this model."
-UNSUPPORTED = (
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-)
+UNSUPPORTED = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 
 
 @pytest.mark.parametrize(

@@ -328,9 +328,7 @@ def test_an_exception_of_the_harness_is_not_blamed_on_a_plugin(project):
 )
 def test_a_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, text, message):
     (tmp_path / "registry.yaml").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "list", "readers"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "harness", "list", "readers"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "jsonl" in done.stdout
     lines = done.stderr.strip().splitlines()
@@ -356,9 +354,7 @@ def test_a_name_of_a_built_in_component_is_noted_once(project, caplog):
 def test_two_plugins_of_one_name(project, capsys):
     (project / "other").mkdir()
     for name in ("good", "bad"):
-        (project / "other" / f"{name}.yaml").write_text(
-            f'provider: {name}\nmetrics: {{raises: {{import: "other_parts:X", summary: x}}}}\n'
-        )
+        (project / "other" / f"{name}.yaml").write_text(f'provider: {name}\nmetrics: {{raises: {{import: "other_parts:X", summary: x}}}}\n')
     arguments = ["score", "p.json", "--references", "r.json", "-m", "raises"]
     (project / "other" / "other_parts.py").write_text("")
     from harness.registry import catalogue
@@ -374,10 +370,7 @@ def test_two_plugins_of_one_name(project, capsys):
         assert main([*arguments[:-1], "bad/raises", "--registry", "other/bad.yaml"]) == 2
         error = capsys.readouterr().err
         assert "'bad/raises' has 2 owners" in error
-        assert (
-            "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)"
-            in error
-        )
+        assert "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)" in error
     finally:
         catalogue._extra_files[:] = before
 

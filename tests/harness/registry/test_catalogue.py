@@ -142,9 +142,7 @@ def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
 
 
 def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):
-    aliases = [
-        (e.kind, alias, e) for e in registry.current().entries() for alias in e.aliases if e.provider == "harness"
-    ]
+    aliases = [(e.kind, alias, e) for e in registry.current().entries() for alias in e.aliases if e.provider == "harness"]
     kind, alias, entry = aliases[0]
     (shadowed / "registry.yaml").write_text(f'provider: mine\n{kind}: {{{alias}: {{import: "mine_parts:Length"}}}}\n')
     registry._load.cache_clear()

@@ -194,9 +194,7 @@ def test_a_distance_that_breaks_its_contract():
         return {"raise": None, "negative": -1.0, "list": [1.0]}[a] if a != "raise" else 1 / 0
 
     distance = component_of(bad)()
-    with pytest.raises(
-        HarnessError, match="distance 'bad' raised ZeroDivisionError: division by zero for the pair 'raise', 'raise'"
-    ):
+    with pytest.raises(HarnessError, match="distance 'bad' raised ZeroDivisionError: division by zero for the pair 'raise', 'raise'"):
         distance.pairwise(["raise"])
     with pytest.raises(HarnessError, match=r"returned \[1.0\] for the pair 'list', 'list'; expected one number"):
         distance.pairwise(["list"])

@@ -94,9 +94,7 @@ def test_a_module_that_another_one_hides_is_refused(project):
 @pytest.mark.parametrize("arguments", [["--help"], ["list"], ["show", "length"], ["schema"], ["list", "--json"]])
 def test_verbs_that_show_the_catalogue_import_no_local_code(project, arguments):
     (project / "mine_parts.py").write_text("open('IMPORTED', 'w')\n" + (project / "mine_parts.py").read_text())
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not (project / "IMPORTED").exists()
 

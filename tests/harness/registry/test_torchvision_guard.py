@@ -11,11 +11,7 @@ import pytest
 
 @pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="no torchvision")
 def test_torchvision_imports_after_the_guard():
-    script = (
-        "from harness.registry.torchvision_guard import guard_torchvision as guard\n"
-        "guard(); guard()\n"
-        "import torchvision.transforms\n"
-    )
+    script = "from harness.registry.torchvision_guard import guard_torchvision as guard\nguard(); guard()\nimport torchvision.transforms\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -42,9 +42,7 @@ def browse() -> Browse:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(_FLAGS))
             view = browser.new_context(**options).new_page()  # type: ignore[arg-type]
             view.on("pageerror", lambda error: errors.append(str(error)))
-            view.on(
-                "console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None
-            )
+            view.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
             view.on("request", lambda request: requests.append(request.url))
             view.goto(file.resolve().as_uri())
             yield view

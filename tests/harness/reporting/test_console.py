@@ -102,7 +102,5 @@ def test_table_views_are_printed_with_published_values(project, capsys):
 
 def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
     models = [{"echo": {"n": 1, "label": f"model-with-a-long-name-{i}"}} for i in range(6)]
-    text = output(
-        harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys
-    )
+    text = output(harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys)
     assert len(re.findall(r"^model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6

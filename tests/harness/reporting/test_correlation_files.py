@@ -38,9 +38,7 @@ def plots(tmp_path, **options):
 def test_files_are_png_and_svg(tmp_path):
     pytest.importorskip("vl_convert")
     files = plots(tmp_path, baseline="b")
-    assert [file.name for file in files] == [
-        f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")
-    ]
+    assert [file.name for file in files] == [f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")]
     assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<svg") for file in files)
     assert [file.name for file in plots(tmp_path)][::2] == ["best.png", "ranking.png"]
 
@@ -48,9 +46,7 @@ def test_files_are_png_and_svg(tmp_path):
 def test_points_and_line_are_those_of_the_table():
     item = study(TABLE, ["a", "b"], ["y"], by="set")
     data = scatter(item, TABLE, ["a"], "set", "best").spec["datasets"]
-    assert [(point["x"], point["group"]) for point in data["points0"]] == [
-        (float(i), name) for name in ("one", "two") for i in range(6)
-    ]
+    assert [(point["x"], point["group"]) for point in data["points0"]] == [(float(i), name) for name in ("one", "two") for i in range(6)]
     slope, offset = np.polyfit(TABLE.numbers["a"], TABLE.numbers["y"], 1)
     assert [end["y"] for end in data["line0"]] == pytest.approx([offset, 5 * slope + offset])
 
@@ -82,9 +78,7 @@ def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
     assert len(write_plots(item, TABLE, tmp_path)) == 4
 
 
-STUDY = study(
-    from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never"
-)
+STUDY = study(from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never")
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/s.parquet", "s.json"])

@@ -33,6 +33,4 @@ def test_every_table_view_of_a_run_is_two_files(project):
     (project / "again").mkdir()
     harness.evaluate("spec.yaml", views=views, output="s")
     names = [file.name for file in write_tables(["r", "s"], project / "again")]
-    assert names == [f"{run}-words-{file.name}" for run in (1, 2) for file in files], (
-        "runs of one task do not overwrite each other"
-    )
+    assert names == [f"{run}-words-{file.name}" for run in (1, 2) for file in files], "runs of one task do not overwrite each other"

@@ -27,9 +27,7 @@ def run(*records, source="", **content):
 
 
 def record(value=0.5, **fields):
-    return ResultRecord(
-        **{"model": "echo", "metric": "length", "value": value, "n": 6, "signature": "length|scale:1", **fields}
-    )
+    return ResultRecord(**{"model": "echo", "metric": "length", "value": value, "n": 6, "signature": "length|scale:1", **fields})
 
 
 def test_the_front_matter_is_yaml_and_names_the_files():
@@ -52,9 +50,7 @@ def test_the_front_matter_is_yaml_and_names_the_files():
     assert "- a \\| note" in body and "Signature: `words|m:2`" in body
 
 
-@pytest.mark.parametrize(
-    "rows, size", [(999, "n<1K"), (1000, "1K<n<10K"), (5 * 10**6, "1M<n<10M"), (10**8, "10M<n<100M")]
-)
+@pytest.mark.parametrize("rows, size", [(999, "n<1K"), (1000, "1K<n<10K"), (5 * 10**6, "1M<n<10M"), (10**8, "10M<n<100M")])
 def test_sizes(rows, size):
     assert front_matter({"words": run(record())}, FILES, rows, CardOptions())["size_categories"] == [size]
 

@@ -88,9 +88,7 @@ def test_mistakes_are_one_line(project, monkeypatch):
     with pytest.raises(InputError, match=r"'a/b/c' is no name of a data set \(OWNER/NAME\)"):
         push(["r"], repo="a/b/c")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        HarnessError, match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. --repo-type dataset"
-    ):
+    with pytest.raises(HarnessError, match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. --repo-type dataset"):
         push(["r"], repo="owner/name")
     assert not (project / "out").exists()
 

@@ -45,9 +45,7 @@ def test_names_of_labels(label, signature, expected):
 
 
 def test_every_shipped_metric_has_a_name():
-    unnamed = [
-        entry.full_name for entry in current().entries("metrics") if entry.provider == "harness" and not entry.display
-    ]
+    unnamed = [entry.full_name for entry in current().entries("metrics") if entry.provider == "harness" and not entry.display]
     assert unnamed == []
 
 

@@ -52,9 +52,7 @@ def test_groups_of_one_metric_follow_each_other():
 
 def test_systems_have_the_fields_in_which_they_differ():
     records = [
-        ResultRecord(model=model, metric="m", decoding={"strategy": "nucleus", "temperature": t})
-        for model in "ab"
-        for t in (0.5, 1.0)
+        ResultRecord(model=model, metric="m", decoding={"strategy": "nucleus", "temperature": t}) for model in "ab" for t in (0.5, 1.0)
     ]
     assert list(system_names(records).values()) == ["a T=0.5", "a T=1", "b T=0.5", "b T=1"]
     assert list(system_names(records[:1]).values()) == ["a"]

@@ -25,13 +25,9 @@ def record(model: str, value: float, metric: str = "cider", **fields: Any) -> Re
     return ResultRecord(model=model, metric=metric, value=value, **values)
 
 
-def comparison(
-    system: str, difference: float | None, p: float | None, metric: str = "cider", **fields: Any
-) -> Comparison:
+def comparison(system: str, difference: float | None, p: float | None, metric: str = "cider", **fields: Any) -> Comparison:
     values = {"better": "=", "n": 10, "a": difference, "b": 0.0, **fields}
-    return make_comparison(
-        metric=metric, system_a=system, system_b="a", difference=difference, p_value=p, p_holm=p, **values
-    )
+    return make_comparison(metric=metric, system_a=system, system_b="a", difference=difference, p_value=p, p_holm=p, **values)
 
 
 def table(sheet):

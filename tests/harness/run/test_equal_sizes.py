@@ -16,17 +16,13 @@ def counts(label: str, *sizes: tuple[int, int]) -> tuple[str, np.ndarray, np.nda
 def test_the_smallest_numbers_that_occur_are_common():
     size = common_size([counts("a", (3, 5), (2, 5)), counts("b", (4, 4))])
     assert (size.n, size.m) == (2, 4)
-    assert (
-        size.note == "sizes: equal cuts all sets to 2 candidates (the fewest, of a) and 4 references (the fewest, of b)"
-    )
+    assert size.note == "sizes: equal cuts all sets to 2 candidates (the fewest, of a) and 4 references (the fewest, of b)"
     assert common_size([counts("a", (3, 5)), counts("b", (4, 4)), counts("a", (2, 5))]) == size, "two decodings of a"
 
 
 def test_nothing_is_noted_where_all_sets_have_one_size():
     assert common_size([counts("a", (2, 3)), counts("b", (2, 3)), counts("c")]).note == ""
-    assert common_size([counts("a", (2, 3)), counts("b", (1, 3))]).note == (
-        "sizes: equal cuts all sets to 1 candidate (the fewest, of b)"
-    )
+    assert common_size([counts("a", (2, 3)), counts("b", (1, 3))]).note == ("sizes: equal cuts all sets to 1 candidate (the fewest, of b)")
     with pytest.raises(ValueError):
         common_size([])
 
@@ -55,9 +51,7 @@ def test_a_run_cuts_all_models_and_notes_it(project):
 def test_grid_sizes_beyond_the_common_size_are_left_out(project):
     models = [{"echo": {"label": "a"}}, {"first-words": {"label": "b"}}]
     registry = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        registry.replace("adapters: {", 'adapters: {first-words: {import: "one:One", summary: one}, ')
-    )
+    (project / "registry.yaml").write_text(registry.replace("adapters: {", 'adapters: {first-words: {import: "one:One", summary: one}, '))
     (project / "one.py").write_text(
         "class One:\n    def fingerprint(self):\n        return 'one'\n\n"
         "    def generate(self, examples, decoding, seeds):\n        return [('a dog', 'a cat') for e in examples]\n"

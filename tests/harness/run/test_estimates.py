@@ -27,9 +27,7 @@ def statistics(name, count=400):
     sets = [CaptionSet(str(k), (f"{texts[0]} {text()}",), texts) for k, texts in enumerate(references)]
     features = FeatureCache([item.references for item in sets])
     metric = current().create("metrics", name, {})
-    return MetricPlan(name, name, {}, metric), scoring.score(
-        metric, scoring.batches(sets, features), features, None, 0
-    ).stats
+    return MetricPlan(name, name, {}, metric), scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
 
 
 @pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "caption-length"])

@@ -88,9 +88,7 @@ def test_a_scorer_arrives_without_texts(project):
     features = FeatureCache([("a",)])
     features.intern(["a dog"])
     features.keep("corpus", {"a": 1})
-    arrived = unpack_scorer(
-        pack_scorer(ShardScorer([MetricPlan("l", "length", {}, metric)], features, SignificanceSpec(), 0, ["m"]))
-    )
+    arrived = unpack_scorer(pack_scorer(ShardScorer([MetricPlan("l", "length", {}, metric)], features, SignificanceSpec(), 0, ["m"])))
     assert (arrived.features.texts, arrived.features.memo("corpus", dict)) == ([], {"a": 1})
     with pytest.raises(HarnessError, match="reads the references of the whole task"):
         len(arrived.features.references)
@@ -119,9 +117,7 @@ class Pool:
 
 def jobs(count):
     """Return jobs of one text each, whose scores are that text."""
-    return [
-        SimpleNamespace(sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]) for k in range(count)
-    ]
+    return [SimpleNamespace(sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]) for k in range(count)]
 
 
 def pooled(monkeypatch, pool):

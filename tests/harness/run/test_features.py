@@ -90,9 +90,7 @@ def test_vectors_are_encoded_once_shortest_first():
     assert embedding.fitted == 1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"), [("shape", r"returned shape \(3,\) for 4 texts"), ("nan", "not finite for the text 'a'")]
-)
+@pytest.mark.parametrize(("wrong", "message"), [("shape", r"returned shape \(3,\) for 4 texts"), ("nan", "not finite for the text 'a'")])
 def test_a_bad_embedding_is_named(wrong, message):
     features = FeatureCache()
     batch = features.batch(SETS)

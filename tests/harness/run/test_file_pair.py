@@ -36,9 +36,7 @@ def test_missing_candidates_are_refused_without_permission(pair):
 
 def test_the_spec_of_two_files_has_the_options_as_places(pair):
     candidates, references = pair
-    located = score_spec(
-        [candidates], references, ["cider", "bleu:n=2"], p_value="exact", seed=3, limit=1, allow=["missing"]
-    )
+    located = score_spec([candidates], references, ["cider", "bleu:n=2"], p_value="exact", seed=3, limit=1, allow=["missing"])
     (loaded,) = load_specs(located)
     assert (loaded.spec.task, loaded.spec.seed, loaded.spec.limit) == ("score p.json", 3, 1)
     assert loaded.spec.metrics == [{"cider": {}}, {"bleu": {"n": 2}}]

@@ -9,10 +9,7 @@ def test_metrics_are_warmed_and_those_that_need_more_say_so():
     plans = {plan.label: plan for plan in built_in_metrics()}
     assert {"bleu4", "cider", "meteor", "rouge", "distinct2"} <= set(plans) | {"distinct2"}
     assert not {"mmd", "clipscore", "spice"} & set(plans)
-    outcome = {
-        label: (seconds, reason)
-        for label, seconds, reason in warm([plans["bleu4"], plans["relevance"], plans["cider"]])
-    }
+    outcome = {label: (seconds, reason) for label, seconds, reason in warm([plans["bleu4"], plans["relevance"], plans["cider"]])}
     assert outcome["bleu4"][0] > 0
     assert (outcome["bleu4"][1], outcome["cider"][1]) == ("", "")
     assert "needs 'target_id'" in outcome["relevance"][1]

@@ -70,9 +70,7 @@ def test_more_candidates_than_requested_are_cut():
 
 @pytest.mark.parametrize("item", [3, "text", None, ("a", 3)])
 def test_anything_else_is_refused(item):
-    with pytest.raises(
-        HarnessError, match=r"model 'm' returned .*; expected a tuple of captions, a Generation or a Failure"
-    ):
+    with pytest.raises(HarnessError, match=r"model 'm' returned .*; expected a tuple of captions, a Generation or a Failure"):
         as_generation(item, "m")
 
 

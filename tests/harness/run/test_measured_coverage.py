@@ -68,16 +68,12 @@ def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
     assert nominal_estimate(Words(), rows, 50, 0)[1].ends is not None
 
 
-@pytest.mark.parametrize(
-    "text", ["[1]", "{", '{"metrics": {"words": 1}}', '{"metrics": {"words": {"sizes": {"a": {}}}}}']
-)
+@pytest.mark.parametrize("text", ["[1]", "{", '{"metrics": {"words": 1}}', '{"metrics": {"words": {"sizes": {"a": {}}}}}'])
 def test_a_table_of_another_form_is_one_line(package, text):
     from measured_words import Words
 
     (package / FILE).write_text(text)
-    with pytest.raises(
-        HarnessError, match=r"calibration\.json: expected the tables that 'harness check METRIC --calibrate"
-    ):
+    with pytest.raises(HarnessError, match=r"calibration\.json: expected the tables that 'harness check METRIC --calibrate"):
         checked_interval(Words(), INTERVAL, 5)
 
 

@@ -36,9 +36,7 @@ def test_merged_parts_are_the_run(project, count):
     folders = parts(count)
     merged = merge(folders[::-1], Path("merged"))
     assert merged.samples.to_dict() == whole.samples.to_dict()
-    assert [(r.value, r.ci95, r.p_value, r.n) for r in merged.records] == [
-        (r.value, r.ci95, r.p_value, r.n) for r in whole.records
-    ]
+    assert [(r.value, r.ci95, r.p_value, r.n) for r in merged.records] == [(r.value, r.ci95, r.p_value, r.n) for r in whole.records]
     assert merged.failed == whole.failed
     assert merge(folders, Path("merged")).results == merged.results, "merging again reads the finished run"
 

@@ -49,9 +49,7 @@ def test_parameters_tell_equal_labels_apart():
     assert [item.label for item in with_unique_labels(plans)] == metric_labels(plans)
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"), [(["a", "a", "a"], ["a", "a #2", "a #3"]), ([], []), (["a", "b"], ["a", "b"])]
-)
+@pytest.mark.parametrize(("labels", "expected"), [(["a", "a", "a"], ["a", "a #2", "a #3"]), ([], []), (["a", "b"], ["a", "b"])])
 def test_repeated_labels_are_numbered(labels, expected):
     assert unique(labels) == expected
 

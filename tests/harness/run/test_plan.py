@@ -97,9 +97,7 @@ def test_an_error_of_a_constructor_has_the_line_of_its_component(project):
 
 def test_a_secret_in_a_label_is_redacted(project, monkeypatch):
     monkeypatch.setenv("TOKEN_OF_TEST", "sk-0123456789abcdef")
-    written = (
-        (project / "spec.yaml").read_text().replace("  - echo: {}", '  - echo: {label: "m ${secret:TOKEN_OF_TEST}"}')
-    )
+    written = (project / "spec.yaml").read_text().replace("  - echo: {}", '  - echo: {label: "m ${secret:TOKEN_OF_TEST}"}')
     (project / "spec.yaml").write_text(written)
     run = api.evaluate("spec.yaml")
     assert [record.model for record in run.records] == ["m ${secret:TOKEN_OF_TEST}"]

@@ -59,9 +59,7 @@ def run(address, output, spec=SPEC, size=5):
 def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")
     remote = run(two_nodes, tmp_path / "remote")
-    assert [(r.value, r.ci95, r.p_value) for r in remote.records] == [
-        (r.value, r.ci95, r.p_value) for r in local.records
-    ]
+    assert [(r.value, r.ci95, r.p_value) for r in remote.records] == [(r.value, r.ci95, r.p_value) for r in local.records]
     assert remote.samples.to_dict() == local.samples.to_dict()
 
 

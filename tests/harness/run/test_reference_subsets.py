@@ -100,10 +100,7 @@ def references(run, model="one"):
 
 def test_all_models_of_a_run_see_the_same_references(spec):
     run = harness.evaluate(spec)
-    expected = {
-        key: subset(4, example=Example(key, tuple(texts))) if len(texts) > 4 else tuple(texts)
-        for key, texts in DATA.items()
-    }
+    expected = {key: subset(4, example=Example(key, tuple(texts))) if len(texts) > 4 else tuple(texts) for key, texts in DATA.items()}
     assert references(run) == expected
     theirs = references(run, "human")
     assert {key: theirs[key] for key in DATA if key != "e0"} == {key: expected[key] for key in DATA if key != "e0"}
@@ -158,9 +155,7 @@ def test_references_by_position_are_noted_for_the_first_ones_alone(spec, tmp_pat
 def test_runs_of_other_subsets_are_not_compared(spec):
     for name, values in (("r", {}), ("s", {"references": {"first": 4}}), ("t", {"seed": 1}), ("u", {})):
         harness.evaluate({**spec, **values}, output=name)
-    with pytest.raises(
-        HarnessError, match=r"^the references are refs:random\(0\) in r and refs:first in s: other subsets; --force"
-    ):
+    with pytest.raises(HarnessError, match=r"^the references are refs:random\(0\) in r and refs:first in s: other subsets; --force"):
         harness.compare("r", "s")
     with pytest.raises(HarnessError, match=r"refs:random\(0\) in r and refs:random\(1\) in t"):
         harness.compare("r", "t")

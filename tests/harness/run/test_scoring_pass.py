@@ -27,10 +27,7 @@ SPEC = {
 
 
 def numbers(run):
-    return [
-        (r.model, r.decoding_key, r.metric, r.value, r.ci95, r.p_value, r.n, r.skipped, r.sizes, r.statistics)
-        for r in run.records
-    ]
+    return [(r.model, r.decoding_key, r.metric, r.value, r.ci95, r.p_value, r.n, r.skipped, r.sizes, r.statistics) for r in run.records]
 
 
 @pytest.fixture(scope="module")

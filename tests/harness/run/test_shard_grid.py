@@ -27,9 +27,7 @@ def test_an_impossible_part_is_refused(text):
         Part.parse(text)
 
 
-@pytest.mark.parametrize(
-    "values", [{"RANK": "1", "WORLD_SIZE": "4"}, {"SLURM_PROCID": "1", "SLURM_NTASKS": "4", "RANK": "x"}]
-)
+@pytest.mark.parametrize("values", [{"RANK": "1", "WORLD_SIZE": "4"}, {"SLURM_PROCID": "1", "SLURM_NTASKS": "4", "RANK": "x"}])
 def test_the_part_of_a_rank(monkeypatch, values):
     for name in ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS"):
         monkeypatch.delenv(name, raising=False)

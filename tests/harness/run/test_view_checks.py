@@ -165,9 +165,7 @@ def test_a_file_that_includes_another_replaces_its_metrics(spec, project):
 
 
 def test_metrics_left_out_by_a_condition_take_their_views_without_a_further_note(spec):
-    spec.write_text(
-        SPEC_OF_VIEWS.replace("{distinct: {n: 1}}", "{distinct: {n: 1}, when: {installed: no-such-package}}")
-    )
+    spec.write_text(SPEC_OF_VIEWS.replace("{distinct: {n: 1}}", "{distinct: {n: 1}, when: {installed: no-such-package}}"))
     titles, notice = planned(spec)
     assert titles == ["both", "all", "verdicts"]
     assert notice.startswith("Left out of the metrics: distinct(n: 1)") and "Views" not in notice
@@ -176,8 +174,7 @@ def test_metrics_left_out_by_a_condition_take_their_views_without_a_further_note
 def test_published_values_of_absent_rows_and_columns_are_left_out(spec):
     rows = "[{label: echo, values: {length: 1.0, distinct1: 2.0}}, {label: two, values: {length: 3.0}}]"
     spec.write_text(
-        SPEC_OF_VIEWS
-        + f"  - {{plot: table, title: published, x: metric, by: model, reference: {{source: S, rows: {rows}}}}}\n"
+        SPEC_OF_VIEWS + f"  - {{plot: table, title: published, x: metric, by: model, reference: {{source: S, rows: {rows}}}}}\n"
     )
     (plan,) = api.plans(spec, metrics=["length"], models=[{"echo": {"n": 3}}])
     (row,) = plan.spec.views[-1].reference.rows

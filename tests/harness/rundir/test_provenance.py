@@ -61,9 +61,7 @@ def test_a_model_may_describe_its_source():
 def test_models_and_metrics_by_label():
     item = Provenance(dict(CONTENT))
     assert (item.model("m"), item.metric("trm(a)")) == (item.models[0], item.metrics[0])
-    with pytest.raises(
-        InputError, match=r"manifest.json: has no metric 'trm\(b\)'; did you mean 'trm\(a\)'.*run the spec again"
-    ):
+    with pytest.raises(InputError, match=r"manifest.json: has no metric 'trm\(b\)'; did you mean 'trm\(a\)'.*run the spec again"):
         item.metric("trm(b)")
     with pytest.raises(InputError, match="manifest.json: has no model 'x'.*run the spec again"):
         item.model("x")

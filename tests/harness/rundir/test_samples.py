@@ -107,9 +107,7 @@ def test_unpaired_surrogates_are_escaped(tmp_path):
 
 def test_metadata_of_each_row(tmp_path):
     columns = SampleColumns(["m"])
-    columns.begin(
-        "one", {}, [CaptionSet("a", ("x",), ("r",), meta={"kind": "k", "size": 2}), CaptionSet("b", ("z",), ("s",))]
-    )
+    columns.begin("one", {}, [CaptionSet("a", ("x",), ("r",), meta={"kind": "k", "size": 2}), CaptionSet("b", ("z",), ("s",))])
     columns.add("m", np.array([0.5, 1.0]), None)
     write_samples(tmp_path / "samples.parquet", columns.table())
     assert SampleTable.open(tmp_path / "samples.parquet").metadata == [{"kind": "k", "size": 2}, {}]

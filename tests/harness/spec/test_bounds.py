@@ -16,9 +16,7 @@ from harness.run.metric_plan import expand_params
 from harness.spec.loading import load_specs
 from harness.spec.models import expand_ranges
 
-BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 12)
-)
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 12))
 MERGES = "a0: &a0 {x: 1, y: 2}\n" + "".join(f"a{k}: &a{k} {{<<: [*a{k - 1}, *a{k - 1}]}}\n" for k in range(1, 20))
 TOO_MUCH = [
     ("references=1..1000000000", "1,000,000,000 values; a range has at most 10,000"),
@@ -85,9 +83,7 @@ def test_endless_and_large_files(tmp_path):
 def test_bounds_leave_what_is_in_use():
     assert len(list(expand_ranges("1..10000"))) == 10_000
     assert len(expand_params({"a": list(range(100)), "b": list(range(100))})) == 10_000
-    assert load_specs(
-        {"task": "t", "dataset": {"reader": "r"}, "models": ["m"], "metrics": ["m"], "bootstrap": {"samples": 10**6}}
-    )
+    assert load_specs({"task": "t", "dataset": {"reader": "r"}, "models": ["m"], "metrics": ["m"], "bootstrap": {"samples": 10**6}})
 
 
 @pytest.mark.slow

@@ -96,17 +96,12 @@ def test_items_that_lack_the_same_package_are_named_once(spec_file):
         f"  - {name}\n    when: {{installed: no-such-package}}\n" for name in ("mmd:", "trm: {distance: a}", "trm: {}")
     )
     (loaded,) = load_specs(spec_file(text=text))
-    assert (
-        loaded.spec.notice
-        == "Left out of the metrics: mmd, trm(distance: a), trm (not installed: pip install no-such-package)."
-    )
+    assert loaded.spec.notice == "Left out of the metrics: mmd, trm(distance: a), trm (not installed: pip install no-such-package)."
 
 
 def test_a_list_without_a_remaining_item_is_refused(spec_file):
     text = "task: t\ndataset: {reader: words}\nmodels: [echo]\nmetrics:\n  - mmd:\n    when: {installed: no-such-package}\n"
-    with pytest.raises(
-        InputError, match=r"s.yaml:4: no condition of metrics holds: not installed: pip install no-such"
-    ):
+    with pytest.raises(InputError, match=r"s.yaml:4: no condition of metrics holds: not installed: pip install no-such"):
         load_specs(spec_file(text=text))
 
 

@@ -14,9 +14,7 @@ def make(**keys):
 
 
 def test_short_forms():
-    spec = make(
-        groups="kind", published={"reference": "R", "values": {"m": [1, 2]}}, statistics=["pearson", "auc", "pearson"]
-    )
+    spec = make(groups="kind", published={"reference": "R", "values": {"m": [1, 2]}}, statistics=["pearson", "auc", "pearson"])
     assert spec.groups is not None and (spec.groups.by, spec.headline) == ("kind", ("pearson", "all"))
     assert spec.published[0].values == {"m": (1, 2)} and spec.statistics == ["pearson", "auc"]
     assert make(judgments={"form": "captions", "path": ["a", "b"]}).judgments.paths == ["a", "b"]

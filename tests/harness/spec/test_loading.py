@@ -80,9 +80,7 @@ def test_unknown_names_are_told_with_file_and_line(spec_file, change, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("a: \0", "not valid YAML"), ("a: &a [*a]", "holds itself"), ('task: "x\\0y"', "task")]
-)
+@pytest.mark.parametrize(("text", "message"), [("a: \0", "not valid YAML"), ("a: &a [*a]", "holds itself"), ('task: "x\\0y"', "task")])
 def test_odd_yaml_is_one_line(project, text, message):
     (project / "odd.yaml").write_text(text + BASE.replace("task: t", "") if "task" in text else text)
     with pytest.raises(InputError, match=message):
@@ -245,9 +243,7 @@ def test_a_missing_file_names_the_nearest_task(project):
 def test_tasks_of_plugins_have_full_names_and_do_not_replace_shipped_ones(project):
     (project / "own.yaml").write_text(BASE.replace("task: t", "task: own"))
     manifest = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        manifest + "tasks: {coco: {path: own.yaml, summary: x}, own-task: {path: own.yaml}}\n"
-    )
+    (project / "registry.yaml").write_text(manifest + "tasks: {coco: {path: own.yaml, summary: x}, own-task: {path: own.yaml}}\n")
     assert load_specs("own-task")[0].spec.task == load_specs("mine/coco")[0].spec.task == "own"
     assert load_specs("coco")[0].spec.task == load_specs("tasks/coco.yaml")[0].spec.task == "coco"
     (project / "own.yaml").write_text(BASE.replace("task: t", "tsk: own"))
@@ -258,9 +254,7 @@ def test_tasks_of_plugins_have_full_names_and_do_not_replace_shipped_ones(projec
 def test_a_spec_is_checked_from_python_too():
     with pytest.raises(InputError, match="unknown key 'tsk'"):
         load_specs({"tsk": "x"})
-    assert isinstance(
-        load_specs({"task": "x", "dataset": {"reader": "words"}, "models": ["a"], "metrics": ["b"]})[0].spec, Spec
-    )
+    assert isinstance(load_specs({"task": "x", "dataset": {"reader": "words"}, "models": ["a"], "metrics": ["b"]})[0].spec, Spec)
 
 
 @pytest.mark.parametrize("annotation", [int, int | None, list[str], dict[str, list[int]]])

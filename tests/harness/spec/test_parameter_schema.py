@@ -64,9 +64,7 @@ def test_a_component_that_cannot_be_loaded_takes_any_parameter(monkeypatch):
 
 
 def test_a_local_component_is_not_imported(project):
-    (project / "mine_parts.py").write_text(
-        (project / "mine_parts.py").read_text() + "\nraise SystemError('imported')\n"
-    )
+    (project / "mine_parts.py").write_text((project / "mine_parts.py").read_text() + "\nraise SystemError('imported')\n")
     assert "properties" in schema_of("metrics", "length")
 
 

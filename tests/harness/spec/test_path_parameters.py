@@ -76,9 +76,7 @@ def test_annotated_parameters_of_a_third_party_are_resolved_beside_the_spec(fold
     model = loaded.spec.models[0]
     assert model == {"model": {"checkpoint": "below/data.txt", "style": "data.txt"}}
     metric = loaded.spec.metrics[0]
-    assert metric == {
-        "weighted": {"table": "below/data.txt", "name": "data.txt", "several": ["below/data.txt", "other.txt"]}
-    }
+    assert metric == {"weighted": {"table": "below/data.txt", "name": "data.txt", "several": ["below/data.txt", "other.txt"]}}
 
 
 def test_parameters_of_nested_components_are_resolved_too(folder):

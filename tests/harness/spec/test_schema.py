@@ -24,9 +24,7 @@ def test_names_of_components_and_aliases_are_listed(project):
 
 def test_a_shadowed_name_is_listed_with_its_provider(project):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
-    )
+    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
     catalogue._load.cache_clear()
     assert {"rouge", "mine/rouge"} <= set(names(json_schema(), "metrics"))
     assert len(names(json_schema(), "metrics")) == len(set(names(json_schema(), "metrics")))

@@ -114,12 +114,8 @@ def test_beyond_the_pole_the_interval_reads_an_end_of_the_distribution():
 
 def test_intervals_of_skewed_means_do_not_move():
     x = np.random.default_rng(5).exponential(size=20)
-    assert bootstrap.confidence_interval(means(x), 20, 400, 3) == pytest.approx(
-        (0.5630013530327784, 1.2024564315591395)
-    )
-    assert bootstrap.confidence_interval(means(x**3), 20, 400, 3) == pytest.approx(
-        (0.7865376361064957, 4.036970580057362)
-    )
+    assert bootstrap.confidence_interval(means(x), 20, 400, 3) == pytest.approx((0.5630013530327784, 1.2024564315591395))
+    assert bootstrap.confidence_interval(means(x**3), 20, 400, 3) == pytest.approx((0.7865376361064957, 4.036970580057362))
 
 
 def test_poisson_weights_depend_on_the_position_alone():

@@ -48,9 +48,7 @@ def test_labels_of_other_sizes_are_evaluated_too():
 def test_mirrored_visits_one_of_each_pair():
     stack = random_forms(2, 8)
     symmetric = stack + stack.transpose(0, 2, 1)
-    assert np.array_equal(
-        forms.exact_p_values(symmetric, 4, "upper", mirrored=True), forms.exact_p_values(symmetric, 4, "upper")
-    )
+    assert np.array_equal(forms.exact_p_values(symmetric, 4, "upper", mirrored=True), forms.exact_p_values(symmetric, 4, "upper"))
     assert sum(len(b.rows) * len(b.columns) for b in forms.blocks(4, 4, mirrored=True)) == 35
     with pytest.raises(ValueError, match="as many candidates as references"):
         forms.blocks(3, 4, mirrored=True)
@@ -86,12 +84,7 @@ def test_values_whose_terms_cancel_are_ties(unit):
 
 
 def test_mirrored_blocks_hold_the_relabelings_with_text_0_among_the_candidates():
-    rows = [
-        np.concatenate([row, column])
-        for b in forms.blocks(3, 3, mirrored=True)
-        for row in b.rows
-        for column in b.columns
-    ]
+    rows = [np.concatenate([row, column]) for b in forms.blocks(3, 3, mirrored=True) for row in b.rows for column in b.columns]
     assert len({tuple(row) for row in rows}) == 10
     assert all(row[0] == 1 and row.sum() == 3 for row in rows)
 

@@ -34,11 +34,7 @@ def test_pairs_correct_the_variance_of_a_quadratic_statistic():
     variance = np.var(samples.mean(axis=1) ** 2)
     estimates = []
     for corrected in (False, True):
-        halves = [
-            half_width(x.mean() ** 2, one, two if corrected else None)
-            for x in samples[:2000]
-            for one, two in [squared_mean(x)]
-        ]
+        halves = [half_width(x.mean() ** 2, one, two if corrected else None) for x in samples[:2000] for one, two in [squared_mean(x)]]
         estimates.append(np.mean(np.square(halves)) / t.ppf(0.975, 29) ** 2 / variance)
     assert estimates[0] > 1.1
     assert estimates[1] == pytest.approx(1, abs=0.06)

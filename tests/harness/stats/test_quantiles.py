@@ -38,9 +38,7 @@ def test_the_normal_distribution_is_that_of_scipy() -> None:
 def test_normal_quantiles_are_those_of_scipy() -> None:
     rng = np.random.default_rng(0)
     tails = 10 ** rng.uniform(-300, 0, 5_000)
-    shares = np.concatenate(
-        [rng.uniform(size=20_000), tails, 1 - 10 ** rng.uniform(-16, 0, 5_000), [0, 0.5, 1, 5e-324]]
-    )
+    shares = np.concatenate([rng.uniform(size=20_000), tails, 1 - 10 ** rng.uniform(-16, 0, 5_000), [0, 0.5, 1, 5e-324]])
     np.testing.assert_array_max_ulp(np.array([normal_quantile(float(p)) for p in shares]), special.ndtri(shares), UNITS)
 
 

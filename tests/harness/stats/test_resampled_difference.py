@@ -124,9 +124,7 @@ def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     family = DrawFamily(50, 400, 2)
 
     def sums(x):
-        return PairSums(
-            x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x
-        )
+        return PairSums(x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x)
 
     product = difference_of_sums(lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact)
     reduced = compared(a, b, draws=400, seed=2)

@@ -19,9 +19,7 @@ def test_coefficients_of_each_row():
 
 def test_pairwise_accuracy():
     human, metric = np.array([[1.0, 2, 3, 3]]), np.array([[1.0, 1, 2, 9]])
-    assert across_systems(human, metric, "accuracy")[0] == pytest.approx(
-        4.5 / 5
-    )  # five judged pairs, one tie of the metric
+    assert across_systems(human, metric, "accuracy")[0] == pytest.approx(4.5 / 5)  # five judged pairs, one tie of the metric
     assert np.isnan(across_systems(human, np.array([[1.0, 2, np.nan, 3]]), "accuracy"))
     assert np.isnan(across_systems(human, np.ones((1, 4)), "kendall"))
 

@@ -19,9 +19,7 @@ class Overlap(MeanMetric):
 
     def __init__(self, *, power: float = 1.0) -> None:
         self.power = power
-        self.spec = MetricSpec(
-            **{"name": "overlap", "higher_is_better": True, "bounds": (0.0, 1.0), **self.spec_fields}
-        )
+        self.spec = MetricSpec(**{"name": "overlap", "higher_is_better": True, "bounds": (0.0, 1.0), **self.spec_fields})
 
     def signature(self):
         return f"overlap|power:{self.power:g}"
@@ -36,10 +34,7 @@ class Overlap(MeanMetric):
 
     def null(self, batch, features, state, labels):
         rows = [
-            [
-                self.score([t for t, c in zip(texts, row) if c], [t for t, c in zip(texts, row) if not c])
-                for row in labels
-            ]
+            [self.score([t for t, c in zip(texts, row) if c], [t for t, c in zip(texts, row) if not c]) for row in labels]
             for texts in batch.texts
         ]
         return np.array(rows)

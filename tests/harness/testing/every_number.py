@@ -52,8 +52,7 @@ def numbers(models: bool) -> dict[str, object]:
                 message = str(error)
                 continue
             out[entry.name] = {
-                label: {key: repr(value) for key, value in vars(result).items() if key != "seconds"}
-                for label, result in results.items()
+                label: {key: repr(value) for key, value in vars(result).items() if key != "seconds"} for label, result in results.items()
             }
             break
         else:

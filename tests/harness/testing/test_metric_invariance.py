@@ -135,9 +135,7 @@ def test_the_kit_says_that_a_metric_with_corpus_state_lacks_merge(overlap, outco
 
     result = outcome("metrics", "merge", overlap(Fitted))
     assert result.status == "not applicable"
-    assert result.reason.startswith(
-        "has corpus state and no merge(first, second): a run of several shards holds all texts"
-    )
+    assert result.reason.startswith("has corpus state and no merge(first, second): a run of several shards holds all texts")
 
 
 def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):

@@ -117,9 +117,7 @@ def test_a_class_without_a_docstring():
     assert run("described", Undocumented()).reason == "the class Undocumented has no docstring"
 
 
-@pytest.mark.parametrize(
-    "name", ["deterministic", "random_state", "pickles", "parameters", "prints_nothing", "no_network"]
-)
+@pytest.mark.parametrize("name", ["deterministic", "random_state", "pickles", "parameters", "prints_nothing", "no_network"])
 def test_a_component_that_raises_is_reported_by_its_base_check(name):
     result = run(name, Multiplier(fault="raises"))
     assert result.status == "not applicable"

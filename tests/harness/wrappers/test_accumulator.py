@@ -33,9 +33,7 @@ def test_rows_of_parts_are_the_rows_of_the_whole():
     }
     whole = wrapped.caption_rows(CANDIDATES, REFERENCES, **fields)
     parts = [
-        wrapped.caption_rows(
-            CANDIDATES[i : i + 2], REFERENCES[i : i + 2], **{k: v[i : i + 2] for k, v in fields.items()}
-        )
+        wrapped.caption_rows(CANDIDATES[i : i + 2], REFERENCES[i : i + 2], **{k: v[i : i + 2] for k, v in fields.items()})
         for i in (0, 2, 4)
     ]
     assert [row for part in parts for row in part] == whole

@@ -38,8 +38,7 @@ def test_every_metric(name, tmp_path, evaluate):
     assert isinstance(metric, evaluate.Metric)
     if not item.sets:
         entries = [
-            [{"log_probs": s.log_probs.tolist(), "ranks": s.ranks.tolist(), "tokens": list(s.tokens)} for s in row]
-            for row in item.scores
+            [{"log_probs": s.log_probs.tolist(), "ranks": s.ranks.tolist(), "tokens": list(s.tokens)} for s in row] for row in item.scores
         ]
         metric.add_batch(predictions=entries[:2])
         metric.add_batch(predictions=entries[2:])

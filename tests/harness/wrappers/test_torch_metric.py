@@ -95,9 +95,7 @@ def test_a_collection_of_metrics():
     collection = torchmetrics.MetricCollection({name: harness.as_torchmetric(name) for name in ("cider", "bleu1")})
     collection.update(CANDIDATES, REFERENCES)
     expected = harness.score(CANDIDATES, REFERENCES, ["cider", "bleu1"])
-    assert {name: float(value) for name, value in collection.compute().items()} == {
-        n: r.value for n, r in expected.items()
-    }
+    assert {name: float(value) for name, value in collection.compute().items()} == {n: r.value for n, r in expected.items()}
 
 
 @pytest.mark.parametrize("empty", [0, 1, None])
@@ -144,9 +142,7 @@ dist.destroy_process_group()
 @pytest.mark.slow
 def test_two_processes_of_torch_distributed(tmp_path):
     commands = [[sys.executable, "-c", PROCESS, str(rank), str(tmp_path / "meet")] for rank in (0, 1)]
-    processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands
-    ]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands]
     outputs = [process.communicate(timeout=110) for process in processes]
     results = [json.loads(out.split("RESULT")[1]) for out, _ in outputs]
     assert results[0] == results[1]

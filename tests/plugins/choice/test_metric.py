@@ -24,9 +24,7 @@ def test_columns_of_plain_choices():
     assert isinstance(metric, TokenScoreMetric)
     assert isinstance(metric, HasTokenIntervals)
     values = metric.evaluate_scores(PLAIN)
-    assert values == pytest.approx(
-        {"accuracy": 2 / 3, "chance": (0.5 + 0.5 + 1 / 3) / 3, "shortest": (0 + 1 + 1 / 3) / 3}
-    )
+    assert values == pytest.approx({"accuracy": 2 / 3, "chance": (0.5 + 0.5 + 1 / 3) / 3, "shortest": (0 + 1 + 1 / 3) / 3})
     assert metric.per_example(PLAIN)["accuracy"].tolist() == [1.0, 0.0, 1.0]
     assert Choice(score="mean").evaluate_scores(choice_scores(([-1, -1, -1], [-2])))["accuracy"] == 1.0
 
@@ -54,9 +52,7 @@ def test_a_model_that_ignores_the_image_gains_nothing_and_passes_no_group():
 
 
 def test_the_debiased_score_removes_the_preference_for_a_text():
-    scores = choice_scores(
-        ([-5], [-4]), ([-9], [-4])
-    )  # the image makes the first caption more probable, not enough to win
+    scores = choice_scores(([-5], [-4]), ([-9], [-4]))  # the image makes the first caption more probable, not enough to win
     values = Choice(blind=True).evaluate_scores(scores)
     assert (values["accuracy"], values["debiased accuracy"]) == (0.0, 1.0)
 

@@ -35,9 +35,7 @@ def test_units_follow_the_order_of_first_appearance():
 
 
 def test_units_of_two_values_and_metrics_without_metadata_are_refused():
-    with pytest.raises(
-        InputError, match="choice: examples 2 to 3 belong together and have 'kind' a and b; expected one value"
-    ):
+    with pytest.raises(InputError, match="choice: examples 2 to 3 belong together and have 'kind' a and b; expected one value"):
         parts.units_of("choice", ["a", "a", "a", "b"], "kind", 2)
     with pytest.raises(HarnessError, match="by: kind reads the metadata of examples; it works in runs"):
         parts.units_of("choice", None, "kind", 1)

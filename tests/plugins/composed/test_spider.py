@@ -37,7 +37,5 @@ def test_the_mean_of_both_and_the_best_candidate():
 
 
 def test_both_are_scores_of_captions():
-    with pytest.raises(
-        HarnessError, match=r"spider: 'trm\(meteor\)' is no score of captions for which higher is better"
-    ):
+    with pytest.raises(HarnessError, match=r"spider: 'trm\(meteor\)' is no score of captions for which higher is better"):
         Spider(spice="trm")

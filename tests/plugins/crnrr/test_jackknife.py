@@ -38,9 +38,7 @@ def test_results_without_one_and_two_examples_equal_the_metric(metric):
     counts = jackknife._counts(q, p, 12)
     whole, one = jackknife._without_one(counts)
     assert jackknife._result(whole, field) == pytest.approx(metric.reduce(stats), rel=1e-12)
-    np.testing.assert_allclose(
-        jackknife._result(one, field), metric.reduce(stats, 1.0 - np.eye(12)), rtol=1e-9, atol=1e-15
-    )
+    np.testing.assert_allclose(jackknife._result(one, field), metric.reduce(stats, 1.0 - np.eye(12)), rtol=1e-9, atol=1e-15)
     pairs = jackknife._result(jackknife._without_two(counts, whole, one), field)
     for a, b in ((0, 1), (3, 11), (7, 5)):
         weights = np.ones((1, 12))

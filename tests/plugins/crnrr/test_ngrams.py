@@ -52,9 +52,7 @@ def exact(q, p, n):
     f = [{g: Fraction(c, len(side)) for g, c in count.items()} for side, count in zip(grams, counts)]
     keys = f[0].keys() | f[1].keys()
     by_sentence = [[tuple(s[i : i + n]) for i in range(len(s) - n + 1)] for s in q]
-    pairs = [
-        (a, b) for i, s in enumerate(by_sentence) for j, t in enumerate(by_sentence) if i != j for a in s for b in t
-    ]
+    pairs = [(a, b) for i, s in enumerate(by_sentence) for j, t in enumerate(by_sentence) if i != j for a in s for b in t]
     return {
         "cr": sum(f[0].get(g, 0) * f[1].get(g, 0) for g in keys),
         "nrr": -sum(v * v for v in f[0].values()),

@@ -17,10 +17,7 @@ EXAMPLES = list(SyntheticTexts())
 
 
 def scored(p):
-    return [
-        [TokenScores(np.array([np.log(x), 0, 0]), np.zeros(3), tuple(e.references[0].split()))]
-        for x, e in zip(p, EXAMPLES)
-    ]
+    return [[TokenScores(np.array([np.log(x), 0, 0]), np.zeros(3), tuple(e.references[0].split()))] for x, e in zip(p, EXAMPLES)]
 
 
 def test_the_distribution_is_read_in_any_order():
@@ -97,9 +94,7 @@ def test_orders_and_ranks_of_a_model_that_is_the_oracle():
     assert values["log Q 1"] == pytest.approx(np.log(p.max())) and values["log Q 64"] == pytest.approx(np.log(p.min()))
 
 
-@pytest.mark.parametrize(
-    "params", [{"sigma": 0}, {"sigma": "other"}, {"sigma": 1, "orders": [0]}, {"sigma": 1, "ranks": [0]}]
-)
+@pytest.mark.parametrize("params", [{"sigma": 0}, {"sigma": "other"}, {"sigma": 1, "orders": [0]}, {"sigma": 1, "ranks": [0]}])
 def test_parameters_out_of_range(params):
     with pytest.raises(HarnessError, match="(?i)text-?space: .* expected"):
         TextSpace(**params)

@@ -34,9 +34,7 @@ sentences = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=2, m
 
 @given(sentences, sentences)
 def test_definition(candidates, references):
-    np.testing.assert_allclose(
-        corpus_bleu(candidates, references), loop(candidates, [references] * len(candidates)), atol=1e-12
-    )
+    np.testing.assert_allclose(corpus_bleu(candidates, references), loop(candidates, [references] * len(candidates)), atol=1e-12)
     others = [candidates[:i] + candidates[i + 1 :] for i in range(len(candidates))]
     each = [loop([candidate], [rest]) for candidate, rest in zip(candidates, others)]
     np.testing.assert_allclose(self_bleu_each(candidates), each, atol=1e-12)

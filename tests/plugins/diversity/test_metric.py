@@ -37,9 +37,7 @@ def test_self_bleu_is_pooled_or_per_example():
     conditional = SelfBleu(n=2, conditional=True, tokenizer="none")
     np.testing.assert_allclose(conditional.per_example(run(conditional)), pairs)
     assert conditional.reduce(run(conditional)) == pytest.approx(np.mean(pairs))
-    assert conditional.reduce(run(conditional), np.array([[1, 0, 2]]))[0] == pytest.approx(
-        (pairs[0] + 2 * pairs[2]) / 3
-    )
+    assert conditional.reduce(run(conditional), np.array([[1, 0, 2]]))[0] == pytest.approx((pairs[0] + 2 * pairs[2]) / 3)
     negative = SelfBleu(n=2, negative=True, tokenizer="none")
     assert negative.reduce(run(negative)) == -metric.reduce(run(metric))
     assert (metric.spec.higher_is_better, negative.spec.higher_is_better) == (False, True)
@@ -99,9 +97,7 @@ def test_gzipped_corpus_of_novelty(tmp_path):
     assert metric.per_example(run(metric)).tolist() == [0.5, 0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    "metric", [Distinct(n=2, tokenizer="none"), Distinct(n=1, tokenizer="none"), VocabularySize(tokenizer="none")]
-)
+@pytest.mark.parametrize("metric", [Distinct(n=2, tokenizer="none"), Distinct(n=1, tokenizer="none"), VocabularySize(tokenizer="none")])
 def test_weighted_types_are_those_of_repeated_rows(metric):
     stats = run(metric)
     weights = np.array([[1, 1, 1], [2, 0, 1], [0, 1, 0], [0, 0, 3], [1, 0, 0]], dtype=float)

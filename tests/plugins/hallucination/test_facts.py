@@ -54,14 +54,10 @@ def test_phrases_of_the_table_are_one_object():
 
 
 def test_chunks_of_a_caption():
-    kinds = [
-        (chunk.kind, chunk.head) for chunk in chunks(["the", "old", "dog", "slowly", "runs", "to", "it", "."], COCO)
-    ]
+    kinds = [(chunk.kind, chunk.head) for chunk in chunks(["the", "old", "dog", "slowly", "runs", "to", "it", "."], COCO)]
     assert kinds == [("noun", "dog"), ("verb", "run"), ("preposition", "to"), ("pronoun", "it"), ("break", ".")]
 
 
-@pytest.mark.parametrize(
-    "text", ["日本語 ☃ a dog", "a " * 500 + "dog", "1 2 3 dogs", "and and , , with with of of is is"]
-)
+@pytest.mark.parametrize("text", ["日本語 ☃ a dog", "a " * 500 + "dog", "1 2 3 dogs", "and and , , with with of of is is"])
 def test_unusual_texts_are_parsed(text):
     parse(text, COCO)

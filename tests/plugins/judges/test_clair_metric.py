@@ -34,9 +34,7 @@ def test_one_request_per_example_with_all_captions(scripted):
 
 
 def test_refused_and_unreadable_answers_are_undefined_or_lowest(scripted):
-    answers = iter(
-        [Reply("I'm sorry, I can't help."), Reply('{"score": 80}', "stop", 10, 5), Reply("eighty")] + [Reply("")] * 9
-    )
+    answers = iter([Reply("I'm sorry, I can't help."), Reply('{"score": 80}', "stop", 10, 5), Reply("eighty")] + [Reply("")] * 9)
     model = scripted(lambda talk: next(answers))
     scores = harness.metric("clair", judge=model)(CANDIDATES, REFERENCES).per_example
     assert np.isnan(scores).tolist() == [True, False, True]

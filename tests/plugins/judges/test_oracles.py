@@ -61,17 +61,13 @@ def score_of(text: str) -> float | None:
     return value / 100 if type(value) in (int, float) and 0 <= value <= 100 else None
 
 
-@given(
-    TEXT, st.one_of(NUMBER, st.none(), st.booleans(), st.lists(st.integers(), max_size=2)), TEXT, TEXT, st.booleans()
-)
+@given(TEXT, st.one_of(NUMBER, st.none(), st.booleans(), st.lists(st.integers(), max_size=2)), TEXT, TEXT, st.booleans())
 def test_answers_are_read_as_the_oracle_reads_them(before, score, reason, after, named):
     answer = json.dumps({"score" if named else "puntuación": score, "reason": reason}, ensure_ascii=False)
     text = f"{before}{answer}{after}"
     assert find_object(text) == last_object(text)
     value = verdict_of(Reply(text), read_number("score", 0.0, 100.0)).value
-    assert (None if value is None else value / 100) == (
-        pytest.approx(score_of(text)) if score_of(text) is not None else None
-    )
+    assert (None if value is None else value / 100) == (pytest.approx(score_of(text)) if score_of(text) is not None else None)
 
 
 def captions_of(prompt: str) -> tuple[list[str], list[str]]:
@@ -85,9 +81,7 @@ def captions_of(prompt: str) -> tuple[list[str], list[str]]:
 
 @given(st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=4))
 def test_prompts_hold_the_captions_of_both_sides_whatever_they_say(candidates, references):
-    prompt = prompts.fill(
-        prompts.CLAIR, {"candidates": prompts.listing(candidates), "references": prompts.listing(references)}
-    )
+    prompt = prompts.fill(prompts.CLAIR, {"candidates": prompts.listing(candidates), "references": prompts.listing(references)})
     assert captions_of(prompt) == (sorted(candidates), sorted(references))
 
 
@@ -99,9 +93,7 @@ def test_the_metric_is_the_mean_of_the_scores_that_the_oracle_reads(scripted):
         "a cat": 'No: {"score": 20, "reason": "{cat}"}',
         "a bus": '```{"Score": 55}```',
     }
-    judge = scripted(
-        lambda talk: next(text for name, text in answers.items() if name in talk[0]["content"].split("Set B")[0])
-    )
+    judge = scripted(lambda talk: next(text for name, text in answers.items() if name in talk[0]["content"].split("Set B")[0]))
     from harness_metrics.judges.judge import Judge
 
     metric = harness.metric("clair", judge=Judge(judge, cache=False))

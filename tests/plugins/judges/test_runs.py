@@ -83,11 +83,7 @@ def test_a_shipped_task_reports_the_agreement_of_judges_beside_that_of_other_met
         prompt = body["messages"][0]["content"]
         caption = prompt.split("Set B")[0] if "Set B" in prompt else prompt.split("Caption to grade:")[1]
         grade = 4 if "dog runs" in caption else 3 if "dog" in caption else 2 if "cat" in caption else 1
-        content = (
-            {"score": 25 * grade}
-            if "Set B" in prompt
-            else dict.fromkeys(("correctness", "completeness", "fluency"), grade)
-        )
+        content = {"score": 25 * grade} if "Set B" in prompt else dict.fromkeys(("correctness", "completeness", "fluency"), grade)
         return {"choices": [{"message": {"content": json.dumps(content)}}]}
 
     server.answer = answer

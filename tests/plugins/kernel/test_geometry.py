@@ -47,10 +47,7 @@ def test_the_two_sample_statistic_is_its_means(estimator):
     kernel = rng.normal(size=(2, 7, 7))
     kernel += kernel.transpose(0, 2, 1)
     counted = np.ones((7, 7), dtype=bool) if estimator == "biased" else ~np.eye(7, dtype=bool)
-    expected = [
-        one[:4, :4][counted[:4, :4]].mean() + one[4:, 4:][counted[4:, 4:]].mean() - 2 * one[:4, 4:].mean()
-        for one in kernel
-    ]
+    expected = [one[:4, :4][counted[:4, :4]].mean() + one[4:, 4:][counted[4:, 4:]].mean() - 2 * one[:4, 4:].mean() for one in kernel]
     assert geometry.two_sample(kernel, 4, estimator) == pytest.approx(expected)
     form = geometry.two_sample_form(kernel, 4, estimator)
     assert form[:, :4, 4:].sum(axis=(1, 2)) == pytest.approx(expected)

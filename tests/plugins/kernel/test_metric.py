@@ -118,9 +118,7 @@ def test_names_and_least_sizes():
     assert unbiased.spec.name == "mmd(letters, unbiased)"
     assert (unbiased.spec.min_candidates, unbiased.spec.min_references) == (2, 2)
     assert len({metric(Letters()).signature() for metric in METRICS.values()}) == len(METRICS)
-    assert (
-        SlicedWasserstein(embedding=Letters(), seed=1).signature() != SlicedWasserstein(embedding=Letters()).signature()
-    )
+    assert SlicedWasserstein(embedding=Letters(), seed=1).signature() != SlicedWasserstein(embedding=Letters()).signature()
 
 
 def test_bad_parameters_and_vectors_are_errors():

@@ -15,9 +15,7 @@ def scores(tmp_path, monkeypatch):
     """Run ``harness score`` where the plugin of the loggers is not installed."""
     (tmp_path / "p.json").write_text(json.dumps({"a": "a dog", "b": "a cat"}))
     find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *args: None if "logger" in name else find(name, *args)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *args: None if "logger" in name else find(name, *args))
     paths = [str(tmp_path / "p.json"), "--references", str(tmp_path / "p.json")]
     return lambda: main(["score", *paths, "-m", "caption-length", "--json"])
 

@@ -63,7 +63,5 @@ def test_chunks_change_nothing(monkeypatch):
 def test_area_equals_mauve_text_on_its_own_histograms():
     oracle = pytest.importorskip("mauve")
     rng = np.random.default_rng(0)
-    out = oracle.compute_mauve(
-        p_features=rng.normal(size=(200, 8)), q_features=rng.normal(size=(150, 8)) + 0.5, seed=1, verbose=False
-    )
+    out = oracle.compute_mauve(p_features=rng.normal(size=(200, 8)), q_features=rng.normal(size=(150, 8)) + 0.5, seed=1, verbose=False)
     assert frontier.area(out.p_hist, out.q_hist) == pytest.approx(out.mauve, rel=1e-12)

@@ -25,15 +25,12 @@ class Seeded:
         pass
 
     def encode(self, texts):
-        return np.stack([np.random.default_rng(list(text.encode())).normal(size=8) for text in texts]).astype(
-            np.float32
-        )
+        return np.stack([np.random.default_rng(list(text.encode())).normal(size=8) for text in texts]).astype(np.float32)
 
 
 def sets_of(number, n, m, start=0):
     return [
-        CaptionSet(str(i), tuple(f"c{i} {j}" for j in range(n)), tuple(f"r{i} {j}" for j in range(m)))
-        for i in range(start, start + number)
+        CaptionSet(str(i), tuple(f"c{i} {j}" for j in range(n)), tuple(f"r{i} {j}" for j in range(m))) for i in range(start, start + number)
     ]
 
 
@@ -115,9 +112,7 @@ def test_rows_of_small_examples_alone_have_the_value_of_their_own_statistics(mix
 def test_vectors_of_different_lengths_are_an_error(mixed):
     _, stats, _, _ = mixed
     other = Objects({name: values[:, :4] for name, values in stats.columns.items()}, stats.counts, stats.defined)
-    with pytest.raises(
-        HarnessError, match=r"arrays 'candidates' of the shapes \(8,\) and \(4,\) behind the first axis"
-    ):
+    with pytest.raises(HarnessError, match=r"arrays 'candidates' of the shapes \(8,\) and \(4,\) behind the first axis"):
         join_statistics([stats, other])
 
 

@@ -72,7 +72,5 @@ def test_within_the_seed_to_seed_deviation_of_mauve_text(shift):
     oracle = pytest.importorskip("mauve")
     x, y = samples(400, 400, shift)
     ours = np.array([mauve(x, y, seed=seed) for seed in range(10)])
-    theirs = np.array(
-        [oracle.compute_mauve(p_features=x, q_features=y, seed=seed, verbose=False).mauve for seed in range(10)]
-    )
+    theirs = np.array([oracle.compute_mauve(p_features=x, q_features=y, seed=seed, verbose=False).mauve for seed in range(10)])
     assert abs(ours.mean() - theirs.mean()) < theirs.std(ddof=1) + 2 * ours.std(ddof=1) / np.sqrt(10)

@@ -172,9 +172,7 @@ def roberta(tmp_path_factory):
     bpe.train_from_iterator(CANDIDATES + REFERENCES, vocab_size=300, special_tokens=special, show_progress=False)
     folder.mkdir()
     bpe.save_model(str(folder))
-    tokenizer = transformers.RobertaTokenizer(
-        str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64
-    )
+    tokenizer = transformers.RobertaTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.RobertaConfig(
@@ -198,9 +196,7 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
     ids = [tokenizer(f" {text}")["input_ids"] for text in (candidate, reference)]
     documents = [set(tokenizer(f" {text}")["input_ids"]) for text in corpus or ()]
     with torch.inference_mode():
-        vectors = [
-            torch.nn.functional.normalize(model(torch.tensor([row])).last_hidden_state[0], dim=-1) for row in ids
-        ]
+        vectors = [torch.nn.functional.normalize(model(torch.tensor([row])).last_hidden_state[0], dim=-1) for row in ids]
 
     def weight(number):
         if corpus is None:
@@ -209,9 +205,7 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
 
     cosines = (vectors[0] @ vectors[1].T).numpy().astype(np.float64)
     weights = [np.array([weight(number) for number in row]) for row in ids]
-    precision, recall = (
-        (best * w).sum() / w.sum() for best, w in zip((cosines.max(axis=1), cosines.max(axis=0)), weights)
-    )
+    precision, recall = ((best * w).sum() / w.sum() for best, w in zip((cosines.max(axis=1), cosines.max(axis=0)), weights))
     return {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
 
 
@@ -275,9 +269,7 @@ def test_names_in_tables_have_the_model_unless_it_is_the_published_default(rober
 
 def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(roberta, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(
-        InputError, match="'roberta-large' is not in the local cache of the hub; give its folder: path: FOLDER"
-    ):
+    with pytest.raises(InputError, match="'roberta-large' is not in the local cache of the hub; give its folder: path: FOLDER"):
         harness.metric("bertscore", model="roberta-large")
     with pytest.raises(HarnessError, match="knows no layer for the model 'roberta-larg'"):
         harness.metric("bertscore", model="roberta-larg", path=str(roberta))

@@ -79,9 +79,7 @@ def test_each_image_is_encoded_once(pictures, monkeypatch):
     encode, sizes = metric._encode, []
     monkeypatch.setattr(metric, "_encode", lambda images: sizes.append(len(images)) or encode(images))
     features = FeatureCache()
-    sets = [
-        CaptionSet(str(i), ("a red",), ("a red",), media=name) for i, name in enumerate(["red.png", "green.png"] * 2)
-    ]
+    sets = [CaptionSet(str(i), ("a red",), ("a red",), media=name) for i, name in enumerate(["red.png", "green.png"] * 2)]
     batch = features.batch(sets)
     assert metric.scores(batch, features, None) == pytest.approx([2.5, 0.0, 2.5, 0.0])
     assert metric.image_vectors(batch, features).shape == (4, 3)

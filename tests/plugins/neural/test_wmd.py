@@ -57,9 +57,7 @@ def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
     texts = [" ".join(text) for text in drawn]
     table = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}
     features = FeatureCache()
-    batch = features.batch(
-        [CaptionSet("x", (texts[0],), tuple(texts[1:])), CaptionSet("y", ("cat",), tuple(texts[1:]))]
-    )
+    batch = features.batch([CaptionSet("x", (texts[0],), tuple(texts[1:])), CaptionSet("y", ("cat",), tuple(texts[1:]))])
     matrices = WmdDistance(path=vectors).matrices(batch, features)
     for matrix, item in zip(matrices, batch.texts):
         expected = [[by_pairs(a, b, table) for b in item] for a in item]

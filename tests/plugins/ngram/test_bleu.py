@@ -39,9 +39,7 @@ def test_scores_and_null_equal_the_formula_under_every_relabeling(batch_of, data
 
     def score(item, row):
         refs = [text.split() for text in itertools.compress(item, ~row)]
-        return np.mean(
-            [formula.sentence_bleu(formula.count_matches(c.split(), refs)) for c in itertools.compress(item, row)]
-        )
+        return np.mean([formula.sentence_bleu(formula.count_matches(c.split(), refs)) for c in itertools.compress(item, row)])
 
     expected = np.array([[score(item, row) for row in labels] for item in items])
     metric = bleu.Bleu(tokenizer="none")
@@ -52,11 +50,7 @@ def test_scores_and_null_equal_the_formula_under_every_relabeling(batch_of, data
 def test_the_corpus_score_is_that_of_summed_counts(batch_of):
     features, batch = batch_of([["a dog", "the cat sat", "a dog sat"], ["x", "x y", "x y z"]], 2)
     metric = bleu.Bleu(n=2, tokenizer="none")
-    parts = [
-        formula.count_matches(c.split(), [r.split() for r in item.references])
-        for item in batch.sets
-        for c in item.candidates
-    ]
+    parts = [formula.count_matches(c.split(), [r.split() for r in item.references]) for item in batch.sets for c in item.candidates]
     correct = np.sum([part.matches for part in parts], axis=0)
     guess = np.array([sum(max(0, part.length - k) for part in parts) for k in range(4)])
     length, reference_length = sum(part.length for part in parts), sum(part.reference_length for part in parts)
@@ -90,9 +84,7 @@ def test_the_distance_is_one_minus_the_smoothed_matrix(batch_of):
 @pytest.mark.parametrize("n", [0, 5, -1, True, 2.0, "4", None])
 def test_an_order_other_than_one_to_four_is_refused(n):
     for kind in (bleu.Bleu, bleu.BleuDistance):
-        with pytest.raises(
-            HarnessError, match=r"^Bleu(Distance)?: n is .*; expected a whole number from 1 to 4$"
-        ) as error:
+        with pytest.raises(HarnessError, match=r"^Bleu(Distance)?: n is .*; expected a whole number from 1 to 4$") as error:
             kind(n=n, tokenizer="none")
         assert error.value.parameter == "n"
     with pytest.raises(HarnessError, match="expected a whole number from 1 to 4"):

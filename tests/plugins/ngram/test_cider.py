@@ -66,9 +66,7 @@ def test_metric_distance_and_p_value_share_one_matrix(batch_of, monkeypatch):
     before = metric.stats(batch, features, state)
     shapes = []
     pairs = cider.CiderScores.pairs
-    monkeypatch.setattr(
-        cider.CiderScores, "pairs", lambda self, h, r: (shapes.append((h.shape, r.shape)), pairs(self, h, r))[1]
-    )
+    monkeypatch.setattr(cider.CiderScores, "pairs", lambda self, h, r: (shapes.append((h.shape, r.shape)), pairs(self, h, r))[1])
     features.distances(cider.CiderDistance(tokenizer="none"), batch)
     assert np.array_equal(before, metric.stats(batch, features, state))
     metric.exact_p_values(batch, features, state)
@@ -85,9 +83,7 @@ def test_without_a_matrix_only_candidates_times_references_are_scored(batch_of, 
     state = metric.fit(features.references, features)
     shapes = []
     pairs = cider.CiderScores.pairs
-    monkeypatch.setattr(
-        cider.CiderScores, "pairs", lambda self, h, r: (shapes.append((h.shape, r.shape)), pairs(self, h, r))[1]
-    )
+    monkeypatch.setattr(cider.CiderScores, "pairs", lambda self, h, r: (shapes.append((h.shape, r.shape)), pairs(self, h, r))[1])
     metric.stats(batch, features, state)
     metric.stats(features.sub_batch(batch, 1, 2), features, state)
     assert shapes == [((2, 2), (2, 2)), ((2, 1), (2, 2))]

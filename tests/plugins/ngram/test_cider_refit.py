@@ -22,10 +22,7 @@ def examples(count, seed=0):
     def text():
         return " ".join(rng.choice(WORDS, rng.integers(0, 9), p=np.arange(30, 0, -1) / 465))
 
-    return [
-        CaptionSet(str(k), tuple(text() for _ in range(1 + k % 2)), tuple(text() for _ in range(2 + k % 3)))
-        for k in range(count)
-    ]
+    return [CaptionSet(str(k), tuple(text() for _ in range(1 + k % 2)), tuple(text() for _ in range(2 + k % 3))) for k in range(count)]
 
 
 def stats_of(metric, sets):
@@ -60,10 +57,7 @@ def test_the_interval_counts_the_frequencies():
     assert interval.ends is not None
     assert interval.ends[0] < value < interval.ends[1]
     assert interval.note == cider_refit.NOTE
-    assert (
-        intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note
-        == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
-    )
+    assert intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
     assert CiderDistance().held_fixed == fixed.spec.held_fixed == cider_refit.HELD_FIXED
     assert metric.spec.held_fixed == ""
     documents = [list(item.references) for item in sets]

@@ -48,10 +48,7 @@ def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(tmp_path,
 def test_the_source_is_part_of_the_signature(tmp_path):
     path = tmp_path / "df.json"
     build_df_table(CORPUS, path, tokenizer="none")
-    signatures = [
-        cider.Cider(df=df, tokenizer="none").signature()
-        for df in ("references", "given", str(path), CORPUS, CORPUS[1:])
-    ]
+    signatures = [cider.Cider(df=df, tokenizer="none").signature() for df in ("references", "given", str(path), CORPUS, CORPUS[1:])]
     assert signatures[:2] == ["cider-d|df:task|tok:none", "cider-d|df:given|tok:none"]
     assert "df:table:" in signatures[2]
     assert len(set(signatures)) == 5
@@ -98,9 +95,7 @@ def test_rare_n_grams_are_omitted_from_a_table(tmp_path):
     table = json.loads(path.read_text(encoding="utf-8"))
     assert table["documents"] == 4
     assert set(table["df"]) == {"a", "dog", "a dog", "sat"}
-    assert np.array_equal(
-        stats(cider.Cider(df=path, tokenizer="none")), stats(cider.Cider(df=CORPUS, tokenizer="none"))
-    )
+    assert np.array_equal(stats(cider.Cider(df=path, tokenizer="none")), stats(cider.Cider(df=CORPUS, tokenizer="none")))
 
 
 def test_a_missing_table_is_reported_by_the_constructor(tmp_path):

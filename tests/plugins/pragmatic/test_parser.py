@@ -16,9 +16,7 @@ from harness_tasks.a3ds import scene
 def parse(text: str) -> dict[str, object]:
     """Return the reading of one caption: feature -> phrases that its words fit, ``bare``, ``contradictions``, ``unread``."""
     readings = read([text])
-    out: dict[str, object] = {
-        name: _phrases(k, int(readings.masks[0, k])) for k, name in enumerate(scene.FACTORS) if readings.masks[0, k]
-    }
+    out: dict[str, object] = {name: _phrases(k, int(readings.masks[0, k])) for k, name in enumerate(scene.FACTORS) if readings.masks[0, k]}
     out["bare"] = _phrases(0, int(readings.bare[0]))
     out["contradictions"] = [name for k, name in enumerate(scene.FACTORS) if readings.contradictions[0] >> k & 1]
     out["unread"] = list(readings.unread.get(0, ()))

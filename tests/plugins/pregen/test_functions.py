@@ -116,17 +116,12 @@ def test_values_do_not_depend_on_other_names_and_the_order_of_images(dataset, ra
 def test_tier_4_aggregates_the_values_per_image():
     rng = np.random.default_rng(0)
     dataset = [
-        [[(rng.random(), int(rng.integers(3))) for _ in range(rng.integers(1, 9))] for _ in range(rng.integers(1, 5))]
-        for _ in range(30)
+        [[(rng.random(), int(rng.integers(3))) for _ in range(rng.integers(1, 9))] for _ in range(rng.integers(1, 5))] for _ in range(30)
     ]
     images = per_image(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"])
-    assert images.mean(axis=1) == pytest.approx(
-        evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]), rel=LOSS
-    )
+    assert images.mean(axis=1) == pytest.approx(evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]), rel=LOSS)
     order = [3, 3, 29, 0]
-    np.testing.assert_array_equal(
-        evaluate(flatten(dataset).take(np.array(order))), evaluate([dataset[k] for k in order])
-    )
+    np.testing.assert_array_equal(evaluate(flatten(dataset).take(np.array(order))), evaluate([dataset[k] for k in order]))
     with pytest.raises(InputError, match="joins the captions"):
         per_image(dataset, ["mean_join_prob_none"])
 

@@ -29,9 +29,7 @@ def tokens(images: int, seed: int = 0, zero: bool = False) -> FlatTokens:
 def test_weighted_images_count_as_often_as_they_weigh():
     flat = tokens(30)
     rows = functions.rows_by_name(flat, functions.NAMES)
-    names = [
-        name for name in functions.NAMES if intervals._reason(name, rows[name]) == "" and np.isfinite(rows[name]).all()
-    ]
+    names = [name for name in functions.NAMES if intervals._reason(name, rows[name]) == "" and np.isfinite(rows[name]).all()]
     weights = np.random.default_rng(1).multinomial(30, [1 / 30] * 30, size=3).astype(float)
     members = np.repeat(np.arange(30), np.diff(flat.images))
     values = intervals._weigh_images(rows, names, weights, members)

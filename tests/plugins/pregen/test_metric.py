@@ -11,10 +11,7 @@ from harness_metrics.pregen.metric import Pregen
 
 def scores_of(dataset):
     with np.errstate(divide="ignore"):
-        return [
-            [TokenScores(np.log([p for p, _ in caption]), np.array([r for _, r in caption])) for caption in image]
-            for image in dataset
-        ]
+        return [[TokenScores(np.log([p for p, _ in caption]), np.array([r for _, r in caption])) for caption in image] for image in dataset]
 
 
 DATASET = [[[(0.5, 0), (0.25, 1), (0.9, 0)], [(0.125, 0)]], [[(0.0, 7), (1.0, 0)]]]
@@ -40,9 +37,7 @@ def test_names_and_tiers_select_metrics():
 
 def test_values_per_example():
     metric = Pregen(names=["mean_join_pplx_none", "mean_max_count_none"])
-    assert {k: v.tolist() for k, v in metric.per_example(scores_of(DATASET)).items()} == {
-        "mean_max_count_none": [3.0, 2.0]
-    }
+    assert {k: v.tolist() for k, v in metric.per_example(scores_of(DATASET)).items()} == {"mean_max_count_none": [3.0, 2.0]}
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,7 @@ def test_token_scores_equal_probabilities_and_ranks():
 
 def test_token_scores_of_unequal_length_are_refused():
     with pytest.raises(InputError, match=r"^image 0, caption 1: log_probs have shape \(1,\) and ranks \(2,\)"):
-        from_token_scores(
-            [[TokenScores(np.array([-1.0]), np.array([0])), TokenScores(np.array([-1.0]), np.array([0, 1]))]]
-        )
+        from_token_scores([[TokenScores(np.array([-1.0]), np.array([0])), TokenScores(np.array([-1.0]), np.array([0, 1]))]])
 
 
 # ------------------------------------------------------------------ bad input

@@ -12,9 +12,7 @@ from harness_metrics.sets.meaning_metrics import ReferenceCoverage, SemanticEntr
 DISTANCE = {"bert": {"embedding": "bow"}}
 
 
-@parametrize_with_checks(
-    [SemanticEntropy(distance="bleu", threshold=0.8), ReferenceCoverage(distance=DISTANCE, threshold=0.5)]
-)
+@parametrize_with_checks([SemanticEntropy(distance="bleu", threshold=0.8), ReferenceCoverage(distance=DISTANCE, threshold=0.5)])
 def test_contract(check):
     check()
 

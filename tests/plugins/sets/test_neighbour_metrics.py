@@ -17,9 +17,7 @@ PER_EXAMPLE = [
 CORPUS = [metrics.Precision, metrics.Recall, metrics.Density, metrics.Coverage]
 
 
-@parametrize_with_checks(
-    [*(cls(distance=DISTANCE) for cls in PER_EXAMPLE), *(cls(embedding="bow", k=1) for cls in CORPUS)]
-)
+@parametrize_with_checks([*(cls(distance=DISTANCE) for cls in PER_EXAMPLE), *(cls(embedding="bow", k=1) for cls in CORPUS)])
 def test_contract(check):
     check()
 

@@ -20,9 +20,7 @@ def test_wasserstein_distance_of_scipy(compare):
         for value, label in zip(row, labels):
             candidates, references = np.flatnonzero(label), np.flatnonzero(~label)
             human = [symmetric[pair] for pair in combinations(references, 2)]
-            pairs = (
-                combinations(candidates, 2) if compare == "within" else [(a, b) for a in candidates for b in references]
-            )
+            pairs = combinations(candidates, 2) if compare == "within" else [(a, b) for a in candidates for b in references]
             assert value == pytest.approx(wasserstein_distance([symmetric[pair] for pair in pairs], human), abs=1e-12)
 
 

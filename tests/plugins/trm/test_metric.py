@@ -51,9 +51,7 @@ def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, poolin
     exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
     assert exact.method == "exact"
     assert np.array_equal(exact.values, statistic.exact_p_values(matrices, 4, pooling))
-    sampled = metric_p_values(
-        metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000
-    )
+    sampled = metric_p_values(metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000)
     # standard error of a share of 4000 is at most 0.008
     assert np.abs(exact.values - sampled.values).max() < 0.03
 

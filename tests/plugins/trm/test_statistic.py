@@ -148,10 +148,7 @@ def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponen
 def test_pooled_ties_are_those_of_the_ratios_of_integers():
     d = random_distances(40, 9, 0, 4)
     for one, p in zip(d, statistic.exact_p_values(d, 5)):
-        counts = [
-            triangle_counts(one, candidates).sum(axis=0).astype(int).tolist()
-            for candidates in itertools.combinations(range(9), 5)
-        ]
+        counts = [triangle_counts(one, candidates).sum(axis=0).astype(int).tolist() for candidates in itertools.combinations(range(9), 5)]
         values = [sum(abs(Fraction(t, sum(row)) - Fraction(1, 3)) for t in row) for row in counts]
         assert p == sum(value >= values[0] for value in values) / len(values)
 

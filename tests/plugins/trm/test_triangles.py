@@ -43,9 +43,7 @@ def test_rank_and_margin_are_those_of_a_loop(n, m, seed):
     rank, margin = loop(d, n)
     low, high = sorted((best.to_a, best.to_b))
     assert best.rank == rank
-    assert margin == pytest.approx(
-        (low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[rank]
-    )
+    assert margin == pytest.approx((low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[rank])
     assert (best.inner, best.to_a, best.to_b) == (d[best.a, best.b], d[best.x, best.a], d[best.x, best.b])
 
 

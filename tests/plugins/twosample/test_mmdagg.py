@@ -47,9 +47,7 @@ def test_equal_vectors_have_finite_kernels(points):
     kernel = mmdagg.kernels(geometry.gram(points), "both", 2)
     assert np.isfinite(kernel).all()
     labels = permutation.relabelings(2, 3)
-    assert (
-        (mmdagg.smallest_p(kernel, 2, labels, labels) > 0) & (mmdagg.smallest_p(kernel, 2, labels, labels) <= 1)
-    ).all()
+    assert ((mmdagg.smallest_p(kernel, 2, labels, labels) > 0) & (mmdagg.smallest_p(kernel, 2, labels, labels) <= 1)).all()
 
 
 def test_relabelings_are_drawn_where_there_are_too_many():

@@ -39,9 +39,7 @@ CAPTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("chrf", {}), ("chrf", {"word_order": 2}), ("ter", {}), ("ter", {"normalized": True})]
-)
+@pytest.mark.parametrize(("name", "parameters"), [("chrf", {}), ("chrf", {"word_order": 2}), ("ter", {}), ("ter", {"normalized": True})])
 @pytest.mark.parametrize("n_references", [1, 3])
 def test_the_number_of_a_corpus_is_the_librarys_to_the_bit(name, parameters, n_references):
     import sacrebleu

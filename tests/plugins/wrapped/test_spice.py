@@ -46,9 +46,7 @@ def test_the_command_line_has_the_heap_the_module_openings_and_the_class_path(tm
     java, heap, *opens, option, path, main = spice.command([tmp_path / "a.jar"], "3G")
     assert (java, heap, option, main) == ("java", "-Xmx3G", "-cp", "Serve")
     assert "--add-opens=java.base/java.lang=ALL-UNNAMED" in opens
-    assert path.split(os.pathsep) == [
-        str(tmp_path / name) for name in ("classes", "spice-1.0.jar", "a.jar", "lib/b.jar")
-    ]
+    assert path.split(os.pathsep) == [str(tmp_path / name) for name in ("classes", "spice-1.0.jar", "a.jar", "lib/b.jar")]
 
 
 def test_one_process_serves_all_batches_and_scores_each_pair_once(metric, tmp_path):
@@ -71,9 +69,7 @@ def test_a_sentence_of_more_than_200_words_is_refused(metric):
     long = features.batch([CaptionSet("x", ("a dog " * 99 + ". " + "a dog " * 99,), ("a dog",))])
     assert metric.scores(long, features, None).tolist() == [0.0]
     longer = features.batch([CaptionSet("x", ("a dog",), ("dog " * 10_000,))])
-    with pytest.raises(
-        InputError, match=r"^example 'x': sentence of 10000 words; metric 'spice' accepts at most 200: 'dog"
-    ):
+    with pytest.raises(InputError, match=r"^example 'x': sentence of 10000 words; metric 'spice' accepts at most 200: 'dog"):
         metric.scores(longer, features, None)
 
 

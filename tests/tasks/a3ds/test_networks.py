@@ -50,9 +50,7 @@ def state(seed: int = 0) -> dict:
     weights = {}
 
     def add(conv: str, norm: str, outputs: int, inputs: int, size: int) -> None:
-        weights[f"{conv}.weight"] = (
-            torch.randn(outputs, inputs, size, size, generator=generator) / (inputs * size) ** 0.5
-        )
+        weights[f"{conv}.weight"] = torch.randn(outputs, inputs, size, size, generator=generator) / (inputs * size) ** 0.5
         for name, value in (("running_mean", 0.0), ("running_var", 1.0), ("weight", 1.0), ("bias", 0.0)):
             weights[f"{norm}.{name}"] = torch.full((outputs,), value)
 

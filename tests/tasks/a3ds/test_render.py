@@ -48,9 +48,7 @@ def test_size_and_side_of_the_corner():
         return int((seen[..., 2] > seen[..., 0]).sum())
 
     assert object_pixels(scale=0) < object_pixels(scale=4) < object_pixels(scale=7)
-    wall = picture(orientation=0)[
-        4, :, 1
-    ]  # the side wall is darker than the back wall, and on the right at -30 degrees
+    wall = picture(orientation=0)[4, :, 1]  # the side wall is darker than the back wall, and on the right at -30 degrees
     mirrored = picture(orientation=14)[4, :, 1]
     assert wall[:30].mean() != pytest.approx(wall[50:].mean(), abs=3)
     assert mirrored[:14].mean() < mirrored[30:].mean()

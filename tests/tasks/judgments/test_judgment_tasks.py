@@ -31,11 +31,7 @@ def run(name, **more):
 
 def test_all_tasks_are_there():
     assert set(NAMES) >= LISTED
-    suite = (
-        [loaded.spec.task for loaded in load_specs(TASKS / "all.yaml")]
-        if "HARNESS_DATA" in __import__("os").environ
-        else None
-    )
+    suite = [loaded.spec.task for loaded in load_specs(TASKS / "all.yaml")] if "HARNESS_DATA" in __import__("os").environ else None
     assert suite is None or {task.removeprefix("judgments/") for task in suite} == set(NAMES)
 
 

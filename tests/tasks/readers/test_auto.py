@@ -170,9 +170,7 @@ def test_table_bad_input(save, error_message):
     path = save(RECORDS, "a.jsonl")
     assert error_message(TableReader(path=path, split="val")) == f"{path}: no split 'val'; found train, test"
     path = save([{"id": 1, "references": ["a"]}], "b.jsonl")
-    assert error_message(TableReader(path=path, split="test")) == (
-        f"{path}: the records have no column 'split' to select test from"
-    )
+    assert error_message(TableReader(path=path, split="test")) == (f"{path}: the records have no column 'split' to select test from")
     path = save([], "c.jsonl")
     assert error_message(TableReader(path=path)) == f"{path}: the file is empty"
     path = save([{"id": 1, "references": ["a", ""]}], "d.jsonl")

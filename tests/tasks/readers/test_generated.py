@@ -34,9 +34,7 @@ def test_fingerprint_and_description_hold_the_parameters():
     assert json.loads(reader.fingerprint().removeprefix("a3ds:1:")) == {
         "sets": ["one/shape"], "pairs": 3, "seed": 4, "outside": "different", "references": "exhaustive",
     }  # fmt: skip
-    assert (
-        reader.describe() == "A3DS scenes by number, 1 sets of 3 pairs, other features different, exhaustive captions"
-    )
+    assert reader.describe() == "A3DS scenes by number, 1 sets of 3 pairs, other features different, exhaustive captions"
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,7 @@ def test_splits(saved):
 def test_images_are_not_decoded(saved, tmp_path):
     """Only the columns in use are read: pictures that cannot be decoded are no error."""
     columns = {"id": [1], "captions": [["a"]], "image": [{"bytes": b"no picture", "path": None}]}
-    features = datasets.Features(
-        {"id": datasets.Value("int64"), "captions": [datasets.Value("string")], "image": datasets.Image()}
-    )
+    features = datasets.Features({"id": datasets.Value("int64"), "captions": [datasets.Value("string")], "image": datasets.Image()})
     datasets.Dataset.from_dict(columns, features=features).save_to_disk(str(tmp_path / "pictures"))
     assert read(path=str(tmp_path / "pictures")) == [("1", ("a",))]
 
@@ -147,9 +145,7 @@ def test_bad_input(saved, tmp_path):
     path = saved({"id": [1], "captions": [[""]]}, "empty")
     assert error_message(path=path) == f"{path}: row 1: empty reference '' (allow_empty: true keeps it)"
     path = saved({"id": [1], "words": ["a"]}, "other")
-    assert error_message(path=path) == (
-        f"{path}: no column of captions; found 'id', 'words' (name it with columns: {{references: ...}})"
-    )
+    assert error_message(path=path) == (f"{path}: no column of captions; found 'id', 'words' (name it with columns: {{references: ...}})")
     assert error_message(path=path, mapping="coco") == (
         f"{path}: the mapping finds no column for 'references': expected one of sentences_raw, sentences, captions,"
         " answer, caption; found id, words (name it with columns)"

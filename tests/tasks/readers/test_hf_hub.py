@@ -89,8 +89,7 @@ def test_names_that_the_hub_does_not_give(hub, environment):
     )
     page = f"{hub.url}/datasets/owner"
     assert gated == (
-        f"owner/gated: is a gated data set of the hub: accept its terms on {page}/gated, "
-        "then log in with 'hf auth login' or set HF_TOKEN"
+        f"owner/gated: is a gated data set of the hub: accept its terms on {page}/gated, then log in with 'hf auth login' or set HF_TOKEN"
     )
     assert gone.startswith("owner/gone: the hub has no such data set, or it is private: check the name")
     assert revision.startswith("owner/name: has no revision 'v7' on the hub; expected a branch, a tag or a commit of")
@@ -100,7 +99,5 @@ def test_names_that_the_hub_does_not_give(hub, environment):
 def test_no_connection(environment):
     """One request tells that there is no connection; the library would repeat its own for a minute."""
     (message,) = read({**environment, "HF_ENDPOINT": "http://127.0.0.1:9"}, {"path": "owner/name"})
-    assert message.startswith(
-        "owner/name: no such file or folder, the hub cannot be reached, and the data set is not in the cache. "
-    )
+    assert message.startswith("owner/name: no such file or folder, the hub cannot be reached, and the data set is not in the cache. ")
     assert message.endswith("python -c \"import datasets; datasets.load_dataset('owner/name')\"")

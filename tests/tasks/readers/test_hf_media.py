@@ -119,9 +119,7 @@ def test_the_column_is_chosen_or_left_out(tmp_path):
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_row_without_image(tmp_path, streaming):
-    data = datasets.Dataset.from_dict(
-        {"id": [1, 2], "captions": [["a"], ["b"]], "image": [None, {"bytes": png((1, 2, 3)), "path": None}]}
-    )
+    data = datasets.Dataset.from_dict({"id": [1, 2], "captions": [["a"], ["b"]], "image": [None, {"bytes": png((1, 2, 3)), "path": None}]})
     data.cast_column("image", datasets.Image()).save_to_disk(str(tmp_path / "gap"))
     first, second = HuggingFaceDataset(path=str(tmp_path / "gap"), streaming=streaming)
     assert first.media is None and pixel(second) == (1, 2, 3)
@@ -129,9 +127,7 @@ def test_a_row_without_image(tmp_path, streaming):
 
 
 def test_captions_in_objects_of_lists(tmp_path):
-    data = datasets.Dataset.from_dict(
-        {"cocoid": [1], "sentences": [{"raw": ["a dog", "a cat"], "tokens": [["a"], ["b"]]}]}
-    )
+    data = datasets.Dataset.from_dict({"cocoid": [1], "sentences": [{"raw": ["a dog", "a cat"], "tokens": [["a"], ["b"]]}]})
     data.save_to_disk(str(tmp_path / "objects"))
     (example,) = HuggingFaceDataset(path=str(tmp_path / "objects"), mapping="coco")
     assert example.references == ("a dog", "a cat")
@@ -170,10 +166,7 @@ def test_a_huge_image_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 8)
     example, *_ = HuggingFaceDataset(path=str(path))
     failure = open_picture(example, None)
-    assert (
-        isinstance(failure, Failure)
-        and "DecompressionBombError: Image size (24 pixels) exceeds limit" in failure.reason
-    )
+    assert isinstance(failure, Failure) and "DecompressionBombError: Image size (24 pixels) exceeds limit" in failure.reason
 
 
 def test_a_data_set_that_is_gone(tmp_path):
@@ -191,9 +184,7 @@ def test_a_column_of_lists_of_images_is_refused(tmp_path):
     cells = [[{"bytes": png((1, 2, 3)), "path": None}] * 2]
     data = datasets.Dataset.from_dict({"id": [1], "captions": [["a"]], "media": cells})
     data.cast_column("media", datasets.List(datasets.Image())).save_to_disk(str(tmp_path / "data"))
-    with pytest.raises(
-        InputError, match="the column 'media' is of the type List; expected names, or one image, video or sound"
-    ):
+    with pytest.raises(InputError, match="the column 'media' is of the type List; expected names, or one image, video or sound"):
         list(HuggingFaceDataset(path=str(tmp_path / "data")))
     (example,) = HuggingFaceDataset(path=str(tmp_path / "data"), columns={"media": None})
     assert example.media is None

@@ -43,9 +43,7 @@ def test_options_in_columns_and_companions(tmp_path):
     seen, blind = reader
     assert (seen.id, blind.id, seen.media, blind.media) == ("0", "0/blind", "1.jpg", None)
     assert seen.references == blind.references == ("a", "b")
-    grey = list(
-        ChoiceReader(path=path, columns=reader.columns, answer=0, blind=True, blank="grey.png", media_root="images")
-    )[1]
+    grey = list(ChoiceReader(path=path, columns=reader.columns, answer=0, blind=True, blank="grey.png", media_root="images"))[1]
     assert grey.media == "images/grey.png"
     assert reader.fingerprint() != ChoiceReader(path=path).fingerprint()
 
@@ -92,17 +90,13 @@ def test_an_object_of_records_is_a_list_with_ids(tmp_path, indent):
 
 def test_json_lines_may_end_in_json(tmp_path):
     (tmp_path / "pope.json").write_text('{"text": "Is it?", "label": "yes"}\n{"text": "Is it not?", "label": "no"}\n')
-    reader = ChoiceReader(
-        path=str(tmp_path / "pope.json"), options=["yes", "no"], columns={"source": "text", "answer": "label"}
-    )
+    reader = ChoiceReader(path=str(tmp_path / "pope.json"), options=["yes", "no"], columns={"source": "text", "answer": "label"})
     assert [(e.source, e.references) for e in reader] == [("Is it?", ("yes", "no")), ("Is it not?", ("no", "yes"))]
 
 
 def test_an_object_of_other_things_is_refused(tmp_path):
     (tmp_path / "x.json").write_text('{\n "annotations": []\n}')
-    with pytest.raises(
-        InputError, match=r"x\.json: found one object; expected a list of records, or an object of records"
-    ):
+    with pytest.raises(InputError, match=r"x\.json: found one object; expected a list of records, or an object of records"):
         list(ChoiceReader(path=str(tmp_path / "x.json")))
 
 

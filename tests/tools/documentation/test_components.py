@@ -32,9 +32,7 @@ def test_a_page_has_the_parameters_of_the_component(kind, guide):
         text = page(entry, guide[kind, entry.name])
         assert text.startswith(f"# {entry.name}\n"), entry.name
         assert f"(../../{guide[kind, entry.name]})" in text
-        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(parameters_schema(entry)["properties"]), (
-            entry.name
-        )
+        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(parameters_schema(entry)["properties"]), entry.name
 
 
 def test_the_page_of_a_task_has_its_spec(guide):

@@ -25,9 +25,7 @@ def test_a_few_inputs_of_every_target(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ends = []
 
-    @settings(
-        max_examples=50, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=50, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @seed(1)
     @given(TARGETS[name].inputs)
     def one(data):

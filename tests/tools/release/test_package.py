@@ -37,9 +37,7 @@ def test_failures_and_other_values_are_problems(monkeypatch, environment, capsys
     def refuse(folder):
         raise SystemExit("pip failed")
 
-    outcomes = iter(
-        [Exercise({"run": 1.0}, {"a": 1.0}), Exercise({"run": 1.0}, {"a": 2.0}), Failed("harness run: exit code 3")]
-    )
+    outcomes = iter([Exercise({"run": 1.0}, {"a": 1.0}), Exercise({"run": 1.0}, {"a": 2.0}), Failed("harness run: exit code 3")])
 
     def outcome(*_):
         value = next(outcomes)

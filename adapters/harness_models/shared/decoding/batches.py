@@ -62,9 +62,7 @@ class BatchSize:
             self._failed = None
 
 
-def in_batches(
-    items: Sequence[T], size: int | str | BatchSize, work: Callable[[Sequence[T]], Sequence[R]]
-) -> Iterator[R]:
+def in_batches(items: Sequence[T], size: int | str | BatchSize, work: Callable[[Sequence[T]], Sequence[R]]) -> Iterator[R]:
     """Yield the results of ``work`` on consecutive batches of ``items``, in order.
 
     Parameters

@@ -59,9 +59,7 @@ def diverse_beam_search(step: Step, decoding: Decoding, batch: DecodingBatch) ->
     beams = _beams(decoding)
     groups = int(decoding.options.get("groups", beams))
     if groups < 1 or beams % groups:
-        raise HarnessError(
-            f"decoding: options.groups must divide the number of beams, found {groups} groups for {beams} beams"
-        )
+        raise HarnessError(f"decoding: options.groups must divide the number of beams, found {groups} groups for {beams} beams")
     diversity = float(decoding.options.get("diversity", 0.5))
     if not diversity >= 0:
         raise HarnessError(f"decoding: options.diversity must be 0 or more, found {diversity}")
@@ -110,12 +108,7 @@ class _Paths:
 
     def take(self, index: torch.Tensor) -> _Paths:
         """Return the columns ``index`` (E, W') of every example."""
-        return _Paths(
-            *(
-                f.gather(1, index if f.dim() == 2 else index[:, :, None].expand(-1, -1, f.shape[2]))
-                for f in self._fields()
-            )
-        )
+        return _Paths(*(f.gather(1, index if f.dim() == 2 else index[:, :, None].expand(-1, -1, f.shape[2])) for f in self._fields()))
 
     def examples(self, index: torch.Tensor) -> _Paths:
         """Return the examples ``index`` (E',)."""
@@ -203,17 +196,13 @@ def _advance(
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
-    penalties = (
-        torch.zeros((examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device) if diversity else None
-    )
+    penalties = torch.zeros((examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device) if diversity else None
     # Groups advance one after the other, since a group is penalised for the tokens of the groups before it at this very step. The penalty
     # changes only the order of the continuations; the scores of hypotheses are log-probabilities of the model.
     parents = []
     for g, lane in enumerate(lanes):
         columns = slice(g * width, (g + 1) * width)
-        offered = (
-            allowed[:, columns] if penalties is None or g == 0 else allowed[:, columns] - diversity * penalties[:, None]
-        )
+        offered = allowed[:, columns] if penalties is None or g == 0 else allowed[:, columns] - diversity * penalties[:, None]
         parent = _grow(lane, by_beam[:, columns], offered, norms[:, columns], stop, decoding, position)
         if penalties is not None:
             penalties.scatter_add_(1, lane.last_tokens, lane.valid.to(penalties.dtype))
@@ -305,9 +294,7 @@ def _collect(final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop
                 ids = tokens[e, k, :length].copy()
                 reason = "stop" if int(ids[-1]) in stop else "length"
                 hypotheses.append(
-                    Hypothesis(
-                        ids, log_probs[e, k, :length].copy(), ranks[e, k, :length].copy(), reason, float(scores[e, k])
-                    )
+                    Hypothesis(ids, log_probs[e, k, :length].copy(), ranks[e, k, :length].copy(), reason, float(scores[e, k]))
                 )
         if len(hypotheses) < count:
             raise HarnessError(

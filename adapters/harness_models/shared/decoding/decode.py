@@ -65,9 +65,7 @@ def check_contrastive(decoding: Decoding) -> None:
     alpha = decoding.options.get("alpha", ALPHA)
     number = isinstance(alpha, (int, float)) and not isinstance(alpha, bool)
     if decoding.strategy == "contrastive" and not (number and 0 <= alpha <= 1):
-        raise HarnessError(
-            f"decoding: options.alpha must be a number from 0 to 1, found {alpha!r}", parameter="alpha", value=alpha
-        )
+        raise HarnessError(f"decoding: options.alpha must be a number from 0 to 1, found {alpha!r}", parameter="alpha", value=alpha)
 
 
 def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
@@ -78,9 +76,7 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
     """
     last_hidden: Callable[[], torch.Tensor] | None = getattr(step, "last_hidden", None)
     if last_hidden is None:
-        raise HarnessError(
-            "decoding: strategy contrastive needs the hidden vectors of the model, which this adapter does not give"
-        )
+        raise HarnessError("decoding: strategy contrastive needs the hidden vectors of the model, which this adapter does not give")
     alpha, limit = float(decoding.options.get("alpha", ALPHA)), decoding.max_length or batch.max_length
     logits, state = step(batch.start, batch.state)
     earlier = _unit(last_hidden())[:, None]  # (R, positions, d)
@@ -110,9 +106,7 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         logits, state = after[selected], reorder(step, state, selected)
         earlier = torch.cat([earlier, hidden[index, best][:, None]], dim=1)[alive]
         rows = rows[alive.cpu()]
-    return Decoded(
-        tuple((hypothesis,) * (decoding.candidates or 1) for hypothesis in record.hypotheses(set(batch.stop)))
-    )
+    return Decoded(tuple((hypothesis,) * (decoding.candidates or 1) for hypothesis in record.hypotheses(set(batch.stop))))
 
 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:
@@ -120,9 +114,7 @@ def _unit(vectors: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.normalize(vectors.double(), dim=-1)
 
 
-def decode(
-    step: Step, decoding: Decoding, batch: DecodingBatch, strategies: Mapping[str, Strategy] | None = None
-) -> Decoded:
+def decode(step: Step, decoding: Decoding, batch: DecodingBatch, strategies: Mapping[str, Strategy] | None = None) -> Decoded:
     """Return the captions of a batch.
 
     Parameters
@@ -190,9 +182,7 @@ Choose = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
 """Function (logits (R, V), rows (R,) on the CPU, position) -> tokens (R,), with row = example x candidates + candidate."""
 
 
-def rollout(
-    step: Step, decoding: Decoding, batch: DecodingBatch, candidates: int, choose: Choose
-) -> tuple[tuple[Hypothesis, ...], ...]:
+def rollout(step: Step, decoding: Decoding, batch: DecodingBatch, candidates: int, choose: Choose) -> tuple[tuple[Hypothesis, ...], ...]:
     """Return ``candidates`` hypotheses per example, each extended by ``choose`` up to an end token or ``decoding.max_length``.
 
     Complete rows are removed from the batch when they are a quarter of it.

@@ -34,9 +34,7 @@ def check_truncation(decoding: Decoding) -> None:
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-            raise HarnessError(
-                f"decoding: options.{name} must be above 0 and at most 1, found {value!r}", parameter=name, value=value
-            )
+            raise HarnessError(f"decoding: options.{name} must be above 0 and at most 1, found {value!r}", parameter=name, value=value)
     needed = REQUIRED.get(decoding.strategy)
     if needed and decoding.options.get(needed) is None:
         raise HarnessError(
@@ -103,8 +101,7 @@ def check_filters(decoding: Decoding) -> None:
     """Raise :class:`HarnessError` for a temperature, top-k, top-p or further truncation out of range."""
     if not np.isfinite(decoding.temperature) or decoding.temperature <= 0:
         raise HarnessError(
-            f"decoding: temperature must be a number above 0, found {decoding.temperature}; "
-            "for the limit of 0 use strategy: greedy"
+            f"decoding: temperature must be a number above 0, found {decoding.temperature}; for the limit of 0 use strategy: greedy"
         )
     if decoding.top_p is not None and not 0 < decoding.top_p <= 1:
         raise HarnessError(f"decoding: top_p must be above 0 and at most 1, found {decoding.top_p}")
@@ -223,9 +220,7 @@ def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> tor
     chunk = rows_at_once(logits)
     drawn_ids = []
     for start in range(0, len(logits), chunk):
-        mass, ids = filtered_probabilities(
-            logits[start : start + chunk], decoding.temperature, decoding.top_k, decoding.top_p
-        )
+        mass, ids = filtered_probabilities(logits[start : start + chunk], decoding.temperature, decoding.top_k, decoding.top_p)
         # Inversion of the CDF: a token takes exactly one number, its own, so that a caption does not depend on the rows beside it. The mass
         # is not normalised; the number is stretched to its sum instead.
         cdf = truncate(mass, decoding).cumsum(-1)

@@ -132,9 +132,7 @@ class LeftToRight:
         """Return the text of every single token; an empty tuple if the model has none."""
         return () if self.words is None else self.words.pieces(ids)
 
-    def generate(
-        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one :class:`Generation` per example, or a :class:`Failure` for an input that cannot be read."""
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation | Failure]:
@@ -195,9 +193,7 @@ class LeftToRight:
         with torch.inference_mode():
             for group in self.groups(inputs):
                 prefix = self.prefix([inputs[i] for i in group], [examples[i] for i in group])
-                flat = [
-                    (row, self._tokens(examples[i], t)) for row, i in enumerate(group) for t in examples[i].references
-                ]
+                flat = [(row, self._tokens(examples[i], t)) for row, i in enumerate(group) for t in examples[i].references]
                 for (row, _), score in zip(flat, self._score_forced_tokens(prefix, flat)):
                     scores[group[row]].append(score)
         return scores
@@ -233,7 +229,5 @@ class LeftToRight:
     def _tokens(self, example: Example, text: str) -> list[int]:
         ids = self.reference_tokens(text.strip())
         if not 1 <= len(ids) <= self.longest_reference():
-            raise InputError(
-                f"a reference of example '{example.id}' has {len(ids)} tokens; 1 to {self.longest_reference()} can be scored"
-            )
+            raise InputError(f"a reference of example '{example.id}' has {len(ids)} tokens; 1 to {self.longest_reference()} can be scored")
         return ids

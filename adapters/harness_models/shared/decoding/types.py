@@ -164,9 +164,7 @@ def select_rows(state: Any, index: torch.Tensor) -> Any:
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
         values = {f.name: select_rows(getattr(state, f.name), index) for f in dataclasses.fields(state)}
         return dataclasses.replace(state, **values)
-    raise TypeError(
-        f"cannot take rows of a state of type {type(state).__name__}: give the step a reorder(state, index)"
-    )
+    raise TypeError(f"cannot take rows of a state of type {type(state).__name__}: give the step a reorder(state, index)")
 
 
 def reorder(step: Step, state: Any, index: torch.Tensor) -> Any:
@@ -243,9 +241,7 @@ class Record:
         self.ranks = np.zeros((rows, limit), dtype=np.int64)
         self.lengths = np.zeros(rows, dtype=np.int64)
 
-    def add(
-        self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor
-    ) -> None:
+    def add(self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor) -> None:
         """Add the tokens of the rows that are ``alive`` (R',), a subset of the rows of ``logits`` (R', V) and ``tokens`` (R',).
 
         ``rows`` are their numbers in the record.
@@ -263,9 +259,7 @@ class Record:
         for row, length in enumerate(self.lengths.tolist()):
             tokens, log_probs = self.tokens[row, :length].copy(), self.log_probs[row, :length].copy()
             reason = "stop" if length and int(tokens[-1]) in stop else "length"
-            result.append(
-                Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum()))
-            )
+            result.append(Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum())))
         return result
 
 
@@ -296,9 +290,7 @@ class TraceStep:
     """Rank of each token under the unmodified model, from 0."""
 
     @classmethod
-    def of(
-        cls, scores: torch.Tensor, tokens: torch.Tensor, parents: torch.Tensor, parent_logits: torch.Tensor
-    ) -> TraceStep:
+    def of(cls, scores: torch.Tensor, tokens: torch.Tensor, parents: torch.Tensor, parent_logits: torch.Tensor) -> TraceStep:
         """Return a step; ``parent_logits`` (E K, V) are the model's logits of the beams that were continued."""
         flat = tokens.reshape(-1)
         log_probs, ranks = (f(parent_logits, flat).reshape(tokens.shape) for f in (log_prob_of, rank_of))

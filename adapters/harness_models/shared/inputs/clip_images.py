@@ -34,9 +34,7 @@ class ClipImages:
         For an unknown name, and for weights that are missing or belong to another model.
     """
 
-    def __init__(
-        self, *, model: str, weights: str | Path, images: str | Path | None = None, device: str = "cpu"
-    ) -> None:
+    def __init__(self, *, model: str, weights: str | Path, images: str | Path | None = None, device: str = "cpu") -> None:
         guard_torchvision()
         open_clip: Any = require("open_clip", extra="clip", needed_by="CLIP image features")
         names = open_clip.list_models()
@@ -48,9 +46,7 @@ class ClipImages:
         self.folder = Path(images) if images is not None else None
         self.device = torch.device(device)
         try:
-            created = open_clip.create_model_and_transforms(
-                model, pretrained=str(self.weights), device=device, weights_only=True
-            )
+            created = open_clip.create_model_and_transforms(model, pretrained=str(self.weights), device=device, weights_only=True)
         except (RuntimeError, ValueError, KeyError) as error:
             raise InputError(f"no weights of {model} ({str(error).splitlines()[0]})", str(self.weights)) from error
         self.network, self.transform = created[0].eval(), created[2]

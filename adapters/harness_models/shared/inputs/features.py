@@ -49,8 +49,7 @@ class FeatureFile:
             if key in self.arrays:
                 return np.asarray(self.arrays[key])
         raise InputError(
-            f"no features for example '{example.id}'{did_you_mean(example.id, self.arrays)}; "
-            f"the file holds {len(self.arrays)} ids",
+            f"no features for example '{example.id}'{did_you_mean(example.id, self.arrays)}; the file holds {len(self.arrays)} ids",
             str(self.path),
         )
 
@@ -146,9 +145,7 @@ def scene_of(example: Example) -> int:
     """
     name = example.meta.get("target_id", example.id)
     if not str(name).isdecimal():
-        raise InputError(
-            f"example '{example.id}' is not a scene: neither its id nor 'target_id' in its meta is a number"
-        )
+        raise InputError(f"example '{example.id}' is not a scene: neither its id nor 'target_id' in its meta is a number")
     return check_id(int(name))
 
 
@@ -216,10 +213,7 @@ class SceneViews:
         """Return the scene ids of the frames; the last one is ``scene``. The camera comes from the side with more orientations."""
         orientation = scene % 15
         sign = 1 if orientation < 8 else -1
-        return [
-            scene - orientation + min(14, max(0, orientation + sign * self.stride * back))
-            for back in range(self.frames - 1, -1, -1)
-        ]
+        return [scene - orientation + min(14, max(0, orientation + sign * self.stride * back)) for back in range(self.frames - 1, -1, -1)]
 
     def fetch(self, scenes: Iterable[int]) -> None:
         """Compute the features of all frames that are not computed yet."""

@@ -16,6 +16,4 @@ def fill_prompt(prompt: str, example: Example) -> str:
     try:
         return prompt.format(**{**example.meta, "source": example.source, "id": example.id})
     except (KeyError, IndexError, ValueError) as error:
-        raise InputError(
-            f"the prompt {prompt!r} asks for {error}, which example '{example.id}' does not have"
-        ) from error
+        raise InputError(f"the prompt {prompt!r} asks for {error}, which example '{example.id}' does not have") from error

@@ -34,9 +34,7 @@ def open_videos(features: Any, frames: int) -> VideoFeatureFiles | SceneVideos:
         For any other value.
     """
     if not isinstance(features, Mapping) or not features:
-        raise HarnessError(
-            f"features is a mapping of modalities to files, or of scenes to its settings; found {features!r}"
-        )
+        raise HarnessError(f"features is a mapping of modalities to files, or of scenes to its settings; found {features!r}")
     if set(features) == {"scenes"}:
         return from_scenes(SceneVideos, features["scenes"])
     unknown = [name for name in features if name not in MODALITIES]
@@ -234,9 +232,7 @@ class SemSynAnViews:
         digits = "".join(ch for ch in example.id if ch.isdigit())
         count = len(self.group[self.arrays["appearance"]])
         if not digits or int(digits) >= count:
-            raise InputError(
-                f"no video number from 0 to {count - 1} in the id of example '{example.id}'", str(self.path)
-            )
+            raise InputError(f"no video number from 0 to {count - 1} in the id of example '{example.id}'", str(self.path))
         return int(digits)
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
@@ -266,9 +262,7 @@ def open_views(features: Any) -> FileViews | SemSynAnViews | SceneViews:
         For any other value.
     """
     if not isinstance(features, Mapping) or not features:
-        raise HarnessError(
-            f"features is a mapping of views to files, or of semsynan or scenes to its settings; found {features!r}"
-        )
+        raise HarnessError(f"features is a mapping of views to files, or of semsynan or scenes to its settings; found {features!r}")
     if set(features) == {"scenes"}:
         return from_scenes(SceneViews, features["scenes"])
     if set(features) == {"semsynan"}:

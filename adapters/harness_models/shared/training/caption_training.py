@@ -43,9 +43,7 @@ def token_loss(logits: torch.Tensor, goal: torch.Tensor, ignored: int = IGNORED)
     return loss, int((goal != ignored).sum())
 
 
-def open_vocabulary(
-    folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]
-) -> tuple[V, Callable[[], object]]:
+def open_vocabulary(folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]) -> tuple[V, Callable[[], object]]:
     """Return the vocabulary of the run in ``folder``, else a new one, and the function that writes the new one into the folder.
 
     The second is called after all checks, so that a training that is refused leaves no files.

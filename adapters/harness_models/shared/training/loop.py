@@ -133,9 +133,7 @@ class Loop:
         total, tokens = 0.0, 0
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
-            take_step(
-                self.optimiser, loss, schedule.clip, f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate"
-            )
+            take_step(self.optimiser, loss, schedule.clip, f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate")
             # Batches differ in their number of tokens: the curve is the mean over tokens, not over batches.
             total, tokens = total + float(loss.detach()) * count, tokens + count
         self.epoch += 1
@@ -208,9 +206,7 @@ def resume_state(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plain_settings(settings).items():
         # A setting that the run does not have yet is equal to one that is off.
         if name != "epochs" and (value or None) != (stored.get(name) or None):
-            raise InputError(
-                f"the run has {name} = {stored.get(name)!r}, not {value!r}: resume with the same settings", str(path)
-            )
+            raise InputError(f"the run has {name} = {stored.get(name)!r}, not {value!r}: resume with the same settings", str(path))
     return state
 
 

@@ -119,9 +119,7 @@ def recipe_command(recipe: type, train: Callable[..., Path], format_version: int
     system = Trainer(recipe, train, format_version)
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "recipe", metavar="SPEC.yaml", help="features, captions or scenes, model sizes, epochs, ..."
-        )
+        parser.add_argument("recipe", metavar="SPEC.yaml", help="features, captions or scenes, model sizes, epochs, ...")
         parser.add_argument("--output", required=True, metavar="DIR", help="folder of the run")
         parser.add_argument("--resume", action="store_true", help="continue the run in the folder after its last epoch")
 

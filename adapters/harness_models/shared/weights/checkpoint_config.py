@@ -102,9 +102,7 @@ def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | 
     """
     heads = settings.get(name, default)
     if heads is None:
-        raise InputError(
-            f"the number of heads cannot be read off a width of {width}: give it in the configuration as {name}", path
-        )
+        raise InputError(f"the number of heads cannot be read off a width of {width}: give it in the configuration as {name}", path)
     if not isinstance(heads, int) or heads < 1 or width % heads:
         raise InputError(f"{name} must divide the width {width}; found {heads!r}", path)
     return heads

@@ -28,9 +28,7 @@ from harness_models.shared.weights.checkpoint_config import read_config
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
 _MAX_LISTED = 12
 """Maximum number of tensors of one kind in a message."""
-_MARKS: tuple[
-    tuple[str, tuple[str, ...]], ...
-] = (  # (name, patterns): the first entry whose patterns all match a key applies
+_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (  # (name, patterns): the first entry whose patterns all match a key applies
     ("CLIPCap (transformer mapper)", (r"^clip_project\.transformer\.", r"^gpt\.")),
     ("CLIPCap (MLP mapper)", (r"^clip_project\.(model\.0\.|weight)", r"^gpt\.")),
     ("CLIPCap (mapper alone, GPT-2 weights left out)", (r"^clip_project\.",)),
@@ -203,9 +201,7 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
     tensors = {str(key): value for key, value in data.items() if isinstance(value, torch.Tensor)}
     if not tensors:
         raise InputError(f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path))
-    return _strip_prefix(tensors), {
-        str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)
-    }
+    return _strip_prefix(tensors), {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
 
 
 def _strip_prefix(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -216,9 +212,7 @@ def _strip_prefix(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 # --------------------------------------------------------------------------- strict comparison
-def check_keys(
-    checkpoint: Checkpoint, expected: Mapping[str, tuple[int, ...]], architecture: str, *, ignored: Iterable[str] = ()
-) -> None:
+def check_keys(checkpoint: Checkpoint, expected: Mapping[str, tuple[int, ...]], architecture: str, *, ignored: Iterable[str] = ()) -> None:
     """Raise :class:`InputError` that lists missing and unexpected tensors and those of another shape.
 
     Parameters
@@ -260,9 +254,7 @@ def _list_names(title: str, names: list[str]) -> str:
     return f"{len(names)} {title}: {', '.join(names[:_MAX_LISTED])}{more}"
 
 
-def load_strictly(
-    module: torch.nn.Module, checkpoint: Checkpoint, architecture: str, *, ignored: Iterable[str] = ()
-) -> None:
+def load_strictly(module: torch.nn.Module, checkpoint: Checkpoint, architecture: str, *, ignored: Iterable[str] = ()) -> None:
     """Load a checkpoint into ``module`` and put the module into evaluation mode.
 
     Raises :class:`InputError` as :func:`check_keys` does, and for a tensor with NaN or infinity.
@@ -307,9 +299,7 @@ def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> P
     return save_checkpoint(loaded.tensors, loaded.settings, to, force=force)
 
 
-def save_checkpoint(
-    tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False
-) -> Path:
+def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False) -> Path:
     """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture that the keys suggest); return the former path.
 
     Each file is written under another name and then renamed. Raises :class:`HarnessError` if a file exists (unless ``force``), or a
@@ -329,9 +319,7 @@ def save_checkpoint(
         )
     except TypeError as error:
         raise HarnessError(f"a setting of the checkpoint cannot be written as JSON: {error}") from error
-    copies = {
-        key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()
-    }  # separates tied tensors
+    copies = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}  # separates tied tensors
     safetensors.save_file(copies, str(folder / "model.safetensors.part"), metadata={"format": "pt"})
     os.replace(folder / "model.safetensors.part", folder / "model.safetensors")
     (folder / "config.json.part").write_text(text + "\n", encoding="utf-8")

@@ -34,9 +34,7 @@ _PLAIN = frozenset(
     ]
 )
 """Builtins that hold plain data."""
-_STORAGES = {
-    f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
-}
+_STORAGES = {f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")}
 
 
 def load_plain_pickle(path: str | Path) -> Any:

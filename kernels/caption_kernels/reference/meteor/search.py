@@ -126,11 +126,7 @@ def _fixed_path(matches: list[Match], at: list[list[Match]]) -> Path:
             hyp_cover[i] = hyp_cover.get(i, 0) + 1
     path = Path({}, set(), set())
     for j, here in enumerate(at):
-        if (
-            len(here) == 1
-            and all(ref_cover[k] == 1 for k in ref_span(here[0]))
-            and all(hyp_cover[k] == 1 for k in hyp_span(here[0]))
-        ):
+        if len(here) == 1 and all(ref_cover[k] == 1 for k in ref_span(here[0])) and all(hyp_cover[k] == 1 for k in hyp_span(here[0])):
             path.matches[j] = here[0]
             path.used_ref.update(ref_span(here[0]))
             path.used_hyp.update(hyp_span(here[0]))

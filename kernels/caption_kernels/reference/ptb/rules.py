@@ -138,8 +138,7 @@ AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
 SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
 URL_REST = '[^ \t\n\f\r"<>|()]+[^ \t\n\f\r"<>|.!?(){},-]'
 EXTENSION = (
-    "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav"
-    "|xml|x|zip)"
+    "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
 )
 HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
 THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"

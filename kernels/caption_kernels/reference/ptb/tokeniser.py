@@ -16,9 +16,7 @@ from functools import lru_cache
 
 from caption_kernels.reference.ptb.rules import ABBREVIATION, SPLIT_WORDS, longest
 
-PUNCTUATION = frozenset(
-    ("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";")
-)
+PUNCTUATION = frozenset(("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"))
 """Tokens that the toolkit removes. Its bracket names are in capitals and never match lower-case tokens, so brackets remain."""
 
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\u2028\u2029", " "))
@@ -147,12 +145,7 @@ def _tokens_of_piece(piece: str, after: str) -> tuple[str, ...]:
     """
     mark = piece[-1] if piece[-1] in _MARKS else ""
     word = piece[:-1] if mark else piece
-    if (
-        word.isascii()
-        and word.isalpha()
-        and word.lower() not in SPLIT_WORDS
-        and not (mark == "." and _may_abbreviate(piece))
-    ):
+    if word.isascii() and word.isalpha() and word.lower() not in SPLIT_WORDS and not (mark == "." and _may_abbreviate(piece)):
         return (word.lower(), mark) if mark else (word.lower(),)  # equals the result of the rules
     return tuple(scan(piece, after))
 

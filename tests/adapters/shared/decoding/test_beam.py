@@ -40,9 +40,7 @@ def test_a_wide_beam_is_exhaustive_search(penalty, seed):
 def test_a_wider_beam_never_scores_worse_on_average():
     model = Recurrent(vocabulary=9, seed=4)
     states = model.prefix(30)
-    means = [
-        sum(h[0].score for h in run(model, states, Decoding("beam", beams=k), limit=8)) / 30 for k in (1, 2, 4, 16)
-    ]
+    means = [sum(h[0].score for h in run(model, states, Decoding("beam", beams=k), limit=8)) / 30 for k in (1, 2, 4, 16)]
     assert means == sorted(means)
 
 
@@ -72,9 +70,7 @@ def test_no_diversity_and_one_group_is_beam_search():
     model = Recurrent(vocabulary=12, seed=1)
     states = model.prefix(6)
     plain = run(model, states, Decoding("beam", beams=4, candidates=4), limit=5)
-    grouped = run(
-        model, states, Decoding("diverse-beam", beams=4, candidates=4, options={"groups": 1, "diversity": 3.0}), limit=5
-    )
+    grouped = run(model, states, Decoding("diverse-beam", beams=4, candidates=4, options={"groups": 1, "diversity": 3.0}), limit=5)
     for a, b in zip(plain, grouped):
         assert [h.tokens.tolist() for h in a] == [h.tokens.tolist() for h in b]
 
@@ -85,9 +81,7 @@ def test_sequences_equal_those_of_transformers(early, penalty):
     guard_torchvision()
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=30, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=START, eos_token_id=STOP
-    )
+    config = transformers.GPT2Config(vocab_size=30, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=START, eos_token_id=STOP)
     model = transformers.GPT2LMHeadModel(config).eval().double()
     with torch.no_grad():
         for weight in model.parameters():

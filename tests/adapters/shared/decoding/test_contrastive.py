@@ -64,9 +64,7 @@ def test_alpha_zero_is_greedy_search():
 
 def test_a_forbidden_end_is_never_taken():
     model = Recurrent()
-    decoded = decode(
-        model, Decoding("contrastive", top_k=7, options={"alpha": 1, "min_length": LIMIT}), batch_of(model, 3)
-    )
+    decoded = decode(model, Decoding("contrastive", top_k=7, options={"alpha": 1, "min_length": LIMIT}), batch_of(model, 3))
     assert all(STOP not in hypotheses[0].tokens.tolist() for hypotheses in decoded)
 
 

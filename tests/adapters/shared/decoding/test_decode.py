@@ -39,10 +39,7 @@ def test_captions_depend_on_the_example_alone(decoding):
     states, seeds = model.prefix(64), list(range(1000, 1064))
     whole = captions(decode(model, decoding, batch(model, states, seeds)))
     for size in (1, 7, 64):
-        parts = [
-            captions(decode(model, decoding, batch(model, states[i : i + size], seeds[i : i + size])))
-            for i in range(0, 64, size)
-        ]
+        parts = [captions(decode(model, decoding, batch(model, states[i : i + size], seeds[i : i + size]))) for i in range(0, 64, size)]
         assert sum(parts, []) == whole
     order = np.random.default_rng(0).permutation(64)
     shuffled = captions(decode(model, decoding, batch(model, states[order], [seeds[i] for i in order])))
@@ -76,9 +73,7 @@ def test_greedy_ranks_are_zero_and_equal_beam_one():
 def test_nested_candidates():
     model = Recurrent()
     states = model.prefix(4)
-    sets = [
-        captions(decode(model, Decoding("sample", candidates=n), batch(model, states, range(4)))) for n in (1, 2, 5)
-    ]
+    sets = [captions(decode(model, Decoding("sample", candidates=n), batch(model, states, range(4)))) for n in (1, 2, 5)]
     for e in range(4):
         assert sets[2][e][:2] == sets[1][e]
         assert sets[1][e][:1] == sets[0][e]
@@ -171,8 +166,7 @@ def test_min_length_forbids_the_end():
     for decoding in ("greedy", "sample", "beam"):
         spec = Decoding(decoding, options={"min_length": 4})
         assert all(
-            len(h[0].tokens) >= 5 or h[0].stop_reason == "length"
-            for h in decode(model, spec, batch(model, model.prefix(10), range(10)))
+            len(h[0].tokens) >= 5 or h[0].stop_reason == "length" for h in decode(model, spec, batch(model, model.prefix(10), range(10)))
         )
 
 
@@ -218,9 +212,7 @@ def test_an_adapter_adds_a_strategy():
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
-@pytest.mark.parametrize(
-    ("value", "content"), [(float("nan"), "NaN"), (float("inf"), r"\+inf"), (float("-inf"), "no finite")]
-)
+@pytest.mark.parametrize(("value", "content"), [(float("nan"), "NaN"), (float("inf"), r"\+inf"), (float("-inf"), "no finite")])
 def test_the_message_about_bad_logits_names_the_example(strategy, value, content):
     def step(tokens, state):
         logits = torch.zeros(len(tokens), 4)
@@ -261,9 +253,7 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
     many = Decoding(decoding.strategy, decoding.temperature, decoding.top_p, decoding.top_k, candidates=200)
     start = torch.zeros(100, dtype=torch.long)
     inputs = DecodingBatch(state=None, seeds=range(100), stop=(), max_length=1, start=start)
-    drawn = np.bincount(
-        [int(h.tokens[0]) for hypotheses in decode(step, many, inputs) for h in hypotheses], minlength=size
-    )
+    drawn = np.bincount([int(h.tokens[0]) for hypotheses in decode(step, many, inputs) for h in hypotheses], minlength=size)
     share = (row.double() / decoding.temperature).softmax(-1).numpy()
     if decoding.top_k:
         share = np.where(row.numpy() >= np.sort(row.numpy())[-decoding.top_k], share, 0)

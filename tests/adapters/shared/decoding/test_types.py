@@ -31,9 +31,7 @@ from harness_models.shared.decoding.types import (
 )
 
 
-@given(
-    rows=st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=6), token=st.integers(0, 4)
-)
+@given(rows=st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=6), token=st.integers(0, 4))
 def test_a_rank_is_the_position_in_a_stable_descending_sort(rows: list[list[int]], token: int):
     logits = torch.tensor(rows, dtype=torch.float32)
     order = np.argsort(-logits.numpy(), axis=1, kind="stable")
@@ -105,9 +103,7 @@ def batch(ids: tuple[str, ...] = ()) -> DecodingBatch:
     return DecodingBatch(state=None, seeds=[0, 1], stop=(0,), max_length=3, ids=ids)
 
 
-@pytest.mark.parametrize(
-    ("value", "content"), [(float("nan"), "NaN"), (float("inf"), "+inf"), (float("-inf"), "no finite value")]
-)
+@pytest.mark.parametrize(("value", "content"), [(float("nan"), "NaN"), (float("inf"), "+inf"), (float("-inf"), "no finite value")])
 def test_the_message_names_the_example_and_the_token(value: float, content: str):
     logits = torch.zeros(3, 2)
     logits[2] = value

@@ -121,9 +121,7 @@ def test_vectors_and_views_belong_to_the_scene():
     assert [scene % 15 for scene in views.path_of(1234)] == [8, 6, 4]
 
 
-@pytest.mark.parametrize(
-    ("scene", "orientations"), [(15, [4, 2, 0]), (29, [10, 12, 14]), (22, [11, 9, 7]), (23, [4, 6, 8])]
-)
+@pytest.mark.parametrize(("scene", "orientations"), [(15, [4, 2, 0]), (29, [10, 12, 14]), (22, [11, 9, 7]), (23, [4, 6, 8])])
 def test_the_camera_comes_from_the_side_with_more_orientations(scene, orientations):
     path = SceneViews(frames=3, stride=2).path_of(scene)
     assert [frame % 15 for frame in path] == orientations

@@ -83,9 +83,7 @@ def mapper(kind, width, seed):
 
 
 def clipcap(kind, width=64, layers=3, positions=29, inner=None):
-    config = transformers.GPT2Config(
-        vocab_size=71, n_positions=positions, n_embd=width, n_layer=layers, n_head=width // 16, n_inner=inner
-    )
+    config = transformers.GPT2Config(vocab_size=71, n_positions=positions, n_embd=width, n_layer=layers, n_head=width // 16, n_inner=inner)
     torch.manual_seed(3)
     gpt = transformers.GPT2LMHeadModel(config).eval()
     with torch.no_grad():
@@ -284,9 +282,7 @@ TOKENS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 3, 0, 0, 0], [2, 11, 12, 13, 
 def test_nacf_with_other_modalities_and_without_categories(modalities, categories, heads, tmp_path):
     settings = {"modality": modalities, "num_attention_heads": heads}
     path = tmp_path / "best.pth.tar"
-    torch.save(
-        {"epoch": 3, "state_dict": nacf(modalities=modalities, categories=categories), "settings": settings}, path
-    )
+    torch.save({"epoch": 3, "state_dict": nacf(modalities=modalities, categories=categories), "settings": settings}, path)
     model = Nacf.from_checkpoint(path)
     assert "".join(model.sizes.features) == modalities
     category = CATEGORY if categories else None

@@ -49,12 +49,8 @@ def test_published_layouts_load(tmp_path, zipped):
 
 @pytest.mark.parametrize("zipped", [True, False])
 def test_the_message_names_the_class_that_is_refused(tmp_path, zipped):
-    path = save(
-        tmp_path / "a.pt", {"state_dict": STATE, "args": argparse.Namespace(a=1)}, _use_new_zipfile_serialization=zipped
-    )
-    with pytest.raises(
-        InputError, match=r"a\.pt: holds an object of type argparse\.Namespace, which safe loading refuses"
-    ):
+    path = save(tmp_path / "a.pt", {"state_dict": STATE, "args": argparse.Namespace(a=1)}, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(InputError, match=r"a\.pt: holds an object of type argparse\.Namespace, which safe loading refuses"):
         load_checkpoint(path)
 
 
@@ -105,9 +101,7 @@ def test_files_that_are_no_checkpoint_are_refused(tmp_path):
 
 
 def test_keys_are_compared_strictly(tmp_path):
-    checkpoint = load_checkpoint(
-        save(tmp_path / "a.pt", {**STATE, "extra.bias": torch.ones(2), "old.masked_bias": torch.ones(())})
-    )
+    checkpoint = load_checkpoint(save(tmp_path / "a.pt", {**STATE, "extra.bias": torch.ones(2), "old.masked_bias": torch.ones(())}))
     expected = {"clip_project.model.0.weight": (4, 4), "gpt.lm_head.weight": (5, 4), "gpt.ln.weight": (4,)}
     with pytest.raises(InputError) as error:
         check_keys(checkpoint, expected, "CLIPCap", ignored=[r"masked_bias$"])

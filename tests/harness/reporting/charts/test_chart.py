@@ -27,7 +27,5 @@ def test_a_chart_is_an_altair_chart_with_the_fonts_of_the_light_style(captions_r
 
 def test_without_altair_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(
-        MissingExtra, match=r"a chart in a notebook needs the package 'altair'.*caption-harness\[figures\]"
-    ):
+    with pytest.raises(MissingExtra, match=r"a chart in a notebook needs the package 'altair'.*caption-harness\[figures\]"):
         Chart("one", "One", "A caption.", "views", lambda layout: {}).altair()

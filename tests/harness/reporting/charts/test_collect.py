@@ -50,9 +50,7 @@ def test_a_run_of_one_model_and_metric_has_the_charts_of_its_decoding(project):
 
 def test_a_run_without_defined_numbers_has_no_charts(captions_run):
     records = [replace(record, value=math.nan, ci95=None) for record in captions_run.records]
-    assert [
-        chart.id for chart in charts_for([Run(captions_run.provenance, tuple(records), SampleTable.open(Path("none")))])
-    ] == []
+    assert [chart.id for chart in charts_for([Run(captions_run.provenance, tuple(records), SampleTable.open(Path("none")))])] == []
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):

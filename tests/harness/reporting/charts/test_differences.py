@@ -70,8 +70,6 @@ def test_a_run_without_two_systems_has_no_forest_plot(captions_run, models):
 
 
 def test_the_caption_names_metrics_that_are_not_compared(captions_run, monkeypatch):
-    monkeypatch.setattr(
-        module, "compared_systems", lambda run: Compared(harness.compare(run.path), note="not compared: x")
-    )
+    monkeypatch.setattr(module, "compared_systems", lambda run: Compared(harness.compare(run.path), note="not compared: x"))
     (chart,) = differences(captions_run)
     assert chart.caption.endswith(" Not compared: x.")

@@ -55,9 +55,7 @@ def test_systems_keep_the_order_of_the_run(captions_run):
 
 def test_metrics_become_rows_in_a_narrow_figure():
     cells = oriented_cells(RECORDS)
-    wide, narrow = (
-        build(cells, Layout(width=width, panel=50, font=8))["layer"][0]["encoding"]["x"]["field"] for width in (500, 60)
-    )
+    wide, narrow = (build(cells, Layout(width=width, panel=50, font=8))["layer"][0]["encoding"]["x"]["field"] for width in (500, 60))
     assert (wide, narrow) == ("metric", "system")
 
 

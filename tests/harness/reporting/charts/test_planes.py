@@ -43,9 +43,7 @@ def test_the_frontier_is_that_of_the_definition(values):
 
 
 def test_systems_without_both_values_are_left_out():
-    rows = plane_points(
-        [*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)}), *records({"c": (1, 2)})[:1]], "x", "y"
-    )
+    rows = plane_points([*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)}), *records({"c": (1, 2)})[:1]], "x", "y")
     assert [row["system"] for row in rows] == ["a"]
 
 
@@ -62,9 +60,7 @@ def test_labels_overlap_neither_labels_nor_points(places, length):
     points, size, height = np.array(places), (300.0, 200.0), 9.0
     widths = [4.0 * length] * len(points)
     boxes = [
-        None
-        if centre is None
-        else (centre[0] - w / 2, centre[1] - height / 2, centre[0] + w / 2, centre[1] + height / 2)
+        None if centre is None else (centre[0] - w / 2, centre[1] - height / 2, centre[0] + w / 2, centre[1] + height / 2)
         for centre, w in zip(label_places(points, widths, height, size), widths)
     ]
     drawn = [box for box in boxes if box is not None]

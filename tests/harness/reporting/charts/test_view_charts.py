@@ -50,9 +50,7 @@ def test_intervals_are_bands_and_bars():
 
 
 def test_heat_maps_orient_each_metric_by_its_direction():
-    chart = view_chart(
-        ViewSpec(plot="heatmap", x="metric", y="*", by="model"), [RECORDS[0], RECORDS[2], RECORDS[4], RECORDS[6]]
-    )
+    chart = view_chart(ViewSpec(plot="heatmap", x="metric", y="*", by="model"), [RECORDS[0], RECORDS[2], RECORDS[4], RECORDS[6]])
     cells = {(row["x"], row["series"]): row["position"] for row in rows(chart)}
     assert cells == {("cider", "one"): 0, ("cider", "two"): 1, ("ter", "one"): 1, ("ter", "two"): 0}
 

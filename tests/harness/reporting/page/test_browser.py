@@ -60,11 +60,7 @@ def test_the_matrix_sorts_hides_pins_and_filters(report, browse):
         order = rows(view)
         view.click('th[data-column="m0"] button')
         assert view.get_attribute('th[data-column="m0"]', "aria-sort") == "descending"
-        values = [
-            float(cell.get_attribute("data-value"))
-            for cell in view.locator("td.number").all()
-            if cell.get_attribute("data-value")
-        ]
+        values = [float(cell.get_attribute("data-value")) for cell in view.locator("td.number").all() if cell.get_attribute("data-value")]
         assert values[:4] == sorted(values[:4], reverse=True)
         view.locator("tr[data-row]", has_text="others").locator(".pin").click()
         assert rows(view)[0] == "others"
@@ -115,9 +111,7 @@ def test_captions_with_markup_scripts_and_other_scripts_are_texts(project, finis
         "",
         "<!--",
     ]
-    (project / "mine_parts.py").write_text(
-        code.replace("yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple(")
-    )
+    (project / "mine_parts.py").write_text(code.replace("yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple("))
     file = page.write([finished("hostile")])
     dialogs: list[str] = []
     with browse(file, **DESK) as view:

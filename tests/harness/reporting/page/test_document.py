@@ -97,11 +97,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(finished, monkeypatch, caps
     run = finished()
     monkeypatch.setattr("harness.reporting.page.document.write_atomically", refuse)
     assert main(["report", run]) == 2
-    assert (
-        capsys.readouterr()
-        .err.strip()
-        .endswith("cannot be written (Permission denied); give another file with -o FILE")
-    )
+    assert capsys.readouterr().err.strip().endswith("cannot be written (Permission denied); give another file with -o FILE")
 
 
 def test_a_read_only_run_is_reported_elsewhere(finished, project):
@@ -142,9 +138,7 @@ def test_a_run_without_results_says_so(finished, project):
 
 def test_set_sizes_divide_the_matrix(project, spec):
     code = (project / "mine_parts.py").read_text()
-    (project / "mine_parts.py").write_text(
-        code.replace("higher_is_better=True)", "higher_is_better=None, level='set')")
-    )
+    (project / "mine_parts.py").write_text(code.replace("higher_is_better=True)", "higher_is_better=None, level='set')"))
     registry = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(registry.replace("level: item, higher_is_better: true", "level: set"))
     harness.evaluate({**spec, "models": [{"echo": {}}], "decoding": {"candidates": [1, 2, 3]}, "views": []}, output="r")

@@ -64,9 +64,7 @@ def test_images_elsewhere_are_a_remark_and_changed_data_have_none(pictured, proj
     for name in IDS:
         (project / f"{name}.jpg").unlink(missing_ok=True)
     result = pictures(pictured)
-    assert not result.data and result.note.startswith(
-        "No thumbnails: the images are not where the data set names them ("
-    )
+    assert not result.data and result.note.startswith("No thumbnails: the images are not where the data set names them (")
     (project / "data.jsonl").write_text('{"id": "p0", "references": ["x", "y"]}\n')
     assert pictures(pictured).note == ""
     (project / "data.jsonl").unlink()

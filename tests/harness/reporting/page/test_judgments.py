@@ -69,9 +69,7 @@ def test_provenance_has_the_command_and_the_time_of_each_metric_once(judged_runs
     run = Run.open(tmp_path / "out/one")
     (times,) = (table for table in listings(run) if table.title == "Time per stage")
     seconds = {record.metric: record.seconds for record in run.records}
-    assert [tuple(row) for row in times.rows][:3] == [
-        (f"scores of {name}", number(value)) for name, value in seconds.items()
-    ]
+    assert [tuple(row) for row in times.rows][:3] == [(f"scores of {name}", number(value)) for name, value in seconds.items()]
     spec = command(run).partition("\n")[2].rpartition("\nSPEC\n")[0]
     (tmp_path / "again.yaml").write_text(spec)
     assert main(["run", "again.yaml", "--output", "again"]) == 0

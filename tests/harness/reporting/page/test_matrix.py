@@ -52,9 +52,7 @@ def test_bars_lie_within_the_column_and_undefined_values_have_none(finished):
     assert (cells["people"].low, cells["people"].width, cells["people"].share) == (0.0, 0.0, None)
 
 
-@pytest.mark.parametrize(
-    ("leads", "expected"), [((True, True, False, False), ["one", "two"]), ((True,) * 4, 4), ((False,) * 4, [])]
-)
+@pytest.mark.parametrize(("leads", "expected"), [((True, True, False, False), ["one", "two"]), ((True,) * 4, 4), ((False,) * 4, [])])
 def test_the_leading_systems_are_marked_also_where_all_lead(finished, leads, expected):
     name = finished()
     keys = [system_key(0, system.model, system.decoding_key) for _, system in group(name).systems]

@@ -17,9 +17,7 @@ def notices(run: Run, clusters: Clusters | None = None) -> list:
 def test_failures_come_first_and_are_counted_by_model(finished):
     run = Run.open(finished(notice="Toy numbers."))
     first, second = notices(replace(run, notes=()))[:2]
-    assert (
-        first.severe and first.text == "1 example failed: two 1." and first.details == [("two/e1", "could not read it")]
-    )
+    assert first.severe and first.text == "1 example failed: two 1." and first.details == [("two/e1", "could not read it")]
     assert not second.severe and second.text == "Toy numbers."
 
 
@@ -34,10 +32,7 @@ def test_long_lists_are_cut_and_labels_may_hold_slashes(finished):
 def test_undefined_values_missing_scores_notes_and_missing_tests(finished):
     run = Run.open(finished(models=[{"echo": {}}], views=[]))
     records = (replace(run.records[0], value=float("nan"), skipped=2, n=4),)
-    texts = [
-        notice.text
-        for notice in notices(replace(run, records=records, notes=("A remark.",)), Clusters(warning="No tests."))
-    ]
+    texts = [notice.text for notice in notices(replace(run, records=records, notes=("A remark.",)), Clusters(warning="No tests."))]
     assert texts == [
         "Undefined for some model: length.",
         "Some examples have no score and are left out (up to 33 % of a model): length.",

@@ -14,10 +14,7 @@ def group(*names: str):
 def test_systems_of_one_number_of_references_are_ranked_together(finished):
     systems = group(finished())
     clusters = clusters_of(systems)
-    letters = {
-        system.model: clusters.of("length", system_key(0, system.model, system.decoding_key))
-        for _, system in systems.systems
-    }
+    letters = {system.model: clusters.of("length", system_key(0, system.model, system.decoding_key)) for _, system in systems.systems}
     assert set(letters) == {"one <script>alert(1)</script>", "two", "people", "others"}
     assert letters["two"] and clusters.note.startswith("Cluster letters") and not clusters.warning
 
