@@ -152,6 +152,7 @@ def pairwise_table(judged: LeagueSet) -> Table:
         tests = ((a.details or {}).get("against") or {}).get(b.model)
         if tests:
             p_values = (tests.get(name) for name in ("perm_both_holm", "perm_both", "williams_holm"))
-            rows.append([a.model, b.model, percent_text(a.value - b.value), *map(p_text, p_values)])
+            names = judged.metric_names
+            rows.append([names[a.model], names[b.model], percent_text(a.value - b.value), *map(p_text, p_values)])
     headers = ["metric", "against", "difference", "PERM-BOTH p, Holm", "uncorrected", "Williams p (Pearson), Holm"]
     return Table(headers, rows, "llrrrr")

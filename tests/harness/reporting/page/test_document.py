@@ -138,7 +138,7 @@ def test_a_run_without_results_says_so(finished, project):
 
 def test_set_sizes_divide_the_matrix(project, spec):
     code = (project / "mine_parts.py").read_text()
-    (project / "mine_parts.py").write_text(code.replace("higher_is_better=True)", "higher_is_better=None, level='set')"))
+    (project / "mine_parts.py").write_text(code.replace("level=level, higher_is_better=True)", "level='set', higher_is_better=None)"))
     registry = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(registry.replace("level: item, higher_is_better: true", "level: set"))
     harness.evaluate({**spec, "models": [{"echo": {}}], "decoding": {"candidates": [1, 2, 3]}, "views": []}, output="r")

@@ -8,6 +8,7 @@ import pytest
 
 from harness.cli.main import main
 from harness.reporting import page
+from harness.reporting.metric_labels import shown_name
 from harness.reporting.page import PageOptions
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.table import number
@@ -39,7 +40,7 @@ def test_the_page_is_that_of_all_runs(text, blocks):
 def test_the_matrix_has_a_row_per_metric_and_a_column_per_statistic(text):
     head, *rows = table_rows(text, '<table class="matrix')
     assert [cell[0] for cell in head] == ["metric", "kendall_c", "pearson", "accuracy"]
-    assert [row[0] for row in rows] == [["bleu1"], ["rouge"], ["self-bleu2"]]
+    assert [row[0] for row in rows] == [["BLEU-1"], ["ROUGE-L"], ["Self-BLEU-2"]]
     assert [cell[:2] for cell in rows[0][1:]] == [["0.9", "1"], ["4.1"], ["50.0"]]
     assert rows[2][1] == ["–"]
 
@@ -68,7 +69,7 @@ def test_runs_of_both_kinds_are_one_line(judged_runs, tmp_path, project, capsys)
 def test_provenance_has_the_command_and_the_time_of_each_metric_once(judged_runs, tmp_path):
     run = Run.open(tmp_path / "out/one")
     (times,) = (table for table in listings(run) if table.title == "Time per stage")
-    seconds = {record.metric: record.seconds for record in run.records}
+    seconds = {shown_name(record): record.seconds for record in run.records}
     assert [tuple(row) for row in times.rows][:3] == [(f"scores of {name}", number(value)) for name, value in seconds.items()]
     spec = command(run).partition("\n")[2].rpartition("\nSPEC\n")[0]
     (tmp_path / "again.yaml").write_text(spec)
