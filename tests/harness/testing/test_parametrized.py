@@ -21,7 +21,7 @@ class First(MeanMetric):
     """Length of the first candidate."""
 
     def __init__(self):
-        self.spec = MetricSpec("first", higher_is_better=None, needs=frozenset())
+        self.spec = MetricSpec("first", higher_is_better=None, needs=frozenset(), depends_on=frozenset({"candidates"}))
 
     def scores(self, batch, features, state):
         return np.array([float(len(texts[0])) for texts in batch.texts])
