@@ -152,7 +152,7 @@ def _remarks(result: Result) -> list[str]:
     remarks: list[str] = []
     if baseline_record is not None:
         if result.sizes_differ:
-            remarks.append("sizes differ: not comparable")
+            remarks.append(str(row.note) if row is not None and row.note else "sizes differ: not comparable")
         elif row is None:
             remarks.append("no test: no common scores")
         elif row.note:
