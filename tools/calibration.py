@@ -40,6 +40,8 @@ ABOUT = "python -m tools.calibration; coverage of the interval and size of the t
 START, END = "<!-- calibration -->", "<!-- /calibration -->"
 SECONDS = 60.0
 """Processor time for a metric."""
+NEIGHBOURS = {"precision", "recall", "density", "coverage"}
+"""Metrics of nearest neighbours in the whole corpus, which tie among the repeated captions of the simulation."""
 OF_GAMES = {*metric_cases.OF_GAMES, "listener-accuracy", "adjective-order"}
 
 
@@ -53,7 +55,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed of the captions and of the draws")
     parser.add_argument("--cards", action="store_true", help="write the cards alone")
     options = parser.parse_args()
-    names = [] if options.cards else options.metrics or metric_cases.names()
+    names = [] if options.cards else options.metrics or [name for name in metric_cases.names() if name not in NEIGHBOURS]
     for name in names:
         started = time.perf_counter()
         try:
@@ -138,6 +140,8 @@ def reason_without(name: str) -> str:
         return "asks a judge, whose grades have a distribution of their own"
     if name in metric_cases.CANNOT_RUN:
         return f"needs {metric_cases.CANNOT_RUN[name]}"
+    if name in NEIGHBOURS:
+        return "counts nearest neighbours, which tie among the repeated captions of the simulation (real captions: docs/comparisons.md)"
     levels = {entry.name: entry.level for entry in current().entries("metrics")}
     return "judges token scores" if levels[name] == "model" else "is slow, and has not been simulated"
 
