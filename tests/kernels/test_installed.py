@@ -81,12 +81,12 @@ def test_damaged_file_is_built_again_with_one_note(sources, root, caplog, damage
 
 
 def test_file_is_written_in_the_background(sources, root, monkeypatch):
-    begin, store = threading.Event(), files._store_file
+    begin, store, threads = threading.Event(), files._store_file, set(threading.enumerate())
     monkeypatch.setattr(files, "_store_file", lambda data, path: begin.wait() and store(data, path))
     lexicon = files.load_lexicon(sources, in_background=True)
     assert not list((root / "meteor").glob("*.lexicon"))
     begin.set()
-    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+    for thread in set(threading.enumerate()) - threads:
         thread.join(10)
     monkeypatch.setattr(files, "build", lambda _: pytest.fail("built again"))
     assert content(files.load_lexicon(sources)) == content(lexicon)
@@ -97,8 +97,9 @@ def test_failed_background_write_is_one_note(sources, root, monkeypatch, caplog)
         raise OSError("no space")
 
     monkeypatch.setattr(files, "_store_file", fails)
+    threads = set(threading.enumerate())
     files.load_lexicon(sources, in_background=True)
-    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+    for thread in set(threading.enumerate()) - threads:
         thread.join(10)
     assert len(notes(caplog)) == 1 and "no space" in notes(caplog)[0]
 
