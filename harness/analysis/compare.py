@@ -180,6 +180,8 @@ def compare_runs(
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
     sides = [ComparedRun.open(run) for run in runs]
     if any(side.run.provenance.kind for side in sides):
+        if equalise:
+            raise HarnessError("--equalise belongs to systems of models; a run of judgments compares metrics")
         return metric_comparisons([side.run for side in sides], baseline, metrics)
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     records = [record for pair in compared for record in pair.records]
@@ -228,9 +230,9 @@ def compare_pairs(
                 if k not in unequal:
                     row = _comparison(*jobs[k], next(tests))
                 elif equalise:
-                    row = _equalised(*jobs[k], frame, draws, seed)
+                    row = _equalised(*jobs[k], unequal[k], frame, draws, seed)
                 else:
-                    row = _without_verdict(*jobs[k], unequal[k])
+                    row = _without_verdict(*jobs[k], f"{unequal[k]} (--equalise compares)")
                 add(keys[k], row)
                 advance(1)
     return [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
@@ -376,19 +378,25 @@ class _Frame:
         return self._data[key]
 
 
-def _equalised(pair: Pair, metric: str, frame: _Frame, draws: int, seed: int) -> Comparison:
-    """Return the comparison of two systems of different set sizes on subsets of equal size."""
+def _equalised(pair: Pair, metric: str, sizes: str, frame: _Frame, draws: int, seed: int) -> Comparison:
+    """Return the comparison of two systems of different set sizes on subsets of equal size.
+
+    A metric that reads more of an example than the texts, which alone are stored with a run, has no verdict; the note says what it lacks.
+    """
     instance = frame.item(pair, metric).metric
-    outcome = equalised_tests(instance, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed)
+    try:
+        outcome = equalised_tests(instance, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed)
+    except HarnessError as error:
+        return _without_verdict(pair, metric, f"{sizes}, and subsets cannot be scored: {error}")
     note = f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the larger ones"
     return _comparison(pair, metric, replace(outcome, note="; ".join(filter(None, (note, outcome.note)))))
 
 
-def _without_verdict(pair: Pair, metric: str, sizes: str) -> Comparison:
+def _without_verdict(pair: Pair, metric: str, reason: str) -> Comparison:
     """Return the comparison of two numbers that have no common scale: the numbers, and why they do not compare."""
     a, b = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
     common = sum(name in pair.b.row_of for name in pair.a.examples)
-    untested = PairedTests(None, f"no verdict: {sizes} (--equalise compares)", None, common, 0, 0, 0)
+    untested = PairedTests(None, f"no verdict: {reason}", None, common, 0, 0, 0)
     row = _comparison(pair, metric, untested)
     return replace(row, sizes_differ=True, a=a and finite(a.value), b=b and finite(b.value))
 

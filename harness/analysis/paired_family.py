@@ -186,6 +186,11 @@ def _defined(item: PairedMetric) -> np.ndarray:
     return is_defined(item.a.stats) & is_defined(item.b.stats)
 
 
+def _count_units(defined: np.ndarray, clusters: np.ndarray | None) -> int:
+    """Return the number of independent units among the examples of a mask (B,): clusters, or the examples themselves."""
+    return int(defined.sum()) if clusters is None else len(np.unique(clusters[defined]))
+
+
 def _only_column(sums: np.ndarray) -> np.ndarray:
     return sums[..., 0]
 
@@ -210,7 +215,7 @@ def _tests_of(
     for item, (reported, signs) in zip(items, plans):
         outcome, note = None, ""
         if reported is not None:
-            bootstrap = int(np.sum(_defined(item))) > 1
+            bootstrap = _count_units(_defined(item), columns.clusters) > 1
             one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
             outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
         else:
@@ -229,8 +234,7 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.n
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
-    own_interval = isinstance(item.metric, OwnInterval)
-    count = int(defined.sum()) if clusters is None else len(np.unique(clusters[defined]))
+    own_interval, count = isinstance(item.metric, OwnInterval), _count_units(defined, clusters)
     if hasattr(item.metric, "left_out") or (own_interval and count >= JACKKNIFED):
         return _jackknifed(item, defined, family.seed, seen, clusters)
     x, y = item.a.stats[defined], item.b.stats[defined]
@@ -238,8 +242,7 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.n
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     of_defined = None if clusters is None else number_clusters(clusters[defined])
-    units = len(x) if of_defined is None else int(of_defined.max()) + 1
-    few = first_draws(DrawFamily(units, family.count, family.seed), GENERAL_DRAWS)
+    few = first_draws(DrawFamily(count, family.count, family.seed), GENERAL_DRAWS)
     repeats = item.metric.spec.resampled and not own_interval
     return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats, clusters=of_defined), ""
 
@@ -248,17 +251,18 @@ def _jackknifed(
     item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None = None
 ) -> tuple[ResampledDifference, str]:
     """Return the tests of a metric by its numbers without parts of the examples of the mask (B,), and their note."""
+    several = _count_units(defined, clusters) > 1
     (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen, clusters) for side in (item.a, item.b))
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
         difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
-    result, count = difference_of_parts(a, b, difference), int(defined.sum())
+    result = difference_of_parts(a, b, difference)
     if np.isnan(result.difference):
         return result, "the number is undefined for one of the systems"
-    if count < 2:
-        return result, "a comparison needs at least two examples"
+    if not several:
+        return result, f"a comparison needs at least two {'examples' if clusters is None else 'clusters'}"
     if result.ci95 is None:
         return result, "the difference is the same, or undefined, without each part of the examples"
-    return result, jackknife_note(difference, count)
+    return result, jackknife_note(difference, int(defined.sum()))
 
 
 def jackknife_note(left_out: LeftOut, examples: int) -> str:
@@ -278,12 +282,13 @@ def _left_out(
     if key not in seen.left_out:
         assert side.stats is not None
         rows = side.stats[defined]
-        parts = LeftOut(np.empty(0), 0.5, 1)
-        if clusters is not None:
+        if _count_units(defined, clusters) < 2:
+            parts = LeftOut(np.empty(0), 0.5, 1)
+        elif clusters is not None:
             parts = leave_clusters_out(metric.reduce, rows, number_clusters(clusters[defined]), seed)
-        elif len(rows) > 1 and hasattr(metric, "left_out"):
+        elif hasattr(metric, "left_out"):
             parts = cast(Any, metric).left_out(rows, seed)
-        elif len(rows) > 1:
+        else:
             weights = weights_without_groups(len(rows), seed)
             parts = LeftOut(np.asarray(metric.reduce(rows, weights)), 1 / len(weights), len(weights) - 1)
         seen.left_out[key] = float(metric.reduce(rows)), parts

@@ -28,6 +28,8 @@ MAX_WIDTH = 110
 """Width in characters beyond which a view's table is transposed."""
 BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
+BOLD_EXAMPLES = 16_000
+"""Largest number of examples for which these tests are made: more take longer to read and to draw weights for than the budget."""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
@@ -125,6 +127,8 @@ def leading_values(run: Run) -> tuple[Collection[tuple[str, str, str]], Sequence
     """Return metric, model and decoding key of the values in bold, from tests of about a second at most, and notes on them."""
     if len(system_names(run.records)) < 2:
         return (), ()
+    if max(record.n for record in run.records) > BOLD_EXAMPLES:
+        return (), ("no value is bold: the systems are not compared; harness compare does",)
     from harness.reporting.main_table import (
         clusters_of_run,  # loads the paired tests, which a run of one system does not need
     )

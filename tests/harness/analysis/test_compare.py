@@ -288,3 +288,20 @@ def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
     (row,) = compare_runs(["s", "t"], equalise=True, draws=100)
     assert (row.difference, row.better) == (0.0, "=")
+
+
+def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are(project):
+    rows = [{"id": f"e{k}", "objects": ["dog"], "references": ["a dog", "the dog"]} for k in range(4)]
+    (project / "references.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for name, texts in (("one", ["a dog and a cat"]), ("three", ["a dog", "a dog with a cat", "a car"])):
+        (project / f"{name}.json").write_text(json.dumps({row["id"]: texts for row in rows}))
+    spec = {
+        "task": "objects",
+        "dataset": {"reader": "jsonl", "path": str(project / "references.jsonl")},
+        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json")}} for n in ("one", "three")],
+        "metrics": [{"chair-i": {"truth": "annotations"}}, "distinct"],
+    }
+    harness.evaluate(spec, output="r")
+    chair, distinct = compare_runs(["r"], equalise=True, draws=50)
+    assert chair.note.startswith("no verdict: 1 and 3 candidates, and subsets cannot be scored: chair-i: the example 'e0'")
+    assert chair.better == "sizes differ" and distinct.note.startswith("equalised")

@@ -249,3 +249,12 @@ def test_metrics_that_are_no_sums_are_compared_by_clusters():
     single = np.arange(90)
     plain, alone = (next(iter(paired_tests([PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given))) for given in (None, single))
     assert repr(plain) == repr(alone), "clusters of one example are independent examples"
+
+
+def test_one_cluster_has_no_interval_and_no_bootstrap():
+    rng = np.random.default_rng(13)
+    a, b = data(rng, n=20), data(rng, n=20)
+    clusters = np.zeros(20, dtype=np.int64)
+    mean, corpus = (next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(1, 50, 0), clusters))) for metric in (Mean(), Corpus()))
+    assert mean.reported.ci95 is None and np.isnan(mean.reported.p_bootstrap) and mean.reported.p_value == 1.0
+    assert corpus.note == "a comparison needs at least two clusters"
