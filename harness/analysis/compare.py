@@ -28,6 +28,8 @@ from harness.stats.clusters import number_clusters
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 
+EQUALISED = "|equalised"
+"""End of the name of a row in ``comparisons.json`` that compares subsets of equal size."""
 DRAWS = 10_000
 """Default number of random weight vectors of each test."""
 
@@ -216,10 +218,11 @@ def compare_pairs(
     for pair in compared:
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
-    store = StoredComparisons.of([pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed, equalise)
-    keys = [row_name(pair, name) for pair, name in jobs]
+    store = StoredComparisons.of([side.run for pair in compared for side in (pair.one, pair.other)], draws, seed)
+    unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name))}
+    # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
+    keys = [row_name(pair, name) + (EQUALISED if equalise and k in unequal else "") for k, (pair, name) in enumerate(jobs)]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
-    unequal = {k: text for k in todo if (text := jobs[k][0].size_difference(jobs[k][1]))}
     if todo:
         clusters = frame.clusters()
         family = DrawFamily(len(frame.examples) if clusters is None else int(clusters.max()) + 1, draws, seed)

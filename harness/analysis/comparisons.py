@@ -204,14 +204,14 @@ class StoredComparisons:
     rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
 
     @classmethod
-    def of(cls, runs: Sequence[Run], draws: int, seed: int, equalise: bool = False) -> StoredComparisons:
+    def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
         """Return the stored comparisons of a run, without rows for two different runs or a run in memory.
 
         Rows under another key, and a file that is damaged, are left out and replaced by :meth:`adding`.
         """
         paths = {run.path for run in runs}
         (path,) = paths if len(paths) == 1 else (None,)
-        key = content_digest([__version__, SCHEMA, draws, seed, equalise, [_identity(run) for run in runs[:1]]])
+        key = content_digest([__version__, SCHEMA, draws, seed, [_identity(run) for run in runs[:1]]])
         store = cls(None if path is None else path / COMPARISONS, key)
         store.rows.update(store._read())
         return store

@@ -290,6 +290,17 @@ def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
     assert (row.difference, row.better) == (0.0, "=")
 
 
+def test_rows_of_equal_sizes_are_kept_when_the_others_are_equalised(project, monkeypatch):
+    harness.evaluate({**SPEC, "metrics": ["length", "distinct"]}, output="r")
+    length, unequal = compare_runs(["r"], draws=50)
+    _, equalised = compare_runs(["r"], equalise=True, draws=50)
+    assert unequal.better == "sizes differ" != equalised.better
+    monkeypatch.setattr(module, "paired_tests", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(module, "equalised_tests", lambda *_: pytest.fail("computed again"))
+    assert [repr(row) for row in compare_runs(["r"], draws=50)] == [repr(length), repr(unequal)]
+    assert repr(compare_runs(["r"], equalise=True, draws=50)[1]) == repr(equalised)
+
+
 def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are(project):
     rows = [{"id": f"e{k}", "objects": ["dog"], "references": ["a dog", "the dog"]} for k in range(4)]
     (project / "references.jsonl").write_text("\n".join(map(json.dumps, rows)))
