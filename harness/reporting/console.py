@@ -129,9 +129,8 @@ def leading_values(run: Run) -> tuple[Collection[tuple[str, str, str]], Sequence
         return (), ()
     if max(record.n for record in run.records) > BOLD_EXAMPLES:
         return (), ("no value is bold: the systems are not compared; harness compare does",)
-    from harness.reporting.main_table import (
-        clusters_of_run,  # loads the paired tests, which a run of one system does not need
-    )
+    # Loads the paired tests, which a run of one system does not need.
+    from harness.reporting.main_table import clusters_of_run
 
     clusters = clusters_of_run(run, BOLD_BUDGET)
     return clusters.leading, clusters.bold_notes

@@ -109,16 +109,16 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
             "values of a metric that share a letter do not differ significantly "
             f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL})"
         )
-    rest = [BOLD_NOTE] if ranked else []
+    remarks = [BOLD_NOTE] if ranked else []
     if compared.note:
-        rest.append(f"not in bold: {compared.note}")
+        remarks.append(f"not in bold: {compared.note}")
     if untested:
-        rest.append(f"no direction, no test or several set sizes, therefore not in bold: {', '.join(untested)}")
+        remarks.append(f"no direction, no test or several set sizes, therefore not in bold: {', '.join(untested)}")
     return RunClusters(
         {key: item.letters for key, item in places.items()},
         {key for key, item in places.items() if item.leads},
-        [*notes, *rest],
-        rest,
+        [*notes, *remarks],
+        remarks,
     )
 
 
