@@ -38,7 +38,7 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
     path = execution.rundir.path / SAMPLES if execution.rundir is not None else None
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}
-    has_meta = any(system.captions.store.has_meta for system in scoring.systems)
+    has_meta = any(system.store.has_meta for system in scoring.systems)
     count = len(scoring.systems) * len(columns)
     with (
         bar(execution.stage("results"), count, show=execution.show, unit="numbers") as advance,
@@ -66,16 +66,14 @@ def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:
     """Return the cluster of each example with candidates, texts of shape (B,); None for examples that are independent."""
     if not column:
         return None
-    captions = system.captions
-    examples = [captions.store[int(position)] for position in np.flatnonzero(captions.present) + captions.start]
+    examples = [system.store[int(position)] for position in np.flatnonzero(system.present) + system.start]
     return np.array([cluster_of(example.meta, column, example.id) for example in examples])
 
 
 def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
     """Return the ids of examples by their rows among those with candidates."""
-    captions = system.captions
-    positions = np.flatnonzero(captions.present)[rows] + captions.start
-    return [captions.store[int(position)].id for position in positions]
+    positions = np.flatnonzero(system.present)[rows] + system.start
+    return [system.store[int(position)].id for position in positions]
 
 
 def _write_samples(
@@ -127,7 +125,7 @@ def caption_record(
         p_value=aggregate.get(COMBINED[spec.significance.aggregate]),
         p_method=f"{scored.p_method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
-        skipped=int((~defined).sum()) + len(system.captions) - len(n),
+        skipped=int((~defined).sum()) + len(system) - len(n),
         sizes={"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()},
         depends_on=_unusual_sizes(plan.metric.spec),
         seconds=round(scored.seconds, 4),
