@@ -8,7 +8,7 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -64,7 +64,15 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     return examples
 
 
-def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None) -> Run:
+def execute(
+    plan: Plan,
+    *,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
+    prepare_directory: Callable[[RunDir], None] | None = None,
+) -> Run:
     """Execute a plan and return the finished run.
 
     Parameters
@@ -79,6 +87,8 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards. With a part, the run directory holds the artifacts of the part, and the run has no results.
+    prepare_directory : callable, optional
+        Called with the run directory of a run that is not finished, before anything is computed.
     """
     options, identity = options or Options(), digest(plan)
     # A finished run of this plan is opened without reading its data set.
@@ -99,6 +109,8 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
         with RunDir.create(output, manifest, mode) if output else nullcontext() as rundir:
             if rundir and rundir.finished:
                 return Run.of(rundir)
+            if rundir and prepare_directory:
+                prepare_directory(rundir)
             provenance, stage = Provenance(manifest), Stages(_stages(plan))
             run = ModelExecution(provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples)
             run.log("started", digest=provenance.digest)
@@ -158,7 +170,7 @@ class ModelExecution(Execution):
         assert self.rundir is not None
         self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
         part_name = str(self.options.part)
-        self.rundir.write_shards(self.size.size, examples=len(self.examples), part=part_name, finished=True)
+        self.rundir.finish_part(self.size.size, examples=len(self.examples), part=part_name)
         self.log("finished part", part=part_name)
         return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
 

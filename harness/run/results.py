@@ -19,7 +19,6 @@ from harness.run.score import Scored, is_tested
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan, Plan
-from harness.rundir.format import SAMPLES
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable, cluster_of
@@ -32,14 +31,14 @@ MAX_LOGGED_IDS = 100
 def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> SampleTable | None:
     """Add a record of every system and metric to the execution, and write the samples; those of a run in memory are returned."""
     tested = [p.label for p in scoring.metrics if is_tested(p.metric, plan.spec.significance)]
-    path = execution.rundir.path / SAMPLES if execution.rundir is not None else None
+    file = execution.rundir.create_samples() if execution.rundir is not None else None
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}
     has_meta = any(system.store.has_meta for system in scoring.systems)
     count = len(scoring.systems) * len(columns)
     with (
         bar(execution.stage("results"), count, show=execution.show, unit="numbers") as advance,
-        SampleWriter(path, columns, tested, has_meta=has_meta) as writer,
+        SampleWriter(file, columns, tested, has_meta=has_meta) as writer,
     ):
         for index, system in enumerate(scoring.systems):
             clusters = _clusters(plan.spec.cluster, system)
@@ -56,7 +55,7 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
                 execution.add(replace(record, statistics=name), ids, len(undefined))
                 advance(1)
             _write_samples(writer, scoring, system, scores, p_values)
-    return writer.table if path is None else None
+    return writer.table if file is None else None
 
 
 def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:
