@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.contracts import Metric, Parameters
+from harness.contracts import Parameters
 from harness.errors import HarnessError
 from harness.files.file_options import FileOptions
 from harness.registry import current
-from harness.run.metric_plan import MetricPlan, default_metrics, metric_plans
+from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.verbs import compare, correlate, export, power, push, report, rescore
@@ -182,13 +182,13 @@ def metric(name: str, *, p_value: str | None = None, budget: int | None = None, 
         Constructor parameters of the metric.
     """
     (plan,) = metric_plans([current().create("metrics", name, params)])
-    return BoundMetric(plan.label, _caption_metric(plan), _significance(p_value, budget=budget, draws=draws))
+    return BoundMetric(_caption_plan(plan), _significance(p_value, budget=budget, draws=draws))
 
 
-def _caption_metric(plan: object) -> Metric:
+def _caption_plan(plan: AnyMetricPlan) -> MetricPlan:
     if not isinstance(plan, MetricPlan):
-        raise HarnessError(f"metric '{getattr(plan, 'label', plan)}' judges token scores, not captions: run it on a model that can score")
-    return plan.metric
+        raise HarnessError(f"metric '{plan.label}' judges token scores, not captions: run it on a model that can score")
+    return plan
 
 
 def _significance(method: str | None, **settings: int | None) -> SignificanceSpec | None:
@@ -268,5 +268,4 @@ def score(
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
-    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
-    return score_captions(plans, sets, significance, seed, bootstrap)
+    return score_captions([_caption_plan(plan) for plan in metric_plans(names)], sets, significance, seed, bootstrap)

@@ -80,6 +80,8 @@ def report(
 def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
     """Add metrics to a finished run and return it; captions and statistics that the run has are read.
 
+    A run that has all the metrics is returned as it is.
+
     Parameters
     ----------
     run : str or Path
@@ -94,11 +96,11 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     Raises
     ------
     InputError
-        There is no finished run, or the run has all the metrics.
+        There is no finished run.
     """
-    from harness.errors import InputError
     from harness.judgments.task_kinds import execute_task, plan_task
     from harness.run.finished import Run
+    from harness.run.progress import note
     from harness.spec.loading import load_written_spec
     from harness.spec.metric_text import parse_metric, split_metrics
 
@@ -108,7 +110,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     names = [name for text in metrics for name in split_metrics(text)]
     added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
     if not added:
-        raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
+        note(f"{run} has all of these metrics: {', '.join(names)}")
+        return finished
     plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 

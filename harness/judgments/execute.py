@@ -29,7 +29,7 @@ from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, JsonObject, plain
+from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
@@ -66,7 +66,8 @@ def execute(
             if rundir is not None:
                 if rundir.finished and _same(rundir.provenance.content, content):
                     return Run.of(rundir)
-                rundir.begin_again(content)
+                if not _same(rundir.provenance.content, content):
+                    rundir.replace_run(content)
             run = Execution(Provenance(content), rundir, plugins, options, show, cluster)
             with plugins.running(content):
                 # Metrics: their scores of all captions.
@@ -225,12 +226,12 @@ def _write_samples(run: Execution, judgments: Judgments, sets: ScoringSets, scor
             members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
             rows = [_sample(judgments, sets, k) for k in members]
             groups.append((system, rows, {name: values[members] for name, values in scores.items()}))
-    path = run.rundir.path / SAMPLES if run.rundir is not None else None
+    file = run.rundir.create_samples() if run.rundir is not None else None
     has_meta = any(row.meta for _, rows, _ in groups for row in rows)
-    with SampleWriter(path, [metric.plan.label for metric in scored], (), has_meta=has_meta) as writer:
+    with SampleWriter(file, [metric.plan.label for metric in scored], (), has_meta=has_meta) as writer:
         for system, rows, values in groups:
             writer.write(system, {}, rows, values, {})
-    return writer.table if path is None else None
+    return writer.table if file is None else None
 
 
 def _sample(judgments: Judgments, sets: ScoringSets, k: int) -> CaptionSet:

@@ -16,7 +16,6 @@ from harness.judgments.reference_policy import ScoringSets
 from harness.run import score as scoring
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan, unique
 from harness.run.score import Scored
 from harness.run.scoring_pass import ScoringPass
@@ -54,9 +53,9 @@ def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -
         members = sets.sets[corpus.start : corpus.stop]
         names = unique([item.id for item in members])
         store = ExampleStore(Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members))
-        captions = Captions.given("", store, [item.candidates for item in members])
+        system = PlannedSystem.of_rows("", store, [{"candidates": list(item.candidates)} for item in members])
         scoring_pass = ScoringPass(
-            execution, plan.metrics, [PlannedSystem(captions)], list(ShardGrid(len(members), size)), corpus.references,
+            execution, plan.metrics, [system], list(ShardGrid(len(members), size)), corpus.references,
             content_digest(corpus.references), SignificanceSpec(), plan.spec.seed, batch=None,
         )  # fmt: skip
         scoring_pass.compute()

@@ -15,7 +15,7 @@ from harness.errors import HarnessError, InputError, require
 from harness.files.memory import require_memory
 from harness.reporting.hub_card import MARK, CardOptions, card, check_text
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, to_json, write_atomically
+from harness.rundir.format import SAMPLES, open_run_file, to_json, write_atomically
 from harness.rundir.records import ResultRecord
 
 CARD = "README.md"
@@ -105,7 +105,7 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
         require_memory(2 * table.nbytes)
         parquet.write_table(table, path, compression="zstd")
         return len(run.samples)
-    with parquet.ParquetFile(run.path / SAMPLES) as source:
+    with open_run_file(run.path / SAMPLES) as file, parquet.ParquetFile(file) as source:
         schema = arrow.schema([source.schema_arrow.field(name) for name in names])
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             for group in range(source.num_row_groups):

@@ -25,7 +25,7 @@ def as_html(result: object) -> str:
     Raises :class:`~harness.errors.HarnessError` for anything else.
     """
     if isinstance(result, MetricResult):
-        result = Scores({result.label or "score": result})
+        result = Scores({result.metric: result})
     if isinstance(result, Run):
         return to_html(run_table(result), MAX_ROWS)
     if isinstance(result, Scores):
@@ -100,7 +100,7 @@ def scores_table(scores: Scores) -> Table:
         [
             heading(label, item.higher_is_better, item.signature), number(item.value), interval_text(item.ci95),
             *([p_text(item.p_value)] if tested else []),
-            f"{len(item.per_example) - item.skipped}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
+            f"{item.n}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
         ]
         for label, item in scores.items()
     ]  # fmt: skip

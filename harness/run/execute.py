@@ -8,9 +8,9 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from harness.run.equal_sizes import common_size, size_note
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
-from harness.run.generate import Captions, generate, prepare
+from harness.run.generate import generate, prepare
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.reference_subsets import position_note
@@ -64,7 +64,15 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     return examples
 
 
-def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None) -> Run:
+def execute(
+    plan: Plan,
+    *,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
+    prepare_directory: Callable[[RunDir], None] | None = None,
+) -> Run:
     """Execute a plan and return the finished run.
 
     Parameters
@@ -79,6 +87,8 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards. With a part, the run directory holds the artifacts of the part, and the run has no results.
+    prepare_directory : callable, optional
+        Called with the run directory of a run that is not finished, before anything is computed.
     """
     options, identity = options or Options(), digest(plan)
     # A finished run of this plan is opened without reading its data set.
@@ -99,6 +109,8 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
         with RunDir.create(output, manifest, mode) if output else nullcontext() as rundir:
             if rundir and rundir.finished:
                 return Run.of(rundir)
+            if rundir and prepare_directory:
+                prepare_directory(rundir)
             provenance, stage = Provenance(manifest), Stages(_stages(plan))
             run = ModelExecution(provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples)
             run.log("started", digest=provenance.digest)
@@ -158,7 +170,7 @@ class ModelExecution(Execution):
         assert self.rundir is not None
         self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
         part_name = str(self.options.part)
-        self.rundir.write_shards(self.size.size, examples=len(self.examples), part=part_name, finished=True)
+        self.rundir.finish_part(self.size.size, examples=len(self.examples), part=part_name)
         self.log("finished part", part=part_name)
         return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
 
@@ -166,32 +178,31 @@ class ModelExecution(Execution):
     def generate_systems(self) -> list[PlannedSystem]:
         """Return the rows of the table of results: captions of each model and generation under the sizes of the grid."""
         plan = self.plan
+        drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
         generated = [
-            (self._captions(model, generation), decodings)
+            (replace(self._captions(model, generation), subset_seed=drawn), decodings)
             for model in plan.models
             for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
         ]
-        largest = (None, None)
-        drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
         text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
         if text:
             self.note(text)
         if plan.spec.sizes == "equal" and generated:
             if self.options.part is not None:
                 raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
-            size = common_size([(captions.label, *captions.sizes()) for captions, _ in generated])
+            size = common_size([(system.label, *system.sizes()) for system, _ in generated])
             if size.note:
                 self.note(size.note)
-            largest = (size.n, size.m)
+            generated = [(replace(system, largest=(size.n, size.m)), decodings) for system, decodings in generated]
         return [
-            PlannedSystem(captions, decoding, count, largest, drawn)
-            for captions, decodings in generated
+            replace(system, decoding=decoding, references=count)
+            for system, decodings in generated
             for decoding in decodings
             for count in plan.reference_counts
-            if not self._exceeds_data(captions, decoding, [item.candidates for item in decodings], count, largest)
+            if not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
         ]
 
-    def _captions(self, model: ModelPlan, decoding: Decoding) -> Captions:
+    def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:
         """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
@@ -233,16 +244,9 @@ class ModelExecution(Execution):
             self.costs[model.label] = work
             print_speed(model.label, work)
 
-    def _exceeds_data(
-        self,
-        captions: Captions,
-        decoding: Decoding,
-        grid: Sequence[int | None],
-        references: int | None,
-        largest: tuple[int | None, int | None],
-    ) -> bool:
+    def _exceeds_data(self, system: PlannedSystem, decoding: Decoding, grid: Sequence[int | None], references: int | None) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
-        sizes = captions.sizes(*largest)
+        sizes = system.sizes()
         if not len(sizes[0]):
             return False
         n, m = (int(values.max()) for values in sizes)
@@ -250,7 +254,7 @@ class ModelExecution(Execution):
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(captions.label, noun, size, available, sizes_of_grid)
+            note = size_note(system.label, noun, size, available, sizes_of_grid)
             if note is None:
                 continue
             if note.text not in self.notes:

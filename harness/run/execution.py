@@ -80,7 +80,7 @@ class Execution:
         """
         size, options = self.options.shard_size, self.options
         if size is None and self.rundir is not None:
-            size = self.rundir.shard_size()
+            size = self.rundir.shard_size(examples)
         part_count = options.part.count if options.part else 1
         grid = grid_of(examples, texts, size=size, workers=options.executor.count, parts=part_count)
         if self.rundir is not None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from itertools import islice
 from typing import cast
-
-import numpy as np
 
 from harness import __version__
 from harness.contracts import (
     Adapter,
     Candidates,
-    CaptionSet,
     CountsUsage,
     Decoding,
     Example,
@@ -31,10 +27,10 @@ from harness.files.media import open_media
 from harness.files.secrets import has_secrets, redact, redact_values
 from harness.llm.store import SETTING, ReplyStore, is_shared
 from harness.registry import current
-from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
+from harness.run.example_store import BLOCK, ExampleStore, example_key
 from harness.run.progress import note
 from harness.run.provenance import code_of
-from harness.run.reference_subsets import ReferenceSubset
+from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import AnswerWriter, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
@@ -43,87 +39,10 @@ from harness.stats.seeds import derive
 
 REQUEST_EXAMPLES = 256
 """Maximum number of examples per call of an adapter."""
-FAILED = -1
-"""Number of candidates of an example that the model could not process, in :attr:`Captions.candidates`."""
 _TEXTS = ("candidates", "references")
 _NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
-ALL_REFERENCES = ReferenceSubset()
-"""All references of an example, in their order."""
 Ask = Callable[[ModelPlan, Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
 """Yields one result of a model per example: its adapter in this process, or one elsewhere."""
-
-
-@dataclass
-class Captions:
-    """Captions of a model under a decoding: sizes and keys in memory, the texts in the artifacts of the run."""
-
-    label: str
-    """Label of the model."""
-    store: ExampleStore
-    start: int
-    """First example."""
-    candidates: np.ndarray
-    """Number of candidates of each example, int32, shape (B,): 0 for a permitted missing one, -1 for a failure."""
-    references: np.ndarray
-    """Number of references that each example has for scoring, int32, shape (B,)."""
-    keys: np.ndarray
-    """Key of each example's captions, uint8, shape (B, 16)."""
-    rows: Callable[[int, int], list[Row]]
-    """Returns the rows of the examples from a position to another."""
-    failures: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Example id -> reason, for the examples that failed."""
-    missing: Sequence[str] = ()
-    """Ids of the examples without candidates that the user permits to be missing."""
-
-    @classmethod
-    def given(cls, label: str, store: ExampleStore, candidates: Iterable[Sequence[str]]) -> Captions:
-        """Return captions that no model generates, one list of candidates per example."""
-        rows: list[Row] = [{"candidates": list(texts)} for texts in candidates]
-        summary = _summary(store.slice(0, len(store)), rows)
-        return cls(label, store, 0, summary.candidates, summary.references, summary.keys, lambda i, k: rows[i:k])
-
-    def __len__(self) -> int:
-        return len(self.candidates)
-
-    def sizes(self, n: int | None = None, m: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of candidates, at most n, and of references, at most m, of the examples with candidates, shapes (B,)."""
-        counts = (self.candidates[self.present], self.references[self.present])
-        candidates, references = (c if cut is None else np.minimum(c, cut) for c, cut in zip(counts, (n, m)))
-        return candidates, references
-
-    @property
-    def present(self) -> np.ndarray:
-        """Mask of the examples with candidates, bool, shape (B,)."""
-        return self.candidates > 0
-
-    def digest(self, start: int, stop: int) -> str:
-        """Return a hash of the captions of the examples from ``start`` to ``stop``."""
-        return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
-
-    def caption_sets(
-        self,
-        start: int | None = None,
-        stop: int | None = None,
-        *,
-        n: int | None = None,
-        m: int | None = None,
-        subset: ReferenceSubset = ALL_REFERENCES,
-    ) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates.
-
-        The first ``n`` candidates and ``m`` references of each are taken, None: all, from references in the order of ``subset``.
-        """
-        first = self.start if start is None else start
-        last = self.start + len(self) if stop is None else stop
-        pairs = zip(self.store.slice(first, last), self.rows(first, last))
-        return [
-            CaptionSet(
-                example.id, tuple(cast("Sequence[str]", row["candidates"])[:n]), subset.arrange(example, row)[:m],
-                example.media, example.source, example.meta,
-            )
-            for example, row in pairs
-            if row.get("candidates")
-        ]  # fmt: skip
 
 
 def generate(
@@ -136,8 +55,8 @@ def generate(
     span: tuple[int, int] | None = None,
     ask: Ask | None = None,
     prepared: bool = False,
-) -> Captions:
-    """Run a model over the examples of a task.
+) -> PlannedSystem:
+    """Run a model over the examples of a task and return its captions, all of them.
 
     Answers that the run has are read, not generated again. No answer is kept of a model that failed on every example.
 
@@ -170,21 +89,10 @@ def generate(
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
     work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or ask_adapter, advance)
     start, stop = span or (0, len(store))
-    block_summaries = [work.block(first, last) for first, last in blocks(start, stop)]
-    failures = {name: reason for summary in block_summaries for name, reason in summary.failures.items()}
-    if failures and len(failures) == stop - start:
+    system = PlannedSystem.join([work.block(first, last) for first, last in blocks(start, stop)] or [work.block(start, start)])
+    if system.failures and len(system.failures) == stop - start:
         work.drop(start, stop)  # nothing to continue from: the next run asks the model again
-    return Captions(
-        model.label,
-        store,
-        start,
-        np.concatenate([np.zeros(0, dtype=np.int32), *(summary.candidates for summary in block_summaries)]),
-        np.concatenate([np.zeros(0, dtype=np.int32), *(summary.references for summary in block_summaries)]),
-        np.concatenate([np.zeros((0, KEY_BYTES), dtype=np.uint8), *(summary.keys for summary in block_summaries)]),
-        work.rows,
-        failures,
-        [name for summary in block_summaries for name in summary.missing],
-    )
+    return system
 
 
 def prepare(model: ModelPlan, task: TaskView) -> None:
@@ -203,17 +111,6 @@ def blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
         end = min(stop, (start // BLOCK + 1) * BLOCK)
         yield start, end
         start = end
-
-
-@dataclass
-class _Part:
-    """Results of one block."""
-
-    candidates: np.ndarray
-    references: np.ndarray
-    keys: np.ndarray
-    failures: dict[str, str]
-    missing: list[str]
 
 
 class _Work:
@@ -246,8 +143,8 @@ class _Work:
         """Remove the answers."""
         self.artifacts.drop_answers([self.key(first // BLOCK) for first, _ in blocks(start, stop)])
 
-    def block(self, start: int, stop: int) -> _Part:
-        """Return the sizes and keys of the captions of a range within a block; missing ones are generated."""
+    def block(self, start: int, stop: int) -> PlannedSystem:
+        """Return the captions of a range within a block; missing ones are generated."""
         answers = self.artifacts.answers(self.key(start // BLOCK))
         rows = dict(answers.read())
         missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
@@ -266,7 +163,8 @@ class _Work:
             if self._shared is not None:
                 self._shared.close()
         self._recent = {start // BLOCK: rows}
-        return _summary(self.store.slice(start, stop), [rows[self.store.key(index)] for index in range(start, stop)])
+        captions = [rows[self.store.key(index)] for index in range(start, stop)]
+        return PlannedSystem.of_rows(self.model.label, self.store, captions, start, self.rows)
 
     def _from_other_runs(self, missing: list[int], rows: dict[str, Row], writer: AnswerWriter) -> list[int]:
         """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
@@ -301,17 +199,6 @@ class _Work:
     def _cut_candidates(self, item: Generation | Failure) -> Generation | Failure:
         n = self.decoding.candidates
         return replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
-
-
-def _summary(examples: Sequence[Example], rows: Sequence[Row]) -> _Part:
-    """Return the sizes and keys of the captions of examples."""
-    sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
-    texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
-    references = [len(e.references if remaining is None else remaining) for e, remaining in zip(examples, texts)]
-    keys = np.frombuffer(b"".join(_row_key(row) for row in rows), dtype=np.uint8).reshape(-1, KEY_BYTES)
-    failures = {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row}
-    missing = [e.id for e, size in zip(examples, sizes) if size == 0]
-    return _Part(np.array(sizes, dtype=np.int32), np.array(references, dtype=np.int32), keys, failures, missing)
 
 
 def shared_key(adapter: Adapter, example: Example) -> str | None:
@@ -372,14 +259,6 @@ def results_of(
     count += sum(1 for _ in results)
     if count != len(examples):
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
-
-
-def _row_key(row: Row) -> bytes:
-    text = _ENCODER.encode(row)
-    return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
 
 
 def _to_row(item: Generation | Failure) -> Row:

@@ -7,7 +7,6 @@ all examples: corpus numbers, intervals, combined p-values, and metrics that are
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +19,9 @@ from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
 from harness.run.task_plan import Plan
-from harness.rundir.answers import join_answers
-from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
+from harness.rundir.format import MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
+from harness.rundir.run_folder import RunFolder
 from harness.rundir.rundir import Mode, RunDir
 from harness.spec.loading import LoadedSpec, load_written_spec
 
@@ -69,24 +68,22 @@ def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: b
     if any(output.resolve() == item.path.resolve() for item in part_folders):
         raise InputError("is a part of the run; give another --output for the whole", str(output))
     plan = _plan(first)
-    manifest = {name: value for name, value in first.manifest.items() if name != "part"} | {"digest": digest(plan)}
-    rundir = RunDir.create(output, manifest, mode)
-    try:
-        if not rundir.finished:
-            _copy(part_folders, output)
-            rundir.write_shards(int(cast(int, first.shards["size"])))
-    finally:
-        rundir.close()
-    return execute(plan, output=output, show=show, options=Options(shard_size=int(cast(int, first.shards["size"]))))
+    options = Options(shard_size=int(cast(int, first.shards["size"])))
+
+    def copy_parts(rundir: RunDir) -> None:
+        rundir.take_parts([item.path for item in part_folders])
+
+    return execute(plan, output=output, mode=mode, show=show, options=options, prepare_directory=copy_parts)
 
 
 def _open_part(folder: Path) -> PartFolder:
-    if not (folder / MANIFEST).is_file():
+    files = RunFolder(folder)
+    if not files.has(MANIFEST):
         raise InputError("no run here; expected a part that harness run --shard I/N wrote", str(folder))
     manifest = read_json_object(folder / MANIFEST)
     if not isinstance(manifest.get("part"), str):
         raise InputError("is a whole run, not a part; harness run --shard I/N writes parts", str(folder))
-    shards = read_json_object(folder / SHARDS) if (folder / SHARDS).is_file() else {}
+    shards = read_json_object(folder / SHARDS) if files.has(SHARDS) else {}
     if shards.get("finished") is not True or not isinstance(shards.get("size"), int):
         raise InputError(f"part {manifest['part']} has not finished; run its command again", str(folder))
     return PartFolder(folder, manifest, shards)
@@ -149,23 +146,3 @@ def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
         "metrics": by_label("metrics", "signature") == {m.label: m.metric.signature() for m in plan.metrics},
     }
     return [name for name, equal in same.items() if not equal]
-
-
-def _copy(part_folders: Sequence[PartFolder], output: Path) -> None:
-    """Bring the artifacts of all parts into the folder of the run; answers of one block are joined."""
-    for folder in ("candidates", "scores"):
-        names = sorted({file.name for item in part_folders for file in (item.path / folder).glob("*") if file.name[0] != "."})
-        (output / folder).mkdir(exist_ok=True)
-        for name in names:
-            sources = [file for item in part_folders if (file := item.path / folder / name).is_file()]
-            target = output / folder / name
-            if folder == "candidates":
-                join_answers(sources, target)
-            elif not target.exists():
-                temporary = target.with_name(f".{name}.tmp")
-                shutil.copyfile(sources[0], temporary)
-                temporary.replace(target)
-    with (output / LOG).open("ab") as log:
-        for item in part_folders:
-            if (item.path / LOG).is_file():
-                log.write((item.path / LOG).read_bytes())

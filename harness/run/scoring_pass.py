@@ -17,7 +17,6 @@ from harness.run.estimates import Estimates
 from harness.run.execution import Execution
 from harness.run.executor import Executor, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
-from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
 from harness.run.progress import bar
 from harness.run.score import Scored
@@ -61,7 +60,7 @@ class ScoringPass:
         if not jobs:
             return
         total = sum(
-            len(metrics) * self._present(self.systems[system].captions, self.shards[shard])
+            len(metrics) * self._present(self.systems[system], self.shards[shard])
             for shard, missing in jobs.items()
             for system, metrics in missing.items()
         )
@@ -98,8 +97,8 @@ class ScoringPass:
         """True for the metrics whose p-values depend on the number of examples of the run."""
         return [scoring.depends_on_all_examples(plan.metric, self.significance) for plan in self.metrics]
 
-    def _present(self, captions: Captions, shard: Shard) -> int:
-        return int(np.count_nonzero(captions.present[shard[0] - captions.start : shard[1] - captions.start]))
+    def _present(self, system: PlannedSystem, shard: Shard) -> int:
+        return int(np.count_nonzero(system.present[shard[0] - system.start : shard[1] - system.start]))
 
     def _key(self, system: int, metric: int, shard: Shard) -> ArtifactKey:
         examples = self._examples[system, metric] if self._needs_all_examples[metric] else None
@@ -133,7 +132,7 @@ class ScoringPass:
             key = item.uncut_key(*self.shards[shard])
             if key not in positions:  # several systems share captions, which go into the job once
                 positions[key] = len(sets)
-                sets.append(item.uncut_sets(*self.shards[shard]))
+                sets.append(item.caption_sets(*self.shards[shard], uncut=True))
             requests.append(self._request(positions[key], system, metrics))
         return Job(shard, sets, requests)
 
@@ -141,7 +140,7 @@ class ScoringPass:
         """Return the request of metrics for a system whose captions have this position in the job."""
         item = self.systems[system]
         counts = tuple((metric, self._examples[system, metric]) for metric in metrics)
-        return Request(captions, system, item.candidates, item.references, counts)
+        return Request(captions, system, item.decoding.candidates, item.references, counts)
 
     @property
     def _labels(self) -> list[str]:
@@ -164,7 +163,7 @@ class ScoringPass:
     def _first_sets(self) -> list[CaptionSet]:
         for start, stop in self.shards:
             for system in self.systems:
-                sets = system.uncut_sets(start, min(stop, start + 64))
+                sets = system.caption_sets(start, min(stop, start + 64), uncut=True)
                 if sets:
                     return sets
         return []
@@ -185,7 +184,7 @@ class ScoringPass:
             scoring.fit_once(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
         scorer = self._scorer(self._whole_features)
-        sets = item.uncut_sets(*self.whole)
+        sets = item.caption_sets(*self.whole, uncut=True)
         with bar(": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show) as advance:
             scored = scorer.score(Job(0, [sets], [self._request(0, system, [metric])]), advance).scored[system, metric]
         self.artifacts.write_arrays(key, scored.to_arrays())

@@ -2,49 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 
 from harness import __version__
 from harness.contracts import CaptionSet, Decoding, Features, Metric, Values
-from harness.run.generate import Captions
+from harness.run.example_store import KEY_BYTES, ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.provenance import code_of, kernels_build
 from harness.run.reference_subsets import ReferenceSubset
 from harness.run.score import scorable
+from harness.rundir.answers import Row
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
 
 MAX_DEPTH = 4
 """Depth to which the parts of a metric are searched for embeddings."""
+FAILED = -1
+"""Number of candidates of an example that the model could not process."""
+_ARRAYS = ("candidate_counts", "reference_counts", "keys")
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlannedSystem:
-    """Captions of one model under one decoding and number of references: a row of the table of results."""
+    """Captions of a model under a decoding, cut to set sizes: a row of the table of results while the run computes it.
 
-    captions: Captions
-    """Captions that all systems share that differ in their sizes alone."""
+    Sizes and keys are in memory, the texts in the artifacts of the run; systems that differ in their sizes alone share both. The
+    :class:`~harness.rundir.samples.System` of a finished run is another type: rows of a table whose columns are read by name.
+    """
+
+    label: str
+    """Label of the model."""
+    store: ExampleStore
+    start: int
+    """First example."""
+    candidate_counts: np.ndarray
+    """Number of candidates of each example, int32, shape (B,): 0 for a permitted missing one, -1 for a failure."""
+    reference_counts: np.ndarray
+    """Number of references that each example has for scoring, int32, shape (B,)."""
+    keys: np.ndarray
+    """Key of each example's captions, uint8, shape (B, 16)."""
+    rows: Callable[[int, int], list[Row]]
+    """Returns the rows of the examples from a position to another."""
+    failures: Mapping[str, str]
+    """Example id -> reason, for the examples that failed."""
+    missing: Sequence[str]
+    """Ids of the examples without candidates that the user permits to be missing."""
     decoding: Decoding = field(default_factory=Decoding)
     references: int | None = None
+    """Number of references that the sets are cut to; None: all."""
     largest: tuple[int | None, int | None] = (None, None)
     """Common numbers of candidates and references that the sets are cut to (``sizes: equal``); None: all."""
     subset_seed: int | None = None
     """Seed with which the references that count are drawn; None: the first ones count."""
 
-    @property
-    def label(self) -> str:
-        """Label of the model."""
-        return self.captions.label
+    @classmethod
+    def of_rows(
+        cls, label: str, store: ExampleStore, rows: Sequence[Row], start: int = 0, read: Callable[[int, int], list[Row]] | None = None
+    ) -> PlannedSystem:
+        """Return a system of the rows of consecutive examples; ``read`` returns rows later, None: those of the sequence."""
+        examples = store.slice(start, start + len(rows))
+        sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
+        texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
+        return cls(
+            label, store, start,
+            np.array(sizes, dtype=np.int32),
+            np.array([len(e.references if own is None else own) for e, own in zip(examples, texts)], dtype=np.int32),
+            np.frombuffer(b"".join(map(_row_key, rows)), dtype=np.uint8).reshape(-1, KEY_BYTES),
+            read or (lambda first, last: list(rows[first - start : last - start])),
+            {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row},
+            [e.id for e, size in zip(examples, sizes) if size == 0],
+        )  # fmt: skip
+
+    @classmethod
+    def join(cls, blocks: Sequence[PlannedSystem]) -> PlannedSystem:
+        """Return the blocks of one system, at least one, as the whole."""
+        arrays = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in _ARRAYS}
+        failures = {name: reason for block in blocks for name, reason in block.failures.items()}
+        return replace(blocks[0], **arrays, failures=failures, missing=[name for block in blocks for name in block.missing])
+
+    def __len__(self) -> int:
+        return len(self.keys)
 
     @property
-    def candidates(self) -> int | None:
-        """Number of candidates that the sets are cut to."""
-        return self.decoding.candidates
+    def present(self) -> np.ndarray:
+        """Mask of the examples with candidates, bool, shape (B,)."""
+        return self.candidate_counts > 0
 
     def describe(self) -> Values:
         """Return the decoding as in result records."""
@@ -54,34 +104,52 @@ class PlannedSystem:
     @property
     def cuts(self) -> tuple[int | None, int | None]:
         """Numbers of candidates and references that the sets are cut to; None: all."""
-        n, m = zip(self.largest, (self.candidates, self.references))
+        n, m = zip(self.largest, (self.decoding.candidates, self.references))
         return _smaller(*n), _smaller(*m)
 
-    def caption_sets(self, start: int, stop: int) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop``."""
-        n, m = self.cuts
-        return self.captions.caption_sets(start, stop, n=n, m=m, subset=self.subset)
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of candidates and references of the examples with candidates, shapes (B,)."""
+        counts = (self.candidate_counts[self.present], self.reference_counts[self.present])
+        candidates, references = (c if cut is None else np.minimum(c, cut) for c, cut in zip(counts, self.cuts))
+        return candidates, references
 
-    def uncut_sets(self, start: int, stop: int) -> list[CaptionSet]:
-        """Return the largest sets of the examples from ``start`` to ``stop``, whose first references are those of :meth:`caption_sets`."""
-        n, m = self.largest
-        return self.captions.caption_sets(start, stop, n=n, m=m, subset=self.subset)
-
-    def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
-        """Return a key that systems share whose :meth:`uncut_sets` are equal."""
-        subset, first = self.subset, self.captions.start
-        if subset.seed is None or subset.size is None:
-            return id(self.captions), b""
-        return id(self.captions), (self.captions.references[start - first : stop - first] > subset.size).tobytes()
+    def digest(self, start: int, stop: int) -> str:
+        """Return a hash of the captions of the examples from ``start`` to ``stop``."""
+        return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
 
     @property
     def subset(self) -> ReferenceSubset:
         """Choice of the references that count."""
         return ReferenceSubset(self.cuts[1], self.subset_seed)
 
-    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of candidates and references of the examples with candidates, shapes (B,)."""
-        return self.captions.sizes(*self.cuts)
+    def caption_sets(self, start: int | None = None, stop: int | None = None, *, uncut: bool = False) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates.
+
+        ``uncut``: the largest sets (:attr:`largest`), whose first references are those of the cut ones.
+        """
+        first = self.start if start is None else start
+        last = self.start + len(self) if stop is None else stop
+        n, m = self.largest if uncut else self.cuts
+        subset = self.subset
+        return [
+            CaptionSet(
+                example.id, tuple(cast("Sequence[str]", row["candidates"])[:n]), subset.arrange(example, row)[:m],
+                example.media, example.source, example.meta,
+            )
+            for example, row in zip(self.store.slice(first, last), self.rows(first, last))
+            if row.get("candidates")
+        ]  # fmt: skip
+
+    def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
+        """Return a key that systems share whose uncut sets are equal."""
+        subset = self.subset
+        if subset.seed is None or subset.size is None:
+            return id(self.keys), b""
+        return id(self.keys), (self.reference_counts[start - self.start : stop - self.start] > subset.size).tobytes()
+
+
+def _row_key(row: Row) -> bytes:
+    return hashlib.sha256(_ENCODER.encode(row).encode()).digest()[:KEY_BYTES]
 
 
 def _smaller(first: int | None, second: int | None) -> int | None:
@@ -110,8 +178,8 @@ class StatisticsKeys:
             f"{system.label} {plan.label}",
             __version__, kernels_build(), plan.metric.signature(), dict(plan.params), code,
             self._significance.model_dump(), self._seed,
-            [system.candidates, system.references, *system.largest, *_draw(system)], examples,
-            system.captions.store.digest(start, stop), system.captions.digest(start, stop), corpus,
+            [system.decoding.candidates, system.references, *system.largest, *_draw(system)], examples,
+            system.store.digest(start, stop), system.digest(start, stop), corpus,
         )  # fmt: skip
 
 

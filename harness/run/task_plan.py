@@ -14,7 +14,7 @@ from harness.spec.models import Spec
 
 @dataclass(frozen=True)
 class ModelPlan:
-    """One model of the run."""
+    """One model of the run: an adapter to ask, of which each decoding and number of references of the grid makes a system."""
 
     label: str
     name: str

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import harness
-from harness.contracts import CaptionSet, Metric
+from harness.contracts import CaptionSet
 from harness.errors import InputError
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
 from harness.run import score as scoring
 from harness.run import warmup
-from harness.run.intervals import estimate
+from harness.run.metric_plan import MetricPlan
+from harness.run.metric_record import number_fields
+from harness.rundir.records import ResultRecord
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
@@ -27,36 +29,19 @@ SAMPLES = 1000
 """Number of bootstrap samples of an interval, as in a spec."""
 
 
-@dataclass(frozen=True, repr=False)
-class MetricResult:
-    """Result of a metric on caption sets."""
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MetricResult(ResultRecord):
+    """Record of a metric on caption sets, with the scores of the examples."""
 
-    value: float
-    """The corpus number over the defined examples."""
     per_example: np.ndarray
     """Scores, float64, shape (B,); NaN where the metric is undefined."""
     p_values: np.ndarray | None
     """Permutation p-values, shape (B,), or None when none were requested."""
-    signature: str
-    p_value: float | None = None
-    """Combined p-value over the examples (:func:`harness.stats.combine.calibrated_p`)."""
-    p_method: str = ""
-    skipped: int = 0
-    """Number of examples for which the metric is undefined."""
-    p_note: str = ""
-    """Reason why there are no p-values although they were requested, to follow the metric's name."""
-    ci95: tuple[float, float] | None = None
-    """95 % interval of the value, bootstrapped over the examples."""
-    interval_note: str = ""
-    """Reason for no interval, or a property of the interval."""
-    label: str = ""
-    """Label of the metric."""
-    higher_is_better: bool | None = None
 
     def __repr__(self) -> str:
         interval = f" ({self.ci95[0]:.4g} … {self.ci95[1]:.4g})" if self.ci95 else ""
         p = "" if self.p_value is None else f", p {self.p_value:.3g}"
-        return f"<{self.label or 'score'} {self.value:.4g}{interval}{p}, {len(self.per_example) - self.skipped} examples>"
+        return f"<{self.metric} {self.value:.4g}{interval}{p}, {self.n} examples>"
 
     def _repr_html_(self) -> str:
         return harness.as_html(self)
@@ -79,13 +64,11 @@ class Scores(dict[str, MetricResult]):
 class BoundMetric:
     """A metric with its parameters, callable on lists of texts."""
 
-    def __init__(self, label: str, metric: Metric, significance: SignificanceSpec | None) -> None:
-        self.label = label
-        self.metric = metric
-        self.significance = significance
+    def __init__(self, plan: MetricPlan, significance: SignificanceSpec | None) -> None:
+        self.plan, self.significance = plan, significance
 
     def __repr__(self) -> str:
-        return f"<metric {self.metric.signature()}>"
+        return f"<metric {self.plan.metric.signature()}>"
 
     def __call__(
         self,
@@ -113,44 +96,29 @@ class BoundMetric:
             An example is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
-        return score_captions({self.label: self.metric}, sets, self.significance, seed, bootstrap)[self.label]
+        return score_captions([self.plan], sets, self.significance, seed, bootstrap)[self.plan.label]
 
 
 def score_captions(
-    metrics: Mapping[str, Metric],
+    plans: Sequence[MetricPlan],
     sets: Sequence[CaptionSet],
     significance: SignificanceSpec | None = None,
     seed: int = 0,
     samples: int = SAMPLES,
 ) -> Scores:
     """Return the results of metrics by label on caption sets, with intervals of ``samples`` bootstrap samples (0: none)."""
-    warmup.warm(metrics.values())
-    order = sorted(metrics, key=lambda label: hasattr(metrics[label], "warm"))  # metrics that still warm up come last
-    scored = dict(zip(order, scoring.score_sets([metrics[label] for label in order], sets, significance, seed)))
-    return Scores({label: _result(label, metric, scored[label], significance, seed, samples) for label, metric in metrics.items()})
+    warmup.warm(plan.metric for plan in plans)
+    order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))  # metrics that still warm up come last
+    scored = scoring.score_sets([plan.metric for plan in order], sets, significance, seed)
+    scored_of = {plan.label: item for plan, item in zip(order, scored)}
+    return Scores({plan.label: _result(plan, scored_of[plan.label], significance, seed, samples) for plan in plans})
 
 
-def _result(
-    label: str, metric: Metric, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int
-) -> MetricResult:
-    """Return the number of a metric with its interval and p-value from the results of the examples."""
-    defined = scored.defined
-    value, interval = estimate(metric, scored.stats[defined], samples, seed)
-    combined = scoring.combine_p_values(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
+def _result(plan: MetricPlan, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int) -> MetricResult:
     return MetricResult(
-        value,
-        scored.per_example(metric),
-        scored.p_values,
-        metric.signature(),
-        combined.get("calibrated"),
-        scored.p_method,
-        int((~defined).sum()),
-        scored.p_note,
-        interval.ends,
-        interval.note or "",
-        label,
-        metric.spec.higher_is_better,
-    )
+        model="", **number_fields(plan, scored, significance, samples, seed),
+        per_example=scored.per_example(plan.metric), p_values=scored.p_values,
+    )  # fmt: skip
 
 
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:

@@ -13,11 +13,11 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from io import FileIO
-from pathlib import Path
 from types import TracebackType
 from typing import cast
 
 from harness.files.json_text import parse_json
+from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
 
@@ -55,15 +55,16 @@ class MemoryAnswers:
 
 
 class AnswerFile:
-    """Rows on disk, one line ``KEY CHECKSUM JSON`` each."""
+    """Rows on disk, one line ``KEY CHECKSUM JSON`` each: the file ``name`` of a run directory."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: RunFolder, name: str) -> None:
+        self.folder, self.name = folder, name
+        self.path = folder.path / name
 
     def read(self) -> dict[str, Row]:
         """Return the rows by key, without damaged lines."""
         try:
-            data = self.path.read_bytes()
+            data = self.folder.read(self.name)
         except FileNotFoundError:
             return {}
         rows: dict[str, Row] = {}
@@ -83,18 +84,18 @@ class AnswerFile:
 
     def writer(self) -> AnswerWriter:
         """Return a writer that appends to the file."""
-        return _FileWriter(self.path)
+        return _FileWriter(self)
 
     def drop(self) -> None:
         """Remove the file."""
-        self.path.unlink(missing_ok=True)
+        self.folder.remove(self.name)
 
 
 class _FileWriter:
     """Appends lines to a file; opened by the first row."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, answers: AnswerFile) -> None:
+        self._answers = answers
         self._file: FileIO | None = None
 
     def __enter__(self) -> AnswerWriter:
@@ -108,9 +109,9 @@ class _FileWriter:
     def append(self, key: str, row: Row) -> None:
         """Write a line; the operating system has it when the call returns."""
         if self._file is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            tail = _unfinished_line(self._path)
-            self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
+            self._file = self._answers.folder.append(self._answers.name)
+            self._file.seek(0)
+            tail = self._file.readall().rpartition(b"\n")[2]  # a line that a kill or a full disk tore
             if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:
@@ -130,12 +131,12 @@ AnswerWriter = MemoryAnswers | _FileWriter
 """Appends rows, in a ``with`` block."""
 
 
-def join_answers(sources: Sequence[Path], target: Path) -> None:
+def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
     """Write the lines of several answer files of one block into ``target``, as new lines of it."""
-    with AnswerFile(target).writer() as writer:
-        present = set(AnswerFile(target).read())
+    with target.writer() as writer:
+        present = set(target.read())
         for source in sources:
-            for key, row in AnswerFile(source).read().items():
+            for key, row in source.read().items():
                 if key not in present:
                     writer.append(key, row)
                     present.add(key)
@@ -158,11 +159,3 @@ def _parse_line(line: bytes) -> tuple[str, Row] | None:
     except ValueError:
         return None
     return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None
-
-
-def _unfinished_line(path: Path) -> bytes:
-    """Return what follows the last newline of a file: a line that a kill or a full disk tore; empty without a file."""
-    try:
-        return path.read_bytes().rpartition(b"\n")[2]
-    except FileNotFoundError:
-        return b""

@@ -11,7 +11,6 @@ import io
 import json
 import logging
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,9 @@ import numpy as np
 
 from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
-from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers
-from harness.rundir.format import plain, write_atomically
+from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
+from harness.rundir.format import ARTIFACT_FOLDERS, plain
+from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
 
@@ -99,37 +99,47 @@ class MemoryArtifacts:
 
 
 class ArtifactStore:
-    """The artifacts of one run directory."""
+    """The artifacts of one run directory.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Parameters
+    ----------
+    folder : Path
+        The run directory.
+    inside : str
+        Folder within it, with a final slash; empty: the directory itself.
+    """
+
+    def __init__(self, folder: Path, inside: str = "") -> None:
+        self.folder, self._files, self._inside = folder, RunFolder(folder), inside
 
     # ------------------------------------------------------------------ captions
     def answers(self, key: ArtifactKey) -> Answers:
         """Return the answers of a model for a block of examples."""
-        return AnswerFile(self.folder / "candidates" / f"{key.stem}.jsonl")
+        return self._answer_file(f"{key.stem}.jsonl")
+
+    def _answer_file(self, name: str) -> AnswerFile:
+        return AnswerFile(self._files, f"{self._inside}candidates/{name}")
 
     def drop_answers(self, keys: Sequence[ArtifactKey]) -> None:
         """Remove the answers of blocks, and their folder when it is empty."""
         for key in keys:
             self.answers(key).drop()
-        folder = self.folder / "candidates"
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        if not self._files.names(f"{self._inside}candidates"):
+            self._files.remove(f"{self._inside}candidates")
 
     # ------------------------------------------------------------------ statistics
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
         """Return the arrays of the statistics artifact called ``stem`` (any shape, by name); None when it is missing or damaged."""
-        file = self._file(stem, "npz")
-        if not file.is_file():
+        name = self._name(stem, "npz")
+        if not self._files.has(name):
             return None
         try:
-            with np.load(file, allow_pickle=False) as stored:
+            with self._files.open(name) as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:
-            return self._warn_of_damage(file)
-        return arrays if checksum == _checksum(arrays) else self._warn_of_damage(file)
+            return self._warn_of_damage(name)
+        return arrays if checksum == _checksum(arrays) else self._warn_of_damage(name)
 
     def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a statistics artifact: arrays of any shape, by name; large ones are compressed."""
@@ -137,18 +147,18 @@ class ArtifactStore:
         size = sum(array.nbytes for array in arrays.values())
         save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
         save(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
-        write_atomically(self._file(key.stem, "npz"), buffer.getvalue())
+        self._files.write(self._name(key.stem, "npz"), buffer.getvalue())
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
         """Write the names of the artifacts that together are the statistics called ``stem``, in the order of the examples."""
-        write_atomically(self._file(stem, "json"), json.dumps({"shards": list(shards)}).encode())
+        self._files.write(self._name(stem, "json"), json.dumps({"shards": list(shards)}).encode())
 
     def shards_of(self, stem: str) -> list[str]:
         """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
-        if self._file(stem, "npz").is_file():
+        if self._files.has(self._name(stem, "npz")):
             return [stem]
         try:
-            content = parse_json(self._file(stem, "json").read_bytes())
+            content = parse_json(self._files.read(self._name(stem, "json")))
             return [name for shard in content["shards"] for name in self.shards_of(str(shard)) or [str(shard)]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
@@ -158,21 +168,33 @@ class ArtifactStore:
         names = self.shards_of(stem)
         return bool(names) and all(self.read_arrays(name) is not None for name in names)
 
+    def take(self, stores: Sequence[ArtifactStore]) -> None:
+        """Bring the artifacts of the parts of this run into its store; answers of one block are joined."""
+        for name in sorted({name for store in stores for name in store._names("candidates")}):
+            sources = [store._answer_file(name) for store in stores if name in store._names("candidates")]
+            join_answers(sources, self._answer_file(name))
+        for store in stores:
+            for name in sorted(store._names("scores") - self._names("scores")):
+                self._files.write(f"{self._inside}scores/{name}", store._files.read(f"{store._inside}scores/{name}"))
+
+    def _names(self, folder: str) -> set[str]:
+        """Return the names of the artifacts in a folder, without those that a killed process was writing."""
+        return {name for name in self._files.names(self._inside + folder) if not name.startswith(".")}
+
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
         """Return True when the run has no artifact yet."""
-        return not any((self.folder / name).exists() for name in ("candidates", "scores"))
+        return not any(self._files.names(self._inside + name) for name in ARTIFACT_FOLDERS)
 
     def clear(self) -> None:
         """Remove all artifacts."""
-        for name in ("candidates", "scores"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+        self._files.remove(*(self._inside + name for name in ARTIFACT_FOLDERS))
 
-    def _file(self, stem: str, ending: str) -> Path:
-        return self.folder / "scores" / f"{Path(stem).name}.{ending}"
+    def _name(self, stem: str, ending: str) -> str:
+        return f"{self._inside}scores/{Path(stem).name}.{ending}"
 
-    def _warn_of_damage(self, file: Path) -> None:
-        _log.warning("%s is damaged; it is computed again", file)
+    def _warn_of_damage(self, name: str) -> None:
+        _log.warning("%s is damaged; it is computed again", self._files.path / name)
 
 
 Artifacts = MemoryArtifacts | ArtifactStore

@@ -1,4 +1,4 @@
-"""File format of the run directory: names, schema versions, JSON, and atomic writing.
+"""File format of the run directory: names, schema versions, JSON.
 
 ``manifest.json`` names the run; ``candidates/`` and ``scores/`` hold captions and statistics, ``shards.json`` the size of shards;
 ``results.json`` and ``samples.parquet`` appear when the run is finished.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from harness.errors import InputError
 from harness.files.json_text import parse_json
 from harness.files.secrets import redact
+from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
 
 RESULTS_SCHEMA = 1
 """Schema version of results.json."""
@@ -27,7 +27,8 @@ MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "sample
 COMPARISONS = "comparisons.json"
 SHARDS = "shards.json"
 ARTIFACT_FOLDERS = ("candidates", "scores")
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SHARDS, "report.html")
+REPORT = "report.html"
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SHARDS, REPORT, COMMIT, PENDING)
 """Everything that a run writes into its directory."""
 
 JsonObject = dict[str, object]
@@ -35,16 +36,7 @@ JsonObject = dict[str, object]
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary name beside ``path``, flush to disk, and rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    RunFolder(path.parent).write(path.name, data)
 
 
 def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:
@@ -82,16 +74,22 @@ def plain(value: object) -> object:
     return value if value is None or isinstance(value, (int, float, bool)) else redact(str(value))
 
 
+def open_run_file(path: Path) -> BinaryIO:
+    """Open a file of a run directory by its path; raises as :meth:`harness.rundir.run_folder.RunFolder.open`."""
+    return RunFolder(path.parent).open(path.name)
+
+
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return the SHA-256 of a file of a run directory, 64 hex digits."""
+    with open_run_file(path) as file:
+        return hashlib.file_digest(cast("Any", file), "sha256").hexdigest()
 
 
 def read_json_object(path: Path) -> JsonObject:
     """Return the JSON object of a file; raise :class:`InputError` when it holds anything else."""
     try:
-        value = parse_json(path.read_text(encoding="utf-8"))
+        with open_run_file(path) as file:
+            value = parse_json(file.read().decode("utf-8"))
     except ValueError as error:
         raise InputError(f"is not valid JSON: {error}", str(path)) from None
     if not isinstance(value, dict):

@@ -22,6 +22,7 @@ from harness.contracts import Values
 from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.rundir.format import LOCK
+from harness.rundir.run_folder import RunFolder
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 """Errors of ``flock`` on a file system that has none."""
@@ -44,10 +45,10 @@ class Owner:
         return cls(platform.node(), boot, os.getpid())
 
     @classmethod
-    def read(cls, path: Path) -> Owner | None:
-        """Return the owner that a lock file names, or None where it names none."""
+    def read(cls, folder: RunFolder) -> Owner | None:
+        """Return the owner that the lock file of a directory names, or None where it names none."""
         try:
-            values = cast("Values", parse_json(path.read_bytes()[:4096]))
+            values = cast("Values", parse_json(folder.read(LOCK)[:4096]))
             return cls(str(values["host"]), str(values["boot"]), int(values["pid"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -78,7 +79,7 @@ class RunLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
+        self._folder = RunFolder(folder)
         self._file: FileIO | None = None
 
     def acquire(self) -> None:
@@ -92,7 +93,7 @@ class RunLock:
             The folder does not exist or cannot be written.
         """
         while self._file is None:
-            file = open(self._path, "r+b", buffering=0, opener=_open_or_create)  # noqa: SIM115  (closed by release)
+            file = self._folder.lock_file(LOCK)
             try:
                 self._file = self._lock_file(file)
             finally:
@@ -106,21 +107,23 @@ class RunLock:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise self._refusal(Owner.read(self._path)) from None
+            raise self._refusal(Owner.read(self._folder)) from None
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
-            owner = Owner.read(self._path)
+            owner = Owner.read(self._folder)
             if owner is not None and owner != Owner.this() and not owner.is_gone():
                 raise self._refusal(owner) from None
+        if os.fstat(file.fileno()).st_nlink > 1:  # a copy by hard links: the other directory's file stays as it is
+            self._folder.remove(LOCK)
         try:
-            return file if os.path.samestat(os.fstat(file.fileno()), os.stat(self._path)) else None
+            return file if os.path.samestat(os.fstat(file.fileno()), os.lstat(self._folder.path / LOCK)) else None
         except FileNotFoundError:
             return None
 
     def _refusal(self, owner: Owner | None) -> HarnessError:
         text = f" ({owner})" if owner else ""
-        return HarnessError(f"{self._path.parent}: another process is writing this run{text}")
+        return HarnessError(f"{self._folder.path}: another process is writing this run{text}")
 
     def release(self) -> None:
         """Release the lock and remove its file, which only the holder does."""
@@ -128,11 +131,7 @@ class RunLock:
             return
         try:
             with contextlib.suppress(OSError):  # the folder may have been removed
-                os.unlink(self._path)
+                self._folder.remove(LOCK)
         finally:
             self._file.close()
             self._file = None
-
-
-def _open_or_create(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT, 0o666)

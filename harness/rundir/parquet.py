@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.files.memory import require_memory
-from harness.rundir.format import write_atomically
+from harness.rundir.format import open_run_file, write_atomically
 
 Arrow = Any
 """A module or an object of pyarrow, which has no types."""
@@ -29,7 +29,8 @@ def column_kinds(path: Path) -> dict[str, str]:
     parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
     types: Arrow = cast(Arrow, arrow).types
     try:
-        schema: Arrow = cast(Arrow, parquet).read_schema(path)
+        with open_run_file(path) as file:
+            schema: Arrow = cast(Arrow, parquet).read_schema(file)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
@@ -48,7 +49,8 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
     """Return one column as Python values; raise :class:`InputError` for a damaged file, and with ``whole`` for missing values."""
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
-        table = parquet.read_table(path, columns=[name])
+        with open_run_file(path) as file:
+            table = parquet.read_table(file, columns=[name])
         if whole:
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
@@ -69,7 +71,8 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
     """Return one number column, float64, shape (rows,), NaN for null; raise :class:`InputError` for a damaged file."""
     parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
     try:
-        column: Arrow = cast(Arrow, parquet).read_table(path, columns=[name]).column(name)
+        with open_run_file(path) as file:
+            column: Arrow = cast(Arrow, parquet).read_table(file, columns=[name]).column(name)
         values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
@@ -80,7 +83,8 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct texts of a column, and the number of each row's text, shape (rows,)."""
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
-        table = parquet.read_table(path, columns=[name], read_dictionary=[name])
+        with open_run_file(path) as file:
+            table = parquet.read_table(file, columns=[name], read_dictionary=[name])
         require_values(table)
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
@@ -93,7 +97,8 @@ def read_table(path: Path) -> Arrow:
     """Return all columns as a ``pyarrow.Table``; raise :class:`InputError` for a damaged file."""
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
-        return parquet.read_table(path)
+        with open_run_file(path) as file:
+            return parquet.read_table(file)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
@@ -108,7 +113,8 @@ def row_count(path: Path) -> int:
     """Return the number of rows of a file; raise :class:`InputError` for a damaged one."""
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
-        return int(parquet.read_metadata(path).num_rows)
+        with open_run_file(path) as file:
+            return int(parquet.read_metadata(file).num_rows)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 

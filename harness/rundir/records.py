@@ -119,8 +119,8 @@ class ResultRecord:
         return (self.p or {}).get("harmonic_mean")
 
     def to_dict(self) -> JsonObject:
-        """Return the record as in results.json."""
-        values: Values = {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return the record as in results.json, without the fields that a subclass adds."""
+        values: Values = {f.name: getattr(self, f.name) for f in fields(ResultRecord)}
         values["ci95"] = list(self.ci95) if self.ci95 else None
         return {
             name: dict(cast("Parameters", value)) if isinstance(value, Mapping) else value

@@ -1,7 +1,8 @@
 """The run directory as an object: created or resumed by a run, opened by report, compare, power, correlate.
 
-``manifest.json`` is written first and never changes; its ``digest`` decides whether a directory holds this run or another.
-``results.json`` and ``samples.parquet`` are written when the run is finished.
+``manifest.json`` names the run: its ``digest`` decides whether a directory holds this run or another. A new directory has it from the
+beginning. A run that replaces another one writes its files beside those of the other (:mod:`harness.rundir.run_folder`): results and
+samples come into the directory by one commit, and with them the manifest of the run that they belong to.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, cast
+from typing import BinaryIO, Literal, cast
 
 from harness.errors import BUG_LOG, HarnessError, InputError
+from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
 from harness.rundir.artifacts import ArtifactStore, content_digest
 from harness.rundir.format import (
@@ -26,6 +28,7 @@ from harness.rundir.format import (
     COMPARISONS,
     LOG,
     MANIFEST,
+    REPORT,
     RESULTS,
     RESULTS_SCHEMA,
     RUN_FILES,
@@ -36,11 +39,11 @@ from harness.rundir.format import (
     plain,
     read_json_object,
     to_json,
-    write_atomically,
 )
 from harness.rundir.lock import RunLock
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
 from harness.rundir.samples import SampleTable
 from harness.rundir.shapes import Results, check_manifest, check_results
 
@@ -60,17 +63,24 @@ class RunDir:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.folder = RunFolder(path)
         self.artifacts = ArtifactStore(path)
         self._lock = RunLock(path)
+        self._replaces = False
+        """True while the files of this run wait for the commit that puts them in place of another run's."""
+        self._inside = ""
+        """Folder, with a slash, of captions, statistics and log: that of the next commit for a run that keeps nothing."""
 
     # ------------------------------------------------------------------ opening
     @classmethod
     def open(cls, path: str | Path) -> RunDir:
         """Return a finished run; raise :class:`InputError` when there is none or it is not finished."""
         run = cls(Path(path))
+        run._complete_commit()
+        run.folder.check(RUN_FILES)
         for name in (MANIFEST, RESULTS):
-            if not (run.path / name).is_file():
-                unfinished = (run.path / MANIFEST).is_file()
+            if not run.folder.has(name):
+                unfinished = run.folder.has(MANIFEST)
                 state = "the run has not finished; continue it with --resume" if unfinished else "no run here"
                 part_name = (run.held_manifest() or {}).get("part")
                 if part_name:
@@ -102,6 +112,7 @@ class RunDir:
         """
         run = cls(path)
         run._check(run._read_stored_manifest(mode), manifest, mode)  # before anything is written
+        run.folder.check(RUN_FILES)
         try:
             if run._take(manifest, mode):
                 run._begin(manifest, mode)
@@ -128,52 +139,84 @@ class RunDir:
                 raise
         raise AssertionError("the last attempt returns or raises")
 
+    def _complete_commit(self) -> None:
+        """Carry out the renames of a commit that a kill cut off; where this process may not, the files are read where they are."""
+        if self.folder.has_commit:
+            try:
+                self._lock.acquire()
+            except (HarnessError, OSError):  # a running writer does it, or the directory is read-only
+                return
+            try:
+                self.folder.complete()
+            finally:
+                self.close()
+
     def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
         """Bring the locked directory into the state of a run that begins or goes on."""
+        self.folder.complete()
         previous = self._read_stored_manifest(mode)  # another process may have written it before the lock was free
         self._check(previous, manifest, mode)
-        if mode == "fresh":
-            self._clear()
         self._remove_temporary()
         self._drop_damaged_results()
-        if previous is not None and mode == "extend" and previous.get("digest") != manifest["digest"]:
-            for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, "report.html"):
-                (self.path / name).unlink(missing_ok=True)
-            previous = None
-        if previous is None or mode == "fresh":
-            write_atomically(self.path / MANIFEST, to_json(manifest))
+        is_new = previous is None and self.artifacts.is_empty()
+        if not is_new and (mode == "fresh" or (previous or manifest).get("digest") != manifest["digest"]):
+            self.replace_run(manifest, fresh=mode == "fresh" or (mode != "extend" and self._waits_afresh))
+        elif not self.finished:
+            self.folder.remove(PENDING)
+            if previous is None:
+                self.folder.write(MANIFEST, to_json(manifest))
 
-    def begin_again(self, manifest: Mapping[str, object]) -> None:
-        """Remove the results and write another manifest of the same digest; captions and statistics stay."""
-        (self.path / RESULTS).unlink(missing_ok=True)
-        write_atomically(self.path / MANIFEST, to_json(manifest))
+    def replace_run(self, manifest: Mapping[str, object], *, fresh: bool = False) -> None:
+        """Begin the run of ``manifest`` beside the one in the directory, which stays until :meth:`write_results`.
+
+        A run that was begun so and killed goes on. With ``fresh``, captions and statistics of the run in the directory are not used.
+        """
+        if not self._waits(manifest) or self._waits_afresh != fresh:
+            self.folder.remove(PENDING)
+        elif fresh:
+            _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
+        self._replaces, self._inside = True, f"{PENDING}/" if fresh else ""
+        self.artifacts = ArtifactStore(self.path, self._inside)
+        if fresh:
+            self.folder.append(self._inside + LOG).close()
+        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(manifest))
         self.__dict__.pop("provenance", None)
+
+    def _waits(self, manifest: Mapping[str, object]) -> bool:
+        """Return True when the run of ``manifest`` was begun beside the one in the directory, and has not ended."""
+        return (self._read_object(f"{PENDING}/{MANIFEST}") or {}).get("digest") == manifest["digest"]
+
+    @property
+    def _waits_afresh(self) -> bool:
+        """True when the run that was begun beside the one in the directory uses nothing of it: it has a log of its own."""
+        return LOG in self.folder.names(PENDING)
 
     def held_manifest(self) -> JsonObject | None:
         """Return the manifest in the directory, None without a readable one."""
+        return self._read_object(MANIFEST)
+
+    def _read_object(self, name: str) -> JsonObject | None:
+        """Return the JSON object of a file, None without a readable one."""
         try:
-            return read_json_object(self.path / MANIFEST)
-        except (OSError, InputError):
+            content: object = parse_json(self.folder.read(name))
+        except (OSError, ValueError, InputError):
             return None
+        return cast(JsonObject, content) if isinstance(content, dict) else None
 
     def _read_stored_manifest(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
-        file = self.path / MANIFEST
-        if not file.is_file():
+        if not self.folder.has(MANIFEST):
             return None
-        try:
-            previous = read_json_object(file)
-        except InputError:
-            previous = {}
+        previous = self.held_manifest() or {}
         if "digest" in previous or mode == "fresh":
             return previous
-        raise InputError("is no manifest of a run; give another --output or --fresh", str(file))
+        raise InputError("is no manifest of a run; give another --output or --fresh", str(self.path / MANIFEST))
 
     def _check(self, previous: JsonObject | None, manifest: Mapping[str, object], mode: Mode) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise InputError("is a file; expected a folder for the run", str(self.path))
         same = previous is not None and previous.get("digest") == manifest["digest"]
-        if previous is not None and mode not in ("fresh", "extend") and not same:
+        if previous is not None and mode not in ("fresh", "extend") and not same and not self._waits(manifest):
             raise InputError(
                 f"holds another run ({_name(previous)}); this one is {_name(manifest)}. Give another --output, --extend to keep what "
                 "both share, or --fresh to replace it",
@@ -187,18 +230,17 @@ class RunDir:
             )
         if previous is None and mode in ("resume", "extend"):
             raise InputError("holds no run to resume", str(self.path))
-        if previous is None and mode == "auto" and self.path.is_dir():
+        if previous is None and self.path.is_dir():
             foreign = [p.name for p in self.path.iterdir() if p.name not in RUN_FILES and not _is_temporary(p.name)]
             if foreign:
                 raise InputError("is not empty and is no run directory; give another --output", str(self.path))
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
-        for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, LOG, "report.html"):
-            (self.path / name).unlink(missing_ok=True)
+        self.folder.remove(RESULTS, COMPARISONS, SAMPLES, SHARDS, LOG, REPORT)
         self.artifacts.clear()
         self._remove_temporary()
-        (self.path / MANIFEST).unlink(missing_ok=True)
+        self.folder.remove(PENDING, MANIFEST)
 
     def _drop_damaged_results(self) -> None:
         """Remove results that cannot be read, so that the run goes on and writes them again from its artifacts."""
@@ -210,25 +252,26 @@ class RunDir:
             lost = [r.statistics for r in probe.records if r.statistics and not self.artifacts.is_whole(r.statistics)]
             if lost:
                 raise InputError(f"lacks the statistics {lost[0]}, or they are damaged", str(self.path))
-            if (self.path / SHARDS).is_file() and self.shard_size() is None:
+            if self.folder.has(SHARDS) and self._read_shards(SHARDS) is None:
                 raise InputError("is damaged", str(self.path / SHARDS))
         except (HarnessError, *DAMAGED) as error:
             _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
-            (self.path / RESULTS).unlink()
+            self.folder.remove(RESULTS)
 
     def _remove_temporary(self) -> None:
         """Remove what a killed process was writing; only the holder of the lock writes these names."""
-        for folder, names in (
-            (self.path, (MANIFEST, RESULTS, SAMPLES, SHARDS)),
-            *((self.path / name, None) for name in ARTIFACT_FOLDERS),
-        ):
-            for file in folder.glob(".*.tmp"):
-                if names is None or file.name.startswith(tuple(f".{name}." for name in names)):
-                    file.unlink(missing_ok=True)
+        own = tuple(f".{name}." for name in (MANIFEST, RESULTS, SAMPLES, SHARDS, COMMIT))
+        for folder in ("", *(f"{inside}{name}" for inside in ("", f"{PENDING}/") for name in ARTIFACT_FOLDERS)):
+            for name in self.folder.names(folder):
+                if _is_temporary(name) and (folder or name.startswith(own)):
+                    self.folder.remove(f"{folder}/{name}" if folder else name)
 
     def discard_if_empty(self) -> None:
         """Remove the files of a run that failed before it had any captions or scores."""
-        if self.artifacts.is_empty() and not (self.path / RESULTS).exists():
+        if self._replaces:
+            if self.artifacts.is_empty() or not self._inside:
+                self.folder.remove(PENDING)
+        elif self.artifacts.is_empty() and not self.folder.has(RESULTS):
             self._clear()
             self.close()
             if not any(self.path.iterdir()):
@@ -250,14 +293,15 @@ class RunDir:
     # ------------------------------------------------------------------ reading
     @property
     def finished(self) -> bool:
-        """True when results and samples are on disk."""
-        return (self.path / RESULTS).is_file() and (self.path / SAMPLES).is_file()
+        """True when results and samples of this run are on disk."""
+        return not self._replaces and self.folder.has(RESULTS) and self.folder.has(SAMPLES)
 
     @cached_property
     def provenance(self) -> Provenance:
         """Provenance of the run: spec, data, models, metrics, versions."""
-        content = read_json_object(self.path / MANIFEST)
-        check_manifest(content, self.path / MANIFEST)
+        file = self.path / (f"{PENDING}/{MANIFEST}" if self._replaces else MANIFEST)
+        content = read_json_object(file)
+        check_manifest(content, file)
         return Provenance(content)
 
     @cached_property
@@ -281,21 +325,45 @@ class RunDir:
         return SampleTable.open(self.path / SAMPLES, self.results.samples_sha256)
 
     # ------------------------------------------------------------------ shards
-    def shard_size(self) -> int | None:
-        """Return the number of examples per shard that the run was begun with; None without a whole file."""
-        try:
-            content = read_json_object(self.path / SHARDS)
-        except (OSError, InputError):
-            return None
+    def shard_size(self, examples: int | None = None) -> int | None:
+        """Return the number of examples per shard that the run was begun with; None without a whole file.
+
+        A run that replaces another one over as many ``examples`` has the shards of that one, whose statistics it may use.
+        """
+        content = self._read_shards(self._shards) or (self._read_shards(SHARDS) if self._replaces and not self._inside else None)
+        is_same = content is not None and (not self._replaces or content.get("examples") in (None, examples))
+        return cast("int", content["size"]) if content is not None and is_same else None
+
+    @property
+    def _shards(self) -> str:
+        return f"{PENDING}/{SHARDS}" if self._replaces else SHARDS
+
+    def _read_shards(self, name: str) -> JsonObject | None:
+        """Return the content of a file of shards, None without a whole one."""
+        content = self._read_object(name) or {}
         checksum = content.pop(CHECKSUM, None)
         size = content.get("size")
-        is_intact = checksum == content_digest(content) and isinstance(size, int) and size > 0
-        return cast("int", size) if is_intact else None
+        return content if checksum == content_digest(content) and isinstance(size, int) and size > 0 else None
 
     def write_shards(self, size: int, **values: object) -> None:
         """Write the number of examples per shard, so that a resumed run has the same shards."""
         content: JsonObject = {"size": size, **values}
-        write_atomically(self.path / SHARDS, to_json({**content, CHECKSUM: content_digest(content)}))
+        if not content.items() <= (self._read_shards(self._shards) or {}).items():  # a finished part stays finished
+            self.folder.write(self._shards, to_json({**content, CHECKSUM: content_digest(content)}))
+
+    def take_parts(self, folders: Sequence[Path]) -> None:
+        """Bring captions, statistics and logs of the parts of this run into the directory."""
+        self.artifacts.take([ArtifactStore(folder) for folder in folders])
+        for part_files in map(RunFolder, folders):
+            if part_files.has(LOG):
+                with self.folder.append(self._inside + LOG) as log:
+                    log.write(part_files.read(LOG))
+
+    def finish_part(self, size: int, **values: object) -> None:
+        """Write that this part of a run is complete."""
+        self.write_shards(size, **values, finished=True)
+        if self._replaces:
+            self.commit()
 
     # ------------------------------------------------------------------ writing
     def write_results(
@@ -305,12 +373,12 @@ class RunDir:
         notes: Sequence[str],
         costs: Mapping[str, object] | None = None,
     ) -> None:
-        """Write results.json beside samples.parquet, which is there: a directory with results is finished."""
+        """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
         content: JsonObject = {
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
-            SAMPLES_CHECKSUM: file_digest(self.path / SAMPLES),
+            SAMPLES_CHECKSUM: file_digest(self.path / PENDING / SAMPLES),
             "results": [record.to_dict() for record in records],
         }
         if failed:
@@ -320,13 +388,26 @@ class RunDir:
         if costs:
             content["costs"] = dict(costs)
         content = cast(JsonObject, plain(content))
-        write_atomically(self.path / RESULTS, to_json({**content, CHECKSUM: content_digest(content)}))
+        self.folder.write(f"{PENDING}/{RESULTS}", to_json({**content, CHECKSUM: content_digest(content)}))
+        self.commit()
+
+    def create_samples(self) -> BinaryIO:
+        """Open the file of the samples for writing; it comes into the directory with the results."""
+        return self.folder.create(f"{PENDING}/{SAMPLES}")
+
+    def commit(self) -> None:
+        """Put the files of this run in place of those of the run before; what this run does not have is removed."""
+        removed = (RESULTS, SAMPLES, COMPARISONS, SHARDS, REPORT) if self._replaces else ()
+        self.folder.commit((*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed)
+        self._replaces, self._inside = False, ""
+        self.artifacts = ArtifactStore(self.path)
+        self.__dict__.pop("provenance", None)
 
     def log(self, event: str, **values: object) -> None:
         """Append one event to log.jsonl; a torn last line after a kill is harmless."""
         line = json.dumps(plain({"time": round(time.time(), 3), "event": event, **values}), ensure_ascii=True)
-        with open(self.path / LOG, "a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        with self.folder.append(self._inside + LOG) as file:
+            file.write(f"{line}\n".encode())
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import importlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 import numpy as np
 
@@ -70,8 +70,8 @@ class SampleWriter:
 
     Parameters
     ----------
-    path : Path, optional
-        File to write; None: the table is kept in memory (:attr:`table`).
+    file : binary file, optional
+        File to write, closed at the end; None: the table is kept in memory (:attr:`table`).
     metrics : sequence of str
         Labels of the metrics.
     tested : collection of str
@@ -80,15 +80,15 @@ class SampleWriter:
         True when examples have metadata.
     """
 
-    def __init__(self, path: Path | None, metrics: Sequence[str], tested: Sequence[str], *, has_meta: bool) -> None:
-        self._path = path
+    def __init__(self, file: BinaryIO | None, metrics: Sequence[str], tested: Sequence[str], *, has_meta: bool) -> None:
+        self._file = file
         self._metrics, self._tested, self._has_meta = list(metrics), list(tested), has_meta
         self._columns = SampleColumns(metrics)
         self._writer: Arrow = None
 
     @property
     def table(self) -> SampleTable:
-        """The table, of a writer without a path."""
+        """The table, of a writer without a file."""
         return self._columns.table()
 
     def write(
@@ -100,11 +100,11 @@ class SampleWriter:
         p_values: Mapping[str, np.ndarray],
     ) -> None:
         """Add rows: caption sets, scores and p-values (B,) by metric."""
-        columns = self._columns if self._path is None else SampleColumns(self._metrics)
+        columns = self._columns if self._file is None else SampleColumns(self._metrics)
         columns.begin(model, decoding, sets)
         for name in self._metrics:
             columns.add(name, scores[name], p_values.get(name))
-        if self._path is not None and sets:
+        if self._file is not None and sets:
             self._append(columns)
 
     def _append(self, columns: SampleColumns) -> None:
@@ -125,31 +125,23 @@ class SampleWriter:
     def _open(self, schema: Arrow) -> Arrow:
         if self._writer is None:
             parquet: Arrow = importlib.import_module("pyarrow.parquet")
-            self._writer = parquet.ParquetWriter(self._temporary, schema, compression="zstd")
+            self._writer = parquet.ParquetWriter(self._file, schema, compression="zstd")
         return self._writer
-
-    @property
-    def _temporary(self) -> Path:
-        assert self._path is not None
-        return self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
 
     def __enter__(self) -> SampleWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._path is None:
+        if self._file is None:
             return
-        try:
+        with self._file:
             if kind is None:
                 arrow: Arrow = importlib.import_module("pyarrow")
                 self._open(arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])).close()
-                with open(self._temporary, "rb") as file:
-                    os.fsync(file.fileno())
-                os.replace(self._temporary, self._path)
+                self._file.flush()
+                os.fsync(self._file.fileno())
             elif self._writer is not None:
                 self._writer.close()
-        finally:
-            self._temporary.unlink(missing_ok=True)
 
 
 def _metadata(meta: Parameters) -> str | None:

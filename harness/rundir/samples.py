@@ -139,9 +139,11 @@ class SampleTable:
         path = self._unread
         if path is None:
             return None
-        if not path.is_file():
-            raise InputError("is missing; run the spec again to rebuild it", str(path))
-        if self._checksum is not None and file_digest(path) != self._checksum:
+        try:
+            digest = file_digest(path)
+        except FileNotFoundError:
+            raise InputError("is missing; run the spec again to rebuild it", str(path)) from None
+        if self._checksum not in (None, digest):
             raise damaged_file_error(path, "its checksum differs")
         kinds = column_kinds(path) if row_count(path) else {}
         expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from harness.contracts import CaptionSet, Metric, Parameters, TokenScoreMetric, TokenScores
+from harness.contracts import CaptionSet, Parameters, TokenScoreMetric, TokenScores
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
@@ -125,7 +125,7 @@ class WrappedMetric:
             scores = [[from_values(entry) for entry in json.loads(row)] for row in rows]
             return cast(TokenScoreMetric, self.plan.metric).evaluate_scores(scores)
         sets = [_caption_set(k, json.loads(row)) for k, row in enumerate(rows)]
-        return score_captions({self.label: cast(Metric, self.plan.metric)}, sets)[self.label]
+        return score_captions([cast(MetricPlan, self.plan)], sets)[self.label]
 
     def values(self, rows: Sequence[str]) -> dict[str, float]:
         """Return label -> number over examples; a metric of level ``model`` has one label per column."""

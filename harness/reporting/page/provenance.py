@@ -12,7 +12,7 @@ from harness.files.json_text import parse_json
 from harness.reporting.metric_labels import shown_name
 from harness.reporting.table import Table, number
 from harness.run.finished import Run
-from harness.rundir.format import LOG
+from harness.rundir.format import LOG, open_run_file
 
 DELIMITER = "SPEC"
 """Word that ends the spec in the command."""
@@ -91,7 +91,9 @@ def _events(path: Path | None) -> list[Values]:
     if path is None or not (path / LOG).is_file():
         return []
     events: list[Values] = []
-    for line in (path / LOG).read_text(encoding="utf-8", errors="replace").splitlines():
+    with open_run_file(path / LOG) as file:
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    for line in lines:
         try:
             event = parse_json(line)
         except ValueError:

@@ -11,7 +11,7 @@ from harness.contracts import CaptionSet, Example
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES
+from harness.rundir.format import SAMPLES, open_run_file
 from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.samples import System
 from harness.spec.models import DatasetSpec
@@ -31,7 +31,7 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     rows = set(system.rows.tolist())
     start = 0
     try:
-        with parquet.ParquetFile(path) as file:
+        with open_run_file(path) as opened, parquet.ParquetFile(opened) as file:
             for group in range(file.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
                 if start <= last and start + length > first:

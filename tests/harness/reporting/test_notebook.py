@@ -61,7 +61,7 @@ def scores():
 def test_scores_have_intervals_and_short_representations(scores):
     rouge = scores["rouge"]
     assert rouge.ci95[0] < rouge.value < rouge.ci95[1]
-    assert (rouge.label, rouge.higher_is_better) == ("rouge", True)
+    assert (rouge.metric, rouge.higher_is_better) == ("rouge", True)
     assert repr(rouge).startswith(f"<rouge {rouge.value:.4g} (")
     assert len(repr(scores).splitlines()) == 2
     rows = Cells(scores._repr_html_()).rows

@@ -10,7 +10,8 @@ import pytest
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
 from harness.run import generate as module
-from harness.run.generate import Captions, as_generation, generate
+from harness.run.generate import as_generation, generate
+from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan
 from harness.rundir.artifacts import ArtifactStore
 
@@ -36,7 +37,7 @@ def caption(example: Example):
     return (f"a {example.id}", "b", "c")
 
 
-def run(model: Model, artifacts=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Captions:  # noqa: B008  (immutable)
+def run(model: Model, artifacts=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> PlannedSystem:  # noqa: B008  (immutable)
     task = TaskView(examples, decoding)
     return generate(ModelPlan("m", "mine", {}, model), task, seed=seed, artifacts=artifacts)
 

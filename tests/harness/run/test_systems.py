@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import current
 from harness.run.example_store import ExampleStore
-from harness.run.generate import Captions, generate
+from harness.run.generate import generate
 from harness.run.metric_plan import metric_plan
 from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, is_corpus_free, scorable_examples
 from harness.run.task_plan import ModelPlan
@@ -39,7 +41,7 @@ def captions(store):
 
 
 def system(captions, candidates=None, references=None, largest=(None, None)) -> PlannedSystem:
-    return PlannedSystem(captions, Decoding(candidates=candidates), references, largest)
+    return replace(captions, decoding=Decoding(candidates=candidates), references=references, largest=largest)
 
 
 def test_sizes_are_those_of_the_examples_with_candidates(captions):
@@ -53,7 +55,7 @@ def test_sizes_are_those_of_the_examples_with_candidates(captions):
 
 
 def test_captions_that_no_model_generates(store):
-    given = Captions.given("m", store, [["a"] * (k % 3) for k in range(6)])
+    given = PlannedSystem.of_rows("m", store, [{"candidates": ["a"] * (k % 3)} for k in range(6)])
     assert given.caption_sets() == captions_of(store).caption_sets()
     assert given.digest(0, 6) == captions_of(store).digest(0, 6)
 

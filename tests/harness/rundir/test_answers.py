@@ -7,13 +7,14 @@ import io
 import pytest
 
 from harness.rundir.answers import AnswerFile, MemoryAnswers, join_answers
+from harness.rundir.run_folder import RunFolder
 
 ROWS = {"aa": {"candidates": ["a dog", "ein Hund ü \ud800"]}, "bb": {"failure": "offline"}}
 
 
 @pytest.fixture
 def file(tmp_path):
-    answers = AnswerFile(tmp_path / "candidates" / "m.jsonl")
+    answers = AnswerFile(RunFolder(tmp_path), "candidates/m.jsonl")
     with answers.writer() as writer:
         for key, row in ROWS.items():
             writer.append(key, row)
@@ -22,17 +23,17 @@ def file(tmp_path):
 
 def test_rows_come_back_as_written(file):
     assert file.read() == ROWS
-    assert AnswerFile(file.path.with_name("none")).read() == {}
+    assert AnswerFile(file.folder, "none").read() == {}
 
 
 def test_a_writer_without_rows_makes_no_file(tmp_path):
-    with AnswerFile(tmp_path / "x").writer():
+    with AnswerFile(RunFolder(tmp_path), "x").writer():
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_a_row_is_on_disk_when_append_returns(tmp_path):
-    answers = AnswerFile(tmp_path / "x")
+    answers = AnswerFile(RunFolder(tmp_path), "x")
     with answers.writer() as writer:
         writer.append("aa", ROWS["aa"])
         assert answers.read() == {"aa": ROWS["aa"]}
@@ -59,8 +60,8 @@ class NearlyFull(io.FileIO):
 
 
 def test_short_writes_are_continued(tmp_path, monkeypatch):
-    monkeypatch.setattr("builtins.open", lambda path, mode, buffering: NearlyFull(path, mode.replace("b", "")))
-    answers = AnswerFile(tmp_path / "x")
+    monkeypatch.setattr("harness.rundir.run_folder.FileIO", NearlyFull)
+    answers = AnswerFile(RunFolder(tmp_path), "x")
     with answers.writer() as writer:
         for key, row in ROWS.items():
             writer.append(key, row)
@@ -80,15 +81,15 @@ def test_a_changed_caption_is_noticed(file):
 
 
 def test_parts_of_a_block_are_joined(file, tmp_path):
-    other = AnswerFile(tmp_path / "other.jsonl")
+    other = AnswerFile(RunFolder(tmp_path), "other.jsonl")
     with other.writer() as writer:
         writer.append("cc", {"candidates": ["x"]})
         writer.append("bb", ROWS["bb"])
-    target = tmp_path / "target.jsonl"
-    join_answers([file.path, other.path], target)
-    join_answers([file.path, other.path], target)
-    assert AnswerFile(target).read() == {**ROWS, "cc": {"candidates": ["x"]}}
-    assert len(target.read_text().splitlines()) == 3
+    target = AnswerFile(RunFolder(tmp_path), "target.jsonl")
+    join_answers([file, other], target)
+    join_answers([file, other], target)
+    assert target.read() == {**ROWS, "cc": {"candidates": ["x"]}}
+    assert len(target.path.read_text().splitlines()) == 3
 
 
 def test_rows_in_memory_and_dropped_files(file):

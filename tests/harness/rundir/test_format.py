@@ -16,7 +16,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monke
     file = tmp_path / "x.json"
     write_atomically(file, b"old")
 
-    def no_rename(*names):
+    def no_rename(*names, **folders):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", no_rename)

@@ -17,6 +17,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.rundir.lock import Owner, RunLock
+from harness.rundir.run_folder import RunFolder
 
 HOLD = "import sys; from pathlib import Path; from harness.rundir.lock import RunLock; RunLock(Path(sys.argv[1])).acquire()"
 TAKE_TURNS = """
@@ -110,7 +111,7 @@ def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free)
     (tmp_path / ".lock").write_text(json.dumps(asdict(replace(Owner.this(), **change))))
     if free:
         RunLock(tmp_path).acquire()
-        assert Owner.read(tmp_path / ".lock") == Owner.this()
+        assert Owner.read(RunFolder(tmp_path)) == Owner.this()
     else:
         with pytest.raises(HarnessError, match="another process is writing this run"):
             RunLock(tmp_path).acquire()
@@ -119,7 +120,7 @@ def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free)
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"host": 1}'])
 def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
     (tmp_path / ".lock").write_bytes(content)
-    assert Owner.read(tmp_path / ".lock") is None
+    assert Owner.read(RunFolder(tmp_path)) is None
     RunLock(tmp_path).acquire()
 
 

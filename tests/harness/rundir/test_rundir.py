@@ -18,6 +18,8 @@ from harness.rundir.samples import SampleTable
 from tests.support.sample_files import write_samples
 
 MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
+OTHER = {"task": "u", "digest": "x", "signature": "u|m:1"}
+KEY = ArtifactKey.of("artifact", 1)
 COLUMNS = {
     "model": ["a", "a"], "decoding": ["{}", "{}"], "example": ["1", "2"], "candidates": [["x"], ["y"]],
     "references": [["x"], ["z"]], "m": [0.5, None],
@@ -28,8 +30,13 @@ def create(path, manifest=MANIFEST, mode="auto"):
     return RunDir.create(path, manifest, mode)
 
 
+def files_of(folder):
+    """Return the content of each file by its path."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
 def finish(run):
-    write_samples(run.path / "samples.parquet", SampleTable(COLUMNS))
+    write_samples(run.path / ".next" / "samples.parquet", SampleTable(COLUMNS))
     run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1)], {}, ["a note"])
     run.close()
 
@@ -52,29 +59,71 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
     again.close()
     with pytest.raises(InputError, match=r"holds another run \(task t, abc\); this one is task u, x"):
         create(tmp_path / "r", {"task": "u", "digest": "x"})
-    create(tmp_path / "r", {"task": "u", "digest": "x"}, "fresh").close()
+    finish(create(tmp_path / "r", OTHER, "fresh"))
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume"])
 def test_the_manifest_of_a_run_that_goes_on_stays_as_it_is(tmp_path, mode):
-    create(tmp_path / "r", {**MANIFEST, "versions": "first"}).close()
+    create(tmp_path / "r", {**MANIFEST, "versions": {"x": "first"}}).close()
     before = (tmp_path / "r" / "manifest.json").read_bytes()
-    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, mode).close()
+    create(tmp_path / "r", {**MANIFEST, "versions": {"x": "second"}}, mode).close()
     assert (tmp_path / "r" / "manifest.json").read_bytes() == before
-    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, "fresh").close()
-    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == "second"
+    finish(create(tmp_path / "r", {**MANIFEST, "versions": {"x": "second"}}, "fresh"))
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == {"x": "second"}
 
 
-def test_fresh_removes_results_before_the_manifest(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("manifest", "mode"), [(MANIFEST, "fresh"), (OTHER, "fresh"), (OTHER, "extend")])
+def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mode):
+    first = create(tmp_path / "r")
+    first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    finish(first)
+    (tmp_path / "r" / "report.html").write_text("<p>")
+    old = files_of(tmp_path / "r")
+    run = create(tmp_path / "r", manifest, mode)
+    run.log("started")
+    assert not run.finished
+    assert (run.artifacts.read_arrays(KEY.stem) is None) == (mode == "fresh")
+    run.artifacts.write_arrays(ArtifactKey.of("artifact", 2), {"stats": np.zeros(3)})
+    run.close()
+    new = files_of(tmp_path / "r")
+    assert {name: new[name] for name in old if name != "log.jsonl"} == {name: old[name] for name in old if name != "log.jsonl"}
+    assert RunDir.open(tmp_path / "r").provenance.digest == "abc"
+
+    again = create(tmp_path / "r", manifest, mode)
+    assert again.artifacts.read_arrays(ArtifactKey.of("artifact", 2).stem) is not None, "what the killed run had stays"
+    finish(again)
+    assert RunDir.open(tmp_path / "r").provenance.digest == manifest["digest"]
+    assert (RunDir.open(tmp_path / "r").artifacts.read_arrays(KEY.stem) is None) == (mode == "fresh")
+    assert not (tmp_path / "r" / "report.html").exists()
+    assert not (tmp_path / "r" / ".next").exists()
+
+
+def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path):
     finish(create(tmp_path / "r"))
-    removed = []
-    from pathlib import Path
+    run = create(tmp_path / "r", OTHER, "fresh")
+    run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    run.close()
+    again = create(tmp_path / "r", OTHER)
+    assert again.artifacts.read_arrays(KEY.stem) is not None
+    finish(again)
+    assert RunDir.open(tmp_path / "r").provenance.digest == "x"
 
-    unlink = Path.unlink
-    monkeypatch.setattr(Path, "unlink", lambda self, **k: (removed.append(self.name), unlink(self, **k))[1])
-    create(tmp_path / "r", mode="fresh").close()
-    assert removed.index("results.json") < removed.index("manifest.json")
+
+def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
+    finish(create(tmp_path / "r"))
+    old = files_of(tmp_path / "r")
+    for mode in ("extend", "fresh"):
+        with pytest.raises(HarnessError), create(tmp_path / "r", OTHER, mode):
+            raise HarnessError("no model")
+        assert files_of(tmp_path / "r") == old
+
+
+def test_a_finished_part_stays_finished(tmp_path):
+    run = create(tmp_path / "r", {**MANIFEST, "part": "1/2"})
+    run.finish_part(5, examples=10, part="1/2")
+    run.write_shards(5, examples=10)
+    assert json.loads((tmp_path / "r" / "shards.json").read_text())["finished"] is True
 
 
 def test_two_processes_cannot_write_one_run(tmp_path):
@@ -174,8 +223,12 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):
 def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, monkeypatch, mode):
     finish(create(tmp_path / "r"))
 
-    def read_only(*arguments):
-        raise OSError(errno.EROFS, "Read-only file system", str(tmp_path))
+    open_file = os.open
+
+    def read_only(path, flags, *arguments, **folders):
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(errno.EROFS, "Read-only file system", str(tmp_path))
+        return open_file(path, flags, *arguments, **folders)
 
     monkeypatch.setattr(os, "open", read_only)
     run = create(tmp_path / "r", mode=mode)
@@ -270,7 +323,7 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     for torn in (b"", whole[: len(whole) // 2], whole.replace(b"5", b"7", 1), whole.replace(b"12", b"13", 1)):
         file.write_bytes(torn)
         assert run.shard_size() is None
-    write_samples(run.path / "samples.parquet", SampleTable(COLUMNS))
+    write_samples(run.path / ".next" / "samples.parquet", SampleTable(COLUMNS))
     run.write_results([], {}, [], {"model": {"tokens": 3}})
     run.close()
     assert RunDir.open(tmp_path).results.costs == {"model": {"tokens": 3}}

@@ -57,7 +57,7 @@ def test_the_number_of_a_corpus_is_the_librarys_to_the_bit(name, parameters, n_r
 @pytest.mark.parametrize("level", ["corpus", "sentence"])
 @pytest.mark.parametrize("name", ["chrf", "ter"])
 def test_sums_and_weights_give_the_number(name, level):
-    metric = harness.metric(name, level=level).metric
+    metric = harness.metric(name, level=level).plan.metric
     features = FeatureCache([])
     stats = metric.stats(features.batch([CaptionSet(t, (t,), tuple(r)) for t, r in CAPTIONS.items()]), features, None)
     assert metric.of_sums(metric.summands(stats).sum(axis=0)) == pytest.approx(metric.reduce(stats))

@@ -1,0 +1,192 @@
+"""Files of a run directory: commits that a kill cuts off at any call, links, hard links and pipes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from harness.errors import InputError
+from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
+
+OLD = {"manifest.json": b"old", "results.json": b"old", "report.html": b"old", "candidates/a": b"old", "candidates/b": b"old"}
+NEW = {"manifest.json": b"new", "results.json": b"new", "candidates/a": b"new"}
+NAMES = sorted(OLD)
+CALLS = ("replace", "unlink", "rmdir", "fsync", "open")
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a directory whose pending files replace the old ones."""
+    run = RunFolder(tmp_path / "r")
+    for name, data in OLD.items():
+        run.write(name, data)
+    for name, data in NEW.items():
+        run.write(f"{PENDING}/{name}", data)
+    return run
+
+
+def state(run: RunFolder) -> dict[str, bytes]:
+    return {name: run.read(name) for name in NAMES if run.has(name)}
+
+
+def kill_at(monkeypatch, k: int) -> None:
+    """Raise :class:`Killed` at call ``k`` of the functions that change a file system, before it happens."""
+    count = [0]
+
+    def killing(function):
+        def call(*arguments, **keywords):
+            count[0] += 1
+            if count[0] == k:
+                raise Killed
+            return function(*arguments, **keywords)
+
+        return call
+
+    for name in CALLS:
+        monkeypatch.setattr(os, name, killing(getattr(os, name)))
+
+
+def test_a_commit_that_is_cut_off_at_any_call_is_old_or_new_and_ends_new_or_old(folder, tmp_path, monkeypatch):
+    seen = []
+    for k in range(1, 400):
+        run = RunFolder(tmp_path / f"copy{k}")
+        shutil.copytree(folder.path, run.path)
+        with monkeypatch.context() as patch:
+            kill_at(patch, k)
+            try:
+                run.commit(["report.html"])
+                ended = True
+            except Killed:
+                ended = False
+        committed = run.has_commit or ended or not (run.path / PENDING).exists()
+        assert state(run) == (NEW if committed else OLD), f"as a reader sees it after a kill at call {k}"
+        run.complete()
+        assert state(run) == (NEW if committed else OLD), f"after a kill at call {k}"
+        assert run.has_commit is False
+        assert (run.path / PENDING).exists() != committed
+        shutil.rmtree(run.path)
+        seen.append(committed)
+        if ended:
+            break
+    assert ended
+    assert seen.count(False) > 5
+    assert seen.count(True) > 20
+
+
+def test_renames_that_are_cut_off_twice(folder, monkeypatch):
+    for k in (20, 25, 30, 35):
+        with monkeypatch.context() as patch:
+            kill_at(patch, k)
+            try:
+                if not folder.has_commit and (folder.path / PENDING).exists():
+                    folder.commit(["report.html"])
+                else:
+                    folder.complete()
+            except Killed:
+                pass
+    folder.complete()
+    assert state(folder) == NEW
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b'{"moved": ["../x"], "removed": []}', b'{"moved": ["a"], "removed": [1]}', b'{"moved": []}']
+)
+def test_a_commit_that_nobody_wrote_is_one_line(folder, content):
+    folder.write(COMMIT, content)
+    for action in (folder.complete, lambda: folder.read("manifest.json")):
+        with pytest.raises(InputError, match=r"commit\.json: is damaged; remove it"):
+            action()
+
+
+# --------------------------------------------------------------------------- links
+@pytest.fixture
+def victim(tmp_path):
+    file = tmp_path / "victim"
+    file.write_text("mine")
+    return file
+
+
+ACTIONS = {
+    "open": lambda run, name: run.open(name),
+    "append": lambda run, name: run.append(name),
+    "lock": lambda run, name: run.lock_file(name),
+    "has": lambda run, name: run.has(name),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("name", ["x", "candidates/x"])
+def test_a_link_is_refused_in_one_line(tmp_path, victim, action, name):
+    run = RunFolder(tmp_path / "r")
+    (run.path / name).parent.mkdir(parents=True)
+    (run.path / name).symlink_to(victim)
+    with pytest.raises(InputError, match=r"x: is no plain file or folder; links, devices and pipes") as caught:
+        ACTIONS[action](run, name)
+    assert "\n" not in str(caught.value)
+    assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("action", [*ACTIONS, "write", "create", "remove"])
+def test_a_folder_that_is_a_link_is_refused(tmp_path, victim, action):
+    run = RunFolder(tmp_path / "r")
+    run.path.mkdir()
+    (run.path / "candidates").symlink_to(tmp_path)
+    actions = {"write": lambda name: run.write(name, b"x"), "create": run.create, "remove": run.remove}
+    with pytest.raises(InputError, match="candidates: is no plain file or folder"):
+        actions.get(action, lambda name: ACTIONS[action](run, name))("candidates/victim")
+    assert victim.read_text() == "mine"
+
+
+def test_a_link_is_replaced_by_a_write_and_removed_without_its_target(tmp_path, victim):
+    run = RunFolder(tmp_path / "r")
+    for action in (lambda: run.write("x", b"new"), lambda: run.create("x").close(), lambda: run.remove("x")):
+        run.remove("x")
+        run.path.mkdir(exist_ok=True)
+        (run.path / "x").symlink_to(victim)
+        action()
+        assert victim.read_text() == "mine"
+        assert not (run.path / "x").is_symlink()
+
+
+def test_a_pipe_or_a_folder_in_place_of_a_file_does_not_block(tmp_path):
+    run = RunFolder(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        for action in ("open", "append"):
+            with pytest.raises(InputError, match=f"{name}: is no plain file"):
+                ACTIONS[action](run, name)
+
+
+def test_a_directory_reached_through_a_link_is_used(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    RunFolder(tmp_path / "link").write("scores/x", b"data")
+    assert RunFolder(tmp_path / "real").read("scores/x") == b"data"
+
+
+def test_hard_links_are_read_and_become_copies_before_they_are_appended_to(tmp_path, victim):
+    run = RunFolder(tmp_path / "r")
+    run.path.mkdir()
+    os.link(victim, run.path / "log")
+    assert run.read("log") == b"mine"
+    with run.append("log") as file:
+        file.write(b" and more")
+    assert victim.read_text() == "mine"
+    assert run.read("log") == b"mine and more"
+
+
+def test_check_names_the_link(tmp_path, victim):
+    run = RunFolder(tmp_path / "r")
+    run.write("scores/x", b"")
+    (run.path / "notes").symlink_to(victim)
+    run.check({"scores"})
+    (run.path / "scores" / "y").symlink_to(victim)
+    with pytest.raises(InputError, match="scores/y: is no plain file"):
+        run.check({"scores"})
