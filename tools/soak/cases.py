@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,8 @@ def write_data(folder: Path, version: int) -> None:
         for i, text in enumerate(_captions(generator, 2))
     ]
     _write_lines(folder / "rated.jsonl", rated)
+    for name in ("data", "model", "served", "rated"):
+        os.utime(folder / f"{name}.jsonl", (1e9 + version, 1e9 + version))  # the same file again, also by its time
 
 
 def _captions(generator: random.Random, count: int) -> list[str]:

@@ -50,8 +50,6 @@ class End:
             return "hang"
         if "Traceback" in self.text or self.code in (3, -signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS):
             return "traceback"
-        if self.code == 2 and "harness" not in self.text:
-            return "traceback"
         return ""
 
     @property
@@ -110,8 +108,8 @@ class Command:
             for descriptor, stream in enumerate(self._streams, 1):
                 os.dup2(os.open(stream, os.O_WRONLY | os.O_APPEND), descriptor)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            limit(self.fault)
             arm(below, self.fault, self._page)
+            limit(self.fault)
             code = look(arguments[1]) if arguments[0] == LOOK else main(arguments)
             sys.stdout.flush()
             if modules is not None:

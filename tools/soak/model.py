@@ -30,9 +30,12 @@ class State:
     """Version of the data that the run read."""
     rescored: tuple[str, ...] = ()
     """Metrics that ``rescore`` added, in their order."""
+    waits: str = ""
+    """Spec and version of the data of a run that was begun beside this one and interrupted; empty without one."""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.kind, self.spec, f"data {self.data}" if self.spec else "", "+".join(self.rescored))))
+        waiting = f"(and {self.waits} begun)" if self.waits else ""
+        return " ".join(filter(None, (self.kind, self.spec, f"data {self.data}" if self.spec else "", "+".join(self.rescored), waiting)))
 
 
 EMPTY = State()
@@ -98,10 +101,9 @@ def outcomes(verb: Verb, state: State, data: int, parts: tuple[State, ...]) -> s
     if verb.name == "rescore":
         if state.kind != "done":
             return refusal
-        if verb.argument in state.rescored and data == state.data:
+        if verb.argument in state.rescored:
             return {Outcome(True, state)}
-        added = state.rescored if verb.argument in state.rescored else (*state.rescored, verb.argument)
-        rescored = Outcome(True, replace(state, data=data, rescored=added))
+        rescored = Outcome(True, replace(state, data=data, rescored=(*state.rescored, verb.argument)))
         return {rescored} if data == state.data else {rescored, *refusal}
     after = State("part" if verb.name == "shard" else "done", verb.spec, data)
     if verb.name == "fresh":
@@ -110,7 +112,10 @@ def outcomes(verb: Verb, state: State, data: int, parts: tuple[State, ...]) -> s
         return refusal
     if verb.name == "extend":
         return refusal if state.kind == "empty" else {Outcome(True, after)}
-    is_same_run = state.spec == after.spec and state.data == data and not state.rescored
+    # A run of judgments takes any metrics: another list of them is the same run.
+    is_same_run = state.spec == after.spec and state.data == data and (not state.rescored or state.spec == "judged")
+    if state.waits == f"{verb.spec} {data}" and not is_same_run:
+        return {Outcome(True, after)}
     return {Outcome(True, after)} if state.kind == "empty" or is_same_run else refusal
 
 
@@ -127,12 +132,15 @@ def after_refusal(verb: Verb, states: Iterable[State], data: int, parts: tuple[S
 def after_interruption(verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]) -> set[State]:
     """Return the states that a command may leave that is killed or refused by the system at any moment.
 
-    Old results stay until the new ones are there. A directory without results may become that of the new run, unfinished.
+    Old results stay until the new ones are there; a run that replaces them waits beside them, and the same command without ``--extend``
+    or ``--fresh`` continues it too. A directory without results may become that of the new run, unfinished.
     """
     possible = set(states)
     for state in states:
         after = after_success(verb, [state], data, parts)
         possible |= after
+        if after and verb.name in ("extend", "fresh") and state.kind != "empty":
+            possible.add(replace(state, waits=f"{verb.spec} {data}"))
         if after and verb.spec and state.kind in ("empty", "unfinished"):
             possible |= {EMPTY, State("unfinished", verb.spec, data)}
     return possible

@@ -72,6 +72,8 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
                 if shop.failure is not None:  # also where it did not come again
                     failures.append(_describe(number, shop.failure))
                     print(failures[-1], flush=True)
+                    if args.first:
+                        break
                 number += args.workers
                 if args.rounds and number >= args.seed + args.rounds * args.workers:
                     break
@@ -111,6 +113,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=0, help=f"seeds per worker, of {PER_SEED} histories each, in place of a time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_007)
+    parser.add_argument("--first", action="store_true", help="end at the first problem")
     parser.add_argument("--shrink", action="store_true", help="look for the shortest history that fails (minutes)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)

@@ -88,8 +88,9 @@ static enum next count(const char *name, const char *path, int needs_space) {
     int saved = errno;
     long number = __atomic_fetch_add(&page->calls, 1, __ATOMIC_SEQ_CST);
     enum next next = PASS;
-    int refused = (fault == FULL && needs_space) || fault == READ_ONLY;
-    if (fault != NONE && (number == strike_at || (refused && number > strike_at))) {
+    int refuses = fault == FULL || fault == READ_ONLY;
+    int refused = refuses && number >= strike_at && (needs_space || fault == READ_ONLY);
+    if (refuses ? refused : fault != NONE && number == strike_at) {
         if (!page->struck) {
             page->struck = 1;
             strncpy((char *)page->name, name, sizeof page->name - 1);
@@ -100,7 +101,7 @@ static enum next count(const char *name, const char *path, int needs_space) {
         case KILL_AFTER: next = DIE_AFTER; break;
         case KILL_HALF: next = HALF; break;
         case FULL:
-        case READ_ONLY: next = refused ? REFUSED : PASS; break;
+        case READ_ONLY: next = REFUSED; break;
         case TERMINATE: kill(getpid(), SIGTERM); break;
         case STOP: kill(getpid(), SIGSTOP); break;
         default: break;

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tools.soak.cases import RUN_SPECS, write_data, write_project
@@ -164,6 +165,7 @@ class Workshop:
         return self._read(state, verb.name, verb)
 
     def _read(self, state: State, name: str, verb: Verb | None = None) -> str:
+        state = replace(state, waits="")
         key = (repr(state), name, str(verb))
         if key not in self._expected:
             if verb is None:
