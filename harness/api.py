@@ -13,7 +13,6 @@ from harness.registry import current
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
-from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.task_kinds import TaskPlan
@@ -23,10 +22,7 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.spec.loading import SpecSource
     from harness.spec.models import SignificanceSpec
 
-__all__ = [
-    "BoundMetric", "MetricResult", "caption_sets", "compare", "correlate", "evaluate", "evaluate_all", "export", "metric", "plans",
-    "power", "push", "report", "rescore", "score", "score_files",
-]  # fmt: skip
+__all__ = ["BoundMetric", "MetricResult", "caption_sets", "evaluate", "evaluate_all", "metric", "plans", "score", "score_files"]
 
 
 def evaluate(

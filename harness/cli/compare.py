@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import harness
 from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_count, add_flag, add_json, print_json
 from harness.contracts import Values
@@ -58,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
-    from harness import api
     from harness.analysis.clusters import differing_most, rankings
 
     if args.identical:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     pair = _only_pair(paths, args)
-    rows = api.compare(
+    rows = harness.compare(
         *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise,
         draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import harness
 from harness.cli.options import add_common, add_scale, print_json, scale_options
 
 
@@ -25,10 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute the metrics and print the table of results; return 1 when examples failed."""
-    from harness import verbs
     from harness.reporting.console import print_runs
 
-    extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
+    extended = harness.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
     else:

@@ -17,6 +17,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import harness
 from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_count, add_flag, add_list, add_registry, print_json
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
@@ -191,10 +192,8 @@ def _equal_systems(result: Run) -> list[tuple[str, str]]:
 
 def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Comparison]:
     """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
-    from harness import api
-
     try:
-        return api.compare(result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show)
+        return harness.compare(result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show)
     except HarnessError as error:  # no example in common: the values are printed all the same
         _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []
