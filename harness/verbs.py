@@ -77,7 +77,10 @@ def report(
     return [*files, *(write_figures(inner, Path(figures)) if figures else [])]
 
 
-def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
+def rescore(
+    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None,
+    allow_secrets: Sequence[str] = (), allow_code: bool = False,
+) -> Run:  # fmt: skip
     """Add metrics to a finished run and return it; captions and statistics that the run has are read.
 
     Parameters
@@ -90,6 +93,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`).
+    allow_secrets, allow_code
+        See :func:`harness.evaluate`.
 
     Raises
     ------
@@ -101,6 +106,7 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     from harness.run.finished import Run
     from harness.spec.loading import load_written_spec
     from harness.spec.metric_text import parse_metric, split_metrics
+    from harness.spec.permissions import allow
 
     finished = Run.open(run)
     spec = dict(finished.provenance.spec)
@@ -109,7 +115,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
     if not added:
         raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
-    plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
+    with allow(allow_secrets, code=allow_code):
+        plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 
 

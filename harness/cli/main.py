@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
-from harness.cli.options import entry_module, json_alone, use_registry
+from harness.cli.options import entry_module, json_alone, permissions, use_registry
 from harness.cli.parser import Parser
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
@@ -194,7 +194,7 @@ def _dispatch(arguments: list[str]) -> int:
     if verb not in VERBS:
         return int(module.run(args) or 0)
     use_registry(args)
-    with json_alone(args):
+    with json_alone(args), permissions(args):
         return int(module.run(args) or 0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_common, add_scale, print_json, scale_options
+from harness.cli.options import add_common, add_permissions, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_scale(parser, with_shard=False)
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:

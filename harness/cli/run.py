@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.cli.options import add_common, add_count, add_flag, add_list, add_scale, print_json, scale_options
+from harness.cli.options import add_common, add_count, add_flag, add_list, add_permissions, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
     add_scale(parser)
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:
