@@ -160,10 +160,11 @@ def _of_plugin(error: BaseException) -> str | None:
 
 def _failure(text: str, code: int = 2) -> int:
     """Print one line on stderr, without secrets, and return the exit code."""
+    from harness.errors import escape_controls
     from harness.files.secrets import redact
 
     with suppress(OSError):
-        print(f"harness: {redact(' '.join(text.split()))}", file=sys.stderr, flush=True)
+        print(f"harness: {escape_controls(redact(' '.join(text.split())))}", file=sys.stderr, flush=True)
     return code
 
 

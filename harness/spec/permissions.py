@@ -1,4 +1,4 @@
-"""What a spec reaches only where the user allows it: secrets of the environment, and code in folders that it names.
+"""Permissions of the user for what a spec asks for: secrets of the environment, and code in folders that it names.
 
 A spec comes from somebody else as often as not, and says itself to which servers things are sent: that it asks for a key is no
 permission. The user gives it by ``--allow-secret NAME`` and ``--allow-code``, by arguments in Python, or for all runs by the
