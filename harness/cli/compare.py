@@ -152,6 +152,7 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
+    from harness.errors import one_line
     from harness.reporting.metric_labels import shown_name
     from harness.reporting.table import number
 
@@ -160,10 +161,10 @@ def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExam
     row = rows[0]
     print(f"Largest differences of {shown_name(row)}:")
     for item in examples:
-        print(item.example)
+        print(one_line(item.example))
         for name, score, texts in (
             (row.system_a, item.score_a, item.candidates_a),
             (row.system_b, item.score_b, item.candidates_b),
         ):
-            print(f"  {name}  {number(score)}  {' | '.join(texts[:3])}")
-        print(f"  references  {' | '.join(item.references[:3])}")
+            print(f"  {name}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
+        print(f"  references  {' | '.join(map(one_line, item.references[:3]))}")

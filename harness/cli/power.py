@@ -105,9 +105,7 @@ def _geometric(values: list[int] | None) -> list[int] | None:
 
 
 def _print(study: PowerStudy) -> None:
-    from rich.markup import escape
-
-    from harness.reporting.formats.terminal import console_for_tables, print_table
+    from harness.reporting.formats.terminal import console_for_tables, escape, print_table
 
     print_table(sizes_table(study))
     for row in study.needed:

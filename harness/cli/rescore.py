@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 import harness
-from harness.cli.options import add_common, add_scale, print_json, scale_options
+from harness.cli.options import add_common, add_permissions, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_scale(parser, with_shard=False)
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ from harness.rundir.rundir import Mode, log_bugs
 from harness.rundir.suite import write_suite
 from harness.spec.loading import LoadedJudgments, LoadedSpec, load_written_spec
 from harness.spec.metric_text import parse_metric, split_metrics
+from harness.spec.permissions import allow
 
 if TYPE_CHECKING:
     from harness.judgments.plan import JudgmentPlan
@@ -96,7 +97,10 @@ def _folder(plan: TaskPlan, several: bool, output: Path | None, default_output: 
     return default_output / plan.kind / name if several else default_output / plan.spec.task
 
 
-def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
+def rescore(
+    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None,
+    allow_secrets: Sequence[str] = (), allow_code: bool = False,
+) -> Run:  # fmt: skip
     """Add metrics to a finished run and return it; captions and statistics that the run has are read.
 
     A run that has all the metrics is returned as it is.
@@ -111,6 +115,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`).
+    allow_secrets, allow_code
+        See :func:`harness.evaluate`.
 
     Raises
     ------
@@ -125,7 +131,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     if not added:
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished
-    plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
+    with allow(allow_secrets, code=allow_code):
+        plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 
 
