@@ -84,7 +84,7 @@ def test_an_extrapolation_needs_p_values_at_the_size_of_the_pilot(trials, plan):
 def test_sizes_of_candidates_and_references_are_never_compared(metric):
     """Every relabelling has the sizes of the sets themselves: texts of one distribution are told apart at the level, whatever the sizes."""
     rng = np.random.default_rng(0)
-    words = np.array("a the red blue dog cat runs sleeps on sofa".split())
+    words = np.array(["a", "the", "red", "blue", "dog", "cat", "runs", "sleeps", "on", "sofa"])
     texts = [[" ".join(rng.choice(words, 4)) for _ in range(9)] for _ in range(200)]
     sets = [CaptionSet(str(k), tuple(row[:2]), tuple(row[2:])) for k, row in enumerate(texts)]
     (plan,) = caption_plans(metric_plans([metric]))
