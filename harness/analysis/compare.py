@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.analysis.comparability import differences_of_runs, size_difference
+from harness.analysis.comparability import differences_of_runs, size_difference, state_difference
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.equalise import SUBSETS, equalised_tests
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
@@ -224,7 +224,7 @@ def compare_pairs(
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
     store = StoredComparisons.of([side.run for pair in compared for side in (pair.one, pair.other)], draws, seed)
-    unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name))}
+    unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name) or frame.state_difference(pair, name))}
     # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
     keys = [row_name(pair, name) + (EQUALISED if equalise and k in unequal else "") for k, (pair, name) in enumerate(jobs)]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
@@ -361,6 +361,11 @@ class _Frame:
         instance = self._metric(pair.one, metric)
         sides = [(pair.one, pair.a), (pair.other, pair.b)]
         return PairedMetric(instance, *(self._system(side, system, metric, instance) for side, system in sides))
+
+    def state_difference(self, pair: Pair, metric: str) -> str:
+        """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
+        one, other = pair.one.run, pair.other.run
+        return "" if one is other else state_difference(one, other, self._metric(pair.one, metric))
 
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)
