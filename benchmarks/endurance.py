@@ -27,7 +27,6 @@ from pathlib import Path
 
 import harness
 from benchmarks import hostile
-from harness import api
 
 ROOT = Path(__file__).resolve().parents[1]
 WARM = 30
@@ -113,7 +112,7 @@ def one_process(spec: Path, folder: Path, minutes: float) -> int:
         cancelled += interrupted(spec, out, generator.uniform(0.001, duration))
         harness.evaluate(spec, output=out)
         different += numbers(out) != expected
-        api.report(out, output=folder / "page.html")
+        harness.report(out, output=folder / "page.html")
         shutil.rmtree(out)
         rounds += 1
         if rounds >= WARM:

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import api
 from harness.errors import HarnessError
 
 COUNT = 20
@@ -298,7 +297,7 @@ def write_report(folder: Path, text: str) -> Path:
     }
     (folder / "spec.yaml").write_text(json.dumps(spec))
     harness.evaluate(folder / "spec.yaml", output=folder / "out")
-    api.report(folder / "out", output=folder / "page.html")
+    harness.report(folder / "out", output=folder / "page.html")
     return folder / "page.html"
 
 

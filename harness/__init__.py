@@ -9,11 +9,18 @@ import importlib
 
 __version__ = "0.1.0"
 _MODULES = {
-    "harness.api": "MetricResult compare correlate evaluate export metric power push report rescore score",
+    "harness.analysis.compare": "compare",
+    "harness.analysis.correlate": "correlate",
+    "harness.analysis.power": "power",
+    "harness.api": "MetricResult evaluate metric score",
     "harness.errors": "HarnessError",
+    "harness.judgments.task_kinds": "rescore",
     "harness.registry.function_plugins": "distance_function embedding_function metric_function",
     "harness.registry.hooks": "hookimpl",
+    "harness.reporting.foreign_files": "export",
+    "harness.reporting.hub_folder": "push",
     "harness.reporting.notebook": "as_chart as_html",
+    "harness.reporting.report": "report",
     "harness.run.finished": "Run",
     "harness.spec.models": "Spec",
     "harness.wrappers": "as_evaluate as_torchmetric",

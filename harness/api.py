@@ -13,7 +13,6 @@ from harness.registry import current
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
-from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.task_kinds import TaskPlan
@@ -23,10 +22,7 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.spec.loading import SpecSource
     from harness.spec.models import SignificanceSpec
 
-__all__ = [
-    "BoundMetric", "MetricResult", "caption_sets", "compare", "correlate", "evaluate", "evaluate_all", "export", "metric", "plans",
-    "power", "push", "report", "rescore", "score", "score_files",
-]  # fmt: skip
+__all__ = ["BoundMetric", "MetricResult", "caption_sets", "evaluate", "evaluate_all", "metric", "plans", "score", "score_files"]
 
 
 def evaluate(
@@ -36,6 +32,8 @@ def evaluate(
     mode: Mode = "auto",
     overrides: Sequence[str] = (),
     show: bool | None = None,
+    allow_secrets: Sequence[str] = (),
+    allow_code: bool = False,
     **replace: Any,
 ) -> Run:
     """Run a spec and return the finished run.
@@ -53,6 +51,10 @@ def evaluate(
         ``"a.b=value"`` texts, as for ``--set``.
     show : bool, optional
         Draw progress bars: on stderr in a terminal, below the cell in a notebook. Default: in notebooks only.
+    allow_secrets : sequence of str
+        Names of environment variables that the spec may read and send to the servers that it names.
+    allow_code : bool
+        Let the spec run code of folders that it names (``trust_remote_code``).
     **replace
         Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``.
 
@@ -63,16 +65,23 @@ def evaluate(
     """
     from harness.run.finished import merge_runs
 
-    runs = evaluate_all(spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace)
+    runs = evaluate_all(
+        spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show,
+        allow_secrets=allow_secrets, allow_code=allow_code, **replace,
+    )  # fmt: skip
     return merge_runs(runs)
 
 
-def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
+def plans(
+    spec: SpecSource, overrides: Sequence[str] = (), *, allow_secrets: Sequence[str] = (), allow_code: bool = False, **replace: Any
+) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
     from harness.judgments.task_kinds import plan_task
     from harness.spec.loading import load_specs
+    from harness.spec.permissions import allow
 
-    return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
+    with allow(allow_secrets, code=allow_code):
+        return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
 
 
 def evaluate_all(
@@ -104,6 +113,8 @@ def evaluate_all(
         Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
+    **replace
+        Top-level keys of the spec, and ``allow_secrets`` and ``allow_code`` of :func:`evaluate`.
     """
     from harness.judgments.task_kinds import execute_tasks
 

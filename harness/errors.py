@@ -19,7 +19,9 @@ BUG_LOG = "harness_log"
 MAX_TEXT = 2000
 """Maximum length of the parts of a message; what users write into names and values is cut to it."""
 _BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters by which a terminal does something else than to show them: C0 without tab and line feed, C1, line separators, and the
+controls of bidirectional text, which change the order of what is shown."""
 
 
 class HarnessError(Exception):
@@ -84,8 +86,17 @@ def one_line(text: str) -> str:
     "'a b' is \\\\x1b[31m"
     """
     text = _BREAKS.sub(" ", text)
-    text = _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    text = escape_controls(text)
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
+
+
+def escape_controls(text: str) -> str:
+    """Return a text for a terminal: control characters, but for tab and line feed, are written as escapes.
+
+    >>> escape_controls("\\x1b[31m a\\u202eb")
+    '\\\\x1b[31m a\\\\u202eb'
+    """
+    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\u0100" else f"\\u{ord(match[0]):04x}", text)
 
 
 class InputError(HarnessError):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import harness  # noqa: F401
+from harness.files.secrets import forget
 
 # Arrays of tests are small: more threads would only wait for one another. Child processes inherit the variables.
 for _library in ("OMP", "OPENBLAS", "MKL"):
@@ -45,6 +46,13 @@ def pytest_collection_finish() -> None:
     """Keep the collected tests and imported libraries out of later passes of the garbage collector, which would walk through them."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def forget_secrets():
+    """No test knows the secrets of another one."""
+    yield
+    forget()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.contracts import Metric
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -11,7 +12,7 @@ RecordPair = tuple[ResultRecord, ResultRecord]
 
 
 def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()) -> list[str]:
-    """Return one sentence per difference of two runs: data, signature of a metric, references. Empty for one run.
+    """Return one sentence per difference of two runs: data, signature and images of a metric, references. Empty for one run.
 
     Parameters
     ----------
@@ -28,6 +29,7 @@ def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequ
     return [
         *_data(one, other, names),
         *_signatures(one, other, names),
+        *_images(one, other, names),
         *_references(records, names),
         *_subsets(one, other, names),
     ]
@@ -47,6 +49,16 @@ def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
         f"'{entry.label}' is {entry.signature} in {names[0]} and {theirs[entry.label]} in {names[1]}: the numbers are of different metrics"
         for entry in one.provenance.metrics
         if theirs.get(entry.label, entry.signature) != entry.signature
+    ]
+
+
+def _images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Compare the folders of images of metrics, which their signatures do not name."""
+    theirs = {entry.label: entry.params.get("images") for entry in other.provenance.metrics}
+    return [
+        f"'{entry.label}' reads images of {entry.params.get('images')} in {names[0]} and of {theirs[entry.label]} in {names[1]}"
+        for entry in one.provenance.metrics
+        if theirs.get(entry.label, entry.params.get("images")) != entry.params.get("images")
     ]
 
 
@@ -74,6 +86,13 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
         for name, counts in a.compared_sizes
         if name in sizes_b and counts != sizes_b[name]
     )
+
+
+def state_difference(one: Run, other: Run, metric: Metric) -> str:
+    """Return the state of a metric that two runs fitted on the references of other examples; empty where its numbers compare."""
+    counts = [run.provenance.data["examples"] for run in (one, other)]
+    state = metric.spec.held_fixed.removesuffix(" held fixed")
+    return f"{state} of {counts[0]} and {counts[1]} examples" if state and counts[0] != counts[1] else ""
 
 
 def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:

@@ -12,8 +12,8 @@ from typing import cast
 
 import numpy as np
 
-from harness.analysis.comparability import differences_of_runs, size_difference
-from harness.analysis.comparisons import Comparison, StoredComparisons, better, finite, metric_comparisons
+from harness.analysis.comparability import differences_of_runs, size_difference, state_difference
+from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.equalise import SUBSETS, equalised_tests
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
@@ -141,8 +141,9 @@ class Pair:
         return [(one, other) for one, other in both if one is not None and other is not None]
 
 
-def compare_runs(
-    runs: Sequence[str | Path | Run],
+def compare(
+    run_a: str | Path | Run,
+    run_b: str | Path | Run | None = None,
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -151,25 +152,29 @@ def compare_runs(
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
-) -> list[Comparison]:
-    """Return one comparison per pair of systems and metric.
+) -> Comparisons:
+    """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
+
+    The systems of a run of judgments are its metrics, compared by their agreement with people.
 
     Parameters
     ----------
-    runs : sequence of one or two
-        Run directories, ``RUN::MODEL``, or runs.
+    run_a, run_b : str, Path or Run
+        Run directories, ``RUN::MODEL``, or runs. With one run all pairs of its systems are compared, with two the systems of the
+        same name.
     baseline : str, optional
-        Label of a model (or of a model with its decoding) of the only run. The pairs are then all other systems of the same decoding
-        (A) against it (B).
+        Label of a model: the other systems of the run (A) are compared with it (B).
     metrics : sequence of str, optional
         Labels of metrics; default: all that both systems have.
     force : bool
         Compare runs that differ in their data, metrics or reference counts; the differences are in ``forced`` of each row.
     equalise : bool
-        Compare metrics that depend on a set size on subsets of equal size, where the sizes differ
-        (:func:`harness.analysis.equalise.equalised_tests`); default: without a verdict.
-    draws, seed : int
-        Weight vectors of each test and their seed.
+        Compare numbers that depend on a set size, where the sizes differ, on random subsets of equal size within each example; default:
+        these rows have no verdict, and ``note`` says why (:func:`harness.analysis.equalise.equalised_tests`).
+    draws : int
+        Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
+    seed : int
+        Seed of the random draws.
     show : bool
         Draw a progress bar on stderr.
 
@@ -180,11 +185,11 @@ def compare_runs(
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    sides = [ComparedRun.open(run) for run in runs]
+    sides = [ComparedRun.open(run) for run in (run_a, *([run_b] if run_b else []))]
     if any(side.run.provenance.kind for side in sides):
         if equalise:
             raise HarnessError("--equalise belongs to systems of models; a run of judgments compares metrics")
-        return metric_comparisons([side.run for side in sides], baseline, metrics)
+        return Comparisons(metric_comparisons([side.run for side in sides], baseline, metrics))
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     records = [record for pair in compared for record in pair.records]
     forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)
@@ -193,7 +198,7 @@ def compare_runs(
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
     rows = compare_pairs(compared, metrics=metrics, equalise=equalise, draws=draws, seed=seed, show=show)
-    return adjusted([replace(row, forced=forced) for row in rows] if forced else rows)
+    return Comparisons(adjusted([replace(row, forced=forced) for row in rows] if forced else rows))
 
 
 def compare_pairs(
@@ -219,7 +224,7 @@ def compare_pairs(
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
     store = StoredComparisons.of([side.run for pair in compared for side in (pair.one, pair.other)], draws, seed)
-    unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name))}
+    unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name) or frame.state_difference(pair, name))}
     # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
     keys = [row_name(pair, name) + (EQUALISED if equalise and k in unequal else "") for k, (pair, name) in enumerate(jobs)]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
@@ -356,6 +361,11 @@ class _Frame:
         instance = self._metric(pair.one, metric)
         sides = [(pair.one, pair.a), (pair.other, pair.b)]
         return PairedMetric(instance, *(self._system(side, system, metric, instance) for side, system in sides))
+
+    def state_difference(self, pair: Pair, metric: str) -> str:
+        """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
+        one, other = pair.one.run, pair.other.run
+        return "" if one is other else state_difference(one, other, self._metric(pair.one, metric))
 
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)

@@ -77,11 +77,44 @@ class Study:
         return [self.record(x, y, group) for y in self.y for x in self.best(y, count) for group in self.groups]
 
 
-def correlate_sources(
-    sources: Sequence[str | Path], x: str, y: str, *, rows: RowKind, by: str | None, groups: Sequence[str] | None,
-    drop: DropRule, strata: int | None, strata_by: str | None, judgments: Sequence[str] | None, sort: SortKey = "r2",
-) -> Study:  # fmt: skip
-    """Return the study of sources as given to :func:`harness.correlate`."""
+def correlate(
+    *sources: str | Path,
+    x: str,
+    y: str,
+    rows: RowKind = "system",
+    by: str | None = None,
+    groups: Sequence[str] | None = None,
+    drop: DropRule = "published",
+    strata: int | None = None,
+    strata_by: str | None = None,
+    judgments: Sequence[str] | None = None,
+    sort: SortKey = "r2",
+) -> Study:
+    """Return the correlations of two groups of columns over a table, runs, or human judgments.
+
+    Parameters
+    ----------
+    *sources : str or Path
+        Tables (CSV, TSV, Parquet, JSON), run directories, or (with ``judgments``) files of rated captions.
+    x, y : str
+        Comma-separated columns, patterns (``mean_*``) or metric names. A pattern of ``x`` selects neither ``y`` nor ids, metadata
+        and human scores.
+    rows : {"system", "example"}
+        Row of a run.
+    by : str, optional
+        Column of groups; default: ``dataset`` or ``task`` where there is more than one; ``"none"``: no groups.
+    groups : sequence of str, optional
+        Groups to use, in this order.
+    drop : {"published", "never"}
+        Rule for columns with infinities or constant columns.
+    strata : int, optional
+        Split each system's examples into 1..K strata by the metric ``strata_by`` (default: CIDEr) and compute all metrics on
+        each.
+    judgments : sequence of str, optional
+        Metrics that become columns beside the human scores.
+    sort : {"r2", "r", "spearman", "kendall", "name"}
+        Order of the x columns.
+    """
     table = source_table(sources, rows, strata, strata_by, judgments)
     columns = choose(table, y)
     result = study(table, choose(table, x, columns), columns, by=grouping(table, by), groups=groups, drop=drop)

@@ -101,8 +101,8 @@ class PowerTarget:
         return (self.power is None or size.power >= self.power) and (self.share is None or size.share >= self.share)
 
 
-def study_power(
-    path: str | Path,
+def power(
+    run: str | Path,
     *,
     target_p: float | None = None,
     power: float | None = None,
@@ -118,21 +118,43 @@ def study_power(
     combine: RuleName = "fisher-discrete",
     progress: Callable[[int], None] = lambda steps: None,
 ) -> PowerStudy:
-    """Return the sizes of a pilot run and those needed to reach a target; other parameters as for :func:`plan_sizes`.
+    """Return the p-value and power that each metric reaches at sizes within and beyond a pilot run, and the sizes needed.
+
+    Sizes within the pilot are measured on subsets of its captions and examples. Sizes beyond it are predictions with 95 %
+    intervals and have ``extrapolated=True``; where the pilot does not reach the target, ``needed`` holds estimates of the numbers
+    of examples, candidates and references that do.
 
     Parameters
     ----------
+    run : str or Path
+        A finished run: the pilot.
     target_p : float, optional
         Combined p-value that a run is to reach (default 0.05).
     power : float, optional
-        Probability with which runs are to reach it (default 0.8, or none when only ``share`` is given).
+        Probability to reach it (default 0.8, or none when only ``share`` is given).
     share : float, optional
         Share of examples with p <= alpha to reach.
+    metrics : sequence of str
+        Labels of metrics; empty: all with p-values.
+    candidates, references, examples : iterable of int, optional
+        Sizes; default: 1 to the pilot's number of candidates, and the pilot's numbers of references and of examples with a p-value.
+    repeats : int
+        Number of random orders.
+    alpha : float
+        Significance level of the test of one example, for the share of examples.
+    seed : int
+        Seed of the random orders and of the resamples.
+    limit : int, optional
+        Number of examples of the pilot that are used, from the first.
+    combine : str
+        Combination of the p-values of a run: ``fisher-discrete`` (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
+    progress : callable
+        Called with 1 after each size of each metric and repeat.
 
     Raises
     ------
     HarnessError
-        As :func:`plan_sizes`, or a parameter is out of range.
+        A parameter is out of range, the pilot has no metric with p-values, or is too small for every size, or to predict others.
     """
     for name, value in (("target_p", target_p), ("power", power), ("share", share), ("alpha", alpha)):
         if value is not None and not 0 < value <= 1:
@@ -146,7 +168,7 @@ def study_power(
     target = PowerTarget(0.05 if target_p is None else target_p, power, share)
     request = SizeRequest(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
     options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
-    studies = model_studies(path, metrics, request, options, limit)
+    studies = model_studies(run, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
     rows = [row for study in studies for row in _with_estimates(study, target)]
     return PowerStudy(sizes, tuple(rows), target)

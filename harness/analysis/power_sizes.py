@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
 from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
-from harness.analysis.power_rules import RULES, Rule, RuleName
+from harness.analysis.power_rules import RULES, Rule
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
@@ -71,58 +71,6 @@ class SizeRequest:
         """Return the sizes (n, m) for the pilot of one model."""
         candidates = self.candidates or range(1, trials.n + 1)
         return [(n, m) for n in candidates for m in self.references or (trials.m,)]
-
-
-def plan_sizes(
-    path: str | Path,
-    *,
-    metrics: Sequence[str] = (),
-    candidates: Iterable[int] | None = None,
-    references: Iterable[int] | None = None,
-    examples: Iterable[int] | None = None,
-    repeats: int = 3,
-    target_p: float = 0.05,
-    alpha: float = 0.05,
-    seed: int = 0,
-    limit: int | None = None,
-    combine: RuleName = "fisher-discrete",
-    progress: Callable[[int], None] = lambda steps: None,
-) -> list[Size]:
-    """Return p-value and power of every metric and model at every size.
-
-    Parameters
-    ----------
-    path : str or Path
-        Run directory of the pilot.
-    metrics : sequence of str
-        Labels of metrics; empty: all with p-values.
-    candidates, references, examples : iterable of int, optional
-        Sizes; default: 1 to the pilot's number of candidates, and the pilot's numbers of references and of examples with a
-        p-value. Sizes beyond the pilot are predicted and have ``extrapolated=True``.
-    repeats : int
-        Number of random orders.
-    target_p : float
-        Combined p-value with which a run is rejected, for power.
-    alpha : float
-        Significance level of the test of one example, for the share of examples.
-    seed : int
-        Seed of the random orders and of the resamples.
-    limit : int, optional
-        Number of examples of the pilot that are used, from the first.
-    combine : str
-        Combination of the p-values of a run: ``fisher-discrete`` (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
-    progress : callable
-        Called with 1 after each size of each metric and repeat.
-
-    Raises
-    ------
-    HarnessError
-        The pilot has no metric with p-values, is too small for every size, or has too few sizes to predict others; or a size is
-        out of range.
-    """
-    request = SizeRequest(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
-    options = TrialOptions(repeats, alpha, target_p, seed, rule_of(combine), progress)
-    return [size for study in model_studies(path, metrics, request, options, limit) for size in study.sizes]
 
 
 def rule_of(name: str) -> Rule:

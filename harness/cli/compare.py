@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import harness
 from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_count, add_flag, add_json, print_json
 from harness.contracts import Values
@@ -58,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
-    from harness import api
     from harness.analysis.clusters import differing_most, rankings
 
     if args.identical:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     pair = _only_pair(paths, args)
-    rows = api.compare(
+    rows = harness.compare(
         *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise,
         draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip
@@ -152,6 +152,7 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
+    from harness.errors import one_line
     from harness.reporting.metric_labels import shown_name
     from harness.reporting.table import number
 
@@ -160,10 +161,10 @@ def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExam
     row = rows[0]
     print(f"Largest differences of {shown_name(row)}:")
     for item in examples:
-        print(item.example)
+        print(one_line(item.example))
         for name, score, texts in (
             (row.system_a, item.score_a, item.candidates_a),
             (row.system_b, item.score_b, item.candidates_b),
         ):
-            print(f"  {name}  {number(score)}  {' | '.join(texts[:3])}")
-        print(f"  references  {' | '.join(item.references[:3])}")
+            print(f"  {name}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
+        print(f"  references  {' | '.join(map(one_line, item.references[:3]))}")

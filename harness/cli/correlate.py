@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import harness
 from harness.cli.options import add_common, print_json
 from harness.spec.metric_text import split_metrics
 
@@ -61,13 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the correlations, and write plots with ``--plot``."""
-    from harness import api
     from harness.analysis.correlate import choose
     from harness.errors import HarnessError
 
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
-    study = api.correlate(
+    study = harness.correlate(
         *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
         groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
         judgments=None if args.judgments is None else split_metrics(args.judgments), sort=args.sort,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 
+import harness
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness export``."""
@@ -19,7 +21,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print their paths."""
-    from harness import api
-
-    print("\n".join(map(str, api.export(args.run_folder, args.format, args.output))))
+    print("\n".join(map(str, harness.export(args.run_folder, args.format, args.output))))
     return 0

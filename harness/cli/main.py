@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
-from harness.cli.options import entry_module, json_alone, use_registry
+from harness.cli.options import entry_module, json_alone, permissions, use_registry
 from harness.cli.parser import Parser
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
@@ -160,10 +160,11 @@ def _of_plugin(error: BaseException) -> str | None:
 
 def _failure(text: str, code: int = 2) -> int:
     """Print one line on stderr, without secrets, and return the exit code."""
+    from harness.errors import escape_controls
     from harness.files.secrets import redact
 
     with suppress(OSError):
-        print(f"harness: {redact(' '.join(text.split()))}", file=sys.stderr, flush=True)
+        print(f"harness: {escape_controls(redact(' '.join(text.split())))}", file=sys.stderr, flush=True)
     return code
 
 
@@ -194,7 +195,7 @@ def _dispatch(arguments: list[str]) -> int:
     if verb not in VERBS:
         return int(module.run(args) or 0)
     use_registry(args)
-    with json_alone(args):
+    with json_alone(args), permissions(args):
         return int(module.run(args) or 0)
 
 

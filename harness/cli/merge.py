@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_common, add_flag, print_json
+from harness.cli.options import add_common, add_flag, add_permissions, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
     add_flag(parser, "--fresh", "replace the run in the output directory")
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import harness
 from harness.cli.options import add_common, add_count, add_list, print_json
 from harness.errors import HarnessError
 
@@ -69,9 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
-    from harness import api
-
-    study = api.power(
+    study = harness.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
         examples=_geometric(_numbers("examples", args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
@@ -106,9 +105,7 @@ def _geometric(values: list[int] | None) -> list[int] | None:
 
 
 def _print(study: PowerStudy) -> None:
-    from rich.markup import escape
-
-    from harness.reporting.formats.terminal import console_for_tables, print_table
+    from harness.reporting.formats.terminal import console_for_tables, escape, print_table
 
     print_table(sizes_table(study))
     for row in study.needed:

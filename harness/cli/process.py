@@ -6,16 +6,18 @@ import contextlib
 import io
 import logging
 import os
+import re
 import select
 import signal
 import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from types import FrameType
+from typing import Any, TextIO
 
-from harness.errors import BUG_LOG
+from harness.errors import BUG_LOG, escape_controls
 
 AGAIN = 0.05
 """Seconds after which a signal that could not end the verb is sent again."""
@@ -23,6 +25,8 @@ AGAIN = 0.05
 
 BLAS_SPIN = "18"
 """Idle threads of OpenBLAS look for work for 2**18 ticks of the processor's clock, a tenth of a millisecond, before they sleep."""
+
+_MOVES_UP = re.compile(r"(\x1b\[A)+")
 
 
 class Terminated(KeyboardInterrupt):
@@ -85,7 +89,7 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print a message."""
         with contextlib.suppress(OSError, ValueError):
-            print(record.getMessage(), file=sys.stderr, flush=True)
+            print(escape_controls(record.getMessage()), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
@@ -121,9 +125,39 @@ def open_streams() -> None:
                 pass
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives as long as the process)
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):  # the latter in the locale POSIX
             stream.reconfigure(errors="backslashreplace")
+        if stream.isatty() and not isinstance(stream, TerminalStream):
+            setattr(sys, name, TerminalStream(stream))
+
+
+class TerminalStream:
+    """A terminal to which control characters in texts are written as escapes, by whatever code prints them.
+
+    Labels, ids and captions are somebody else's: their escape sequences could rewrite what the terminal shows, or its title and
+    clipboard. Rich, which writes sequences of its own, has the stream itself (``terminal``) and texts that are escaped before.
+    """
+
+    def __init__(self, terminal: TextIO) -> None:
+        self.terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write a text; what redraws a bar of tqdm, a return at its start or a move up alone, is left as it is."""
+        length = len(text)
+        if not _MOVES_UP.fullmatch(text):
+            text = "\r" * text.startswith("\r") + escape_controls(text.removeprefix("\r"))
+        self.terminal.write(text)
+        return length
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.terminal, name)
 
 
 def reader_left() -> bool:

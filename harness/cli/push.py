@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 
+import harness
 from harness.cli.options import add_flag
 
 
@@ -28,10 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the data set and print its folder or address."""
-    from harness import api
-
     print(
-        api.push(
+        harness.push(
             *args.runs, to=args.to, repo=args.repo, private=args.private, overwrite=args.overwrite,
             references=not args.without_references, title=args.title, license=args.license, language=args.language,
             task_type=args.task_type,

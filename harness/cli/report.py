@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 
+import harness
 from harness.cli.options import add_count, add_flag
 
 
@@ -36,9 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the report and print the files."""
-    from harness import api
-
-    files = api.report(
+    files = harness.report(
         *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
         examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
     )  # fmt: skip

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_common, add_scale, print_json, scale_options
+import harness
+from harness.cli.options import add_common, add_permissions, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_scale(parser, with_shard=False)
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute the metrics and print the table of results; return 1 when examples failed."""
-    from harness import verbs
     from harness.reporting.console import print_runs
 
-    extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
+    extended = harness.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
     else:

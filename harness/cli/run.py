@@ -10,7 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.cli.options import add_common, add_count, add_flag, add_list, add_scale, print_json, scale_options
+from harness.cli.options import add_common, add_count, add_flag, add_list, add_permissions, add_scale, print_json, scale_options
+from harness.errors import escape_controls
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
     add_scale(parser)
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         overrides=args.set,
         show=not args.json,
         on_notice=None if args.json else _print_notice,
-        on_absent=lambda line: print(line, file=sys.stderr, flush=True),
+        on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True),
         limit=args.limit,
         seed=args.seed,
     )
@@ -61,6 +63,9 @@ def run(args: argparse.Namespace) -> int:
 def _print_notice(notice: str, variant: str) -> None:
     from rich.console import Console
     from rich.panel import Panel
+    from rich.text import Text
 
-    Console(stderr=True).print(Panel(" ".join(notice.split()), title=variant or "notice", style="bold yellow", expand=False))
+    console = Console(file=getattr(sys.stderr, "terminal", None), stderr=True)
+    title, text = (Text(escape_controls(" ".join(words.split()))) for words in (variant or "notice", notice))
+    console.print(Panel(text, title=title, style="bold yellow", expand=False))
     sys.stderr.flush()

@@ -17,8 +17,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_count, add_flag, add_list, add_registry, print_json
+from harness.cli.options import add_count, add_flag, add_list, add_permissions, add_registry, print_json
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
@@ -72,6 +73,7 @@ def add_arguments(parser: Parser) -> None:
     add_count(parser, "--limit", "use only the first N examples")
     add_count(parser, "--draws", "random draws of each comparison (default: 10000)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
+    add_permissions(parser)
     add_registry(parser)
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
@@ -191,10 +193,8 @@ def _equal_systems(result: Run) -> list[tuple[str, str]]:
 
 def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Comparison]:
     """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
-    from harness import api
-
     try:
-        return api.compare(result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show)
+        return harness.compare(result, baseline=baseline, equalise=args.equalise, draws=args.draws, seed=args.seed, show=show)
     except HarnessError as error:  # no example in common: the values are printed all the same
         _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_common, add_list, print_json
+from harness.cli.options import add_common, add_list, add_permissions, print_json
 from harness.contracts import Values
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="a YAML file, or the name of a shipped task")
     add_list(parser, "--set", "KEY=VALUE", "override a key")
     add_common(parser)
+    add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:

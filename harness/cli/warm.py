@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 
-from harness.cli.options import add_flag, add_registry
+from harness.cli.options import add_flag, add_permissions, add_registry
 
 NOTED_SECONDS = 0.5
 
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness warm``."""
     parser.add_argument("spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)")
     add_flag(parser, "--quiet", "print nothing")
+    add_permissions(parser)
     add_registry(parser)
 
 

@@ -51,6 +51,11 @@ def is_secret_variable(name: str) -> bool:
     return bool(_SECRET_VARIABLE.search(name))
 
 
+def looks_like_key(text: str) -> bool:
+    """Return True for a text with a key of a known form, or an address with a password."""
+    return any(pattern.search(text) for pattern in _KEYS)
+
+
 def remember_keys(value: object, name: str = "") -> None:
     """Declare every text in a value of YAML that looks like a key, by its pattern or by the name of its parameter."""
     if isinstance(value, Mapping):

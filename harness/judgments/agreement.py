@@ -5,7 +5,7 @@ On systems, the values come from the judged captions, and the human scores from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError, did_you_mean
-from harness.judgments.rows import ALL, MEAN, JudgmentRows, PairRows
+from harness.judgments.rows import ALL, MEAN, JudgmentRows, PairRows, RatedRows
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats.system_agreement import SoftPairwiseAccuracy, across_systems
 from harness.stats.weighted_correlation import Detection, Kendall, Pearson, Spearman, within_groups
@@ -68,7 +68,9 @@ class PairCredit:
     credit: np.ndarray
     """Shape (P,), NaN for a pair that does not count."""
     unscored: np.ndarray
-    """Mask of the pairs without a score, shape (P,)."""
+    """Mask of the pairs without a score, shape (P,), among them those of :attr:`unequal`."""
+    unequal: np.ndarray
+    """Mask of the pairs whose sets differ in a size on which the metric depends, shape (P,): neither is the better one."""
     tied: np.ndarray
     """Share of the draws in which the metric has a tie, shape (P,)."""
     items: int
@@ -79,6 +81,8 @@ class PairCredit:
         """Return the credit of a metric under the task's tie policy."""
         pairs, ties = rows.pairs, rows.spec.ties
         difference = differences(metric.scores[pairs.first], metric.scores[pairs.second])
+        unequal = metric.sizes_differ(pairs.first, pairs.second)
+        difference[unequal] = np.nan
         details: Values = {}
         epsilon = 0.0
         if ties == "epsilon":
@@ -91,7 +95,7 @@ class PairCredit:
             mean = np.where(counted.any(axis=1), np.nansum(credit, axis=1) / counted.sum(axis=1), np.nan)
         unscored = np.asarray(np.isnan(difference).any(axis=1))
         tied = (np.abs(difference) <= epsilon).mean(axis=1)
-        return cls(pairs, np.where(unscored, np.nan, mean), unscored, tied, rows.items, details)
+        return cls(pairs, np.where(unscored, np.nan, mean), unscored, unequal, tied, rows.items, details)
 
     def mask(self, group: str) -> np.ndarray:
         """Return the mask of the pairs of a group, bool, shape (P,)."""
@@ -109,7 +113,7 @@ class PairCredit:
                 return (weights @ sums) / (weights @ counts)
 
         judged = self.tied[mask & ~self.unscored & (self.pairs.human != 0)]
-        details = {**self.details, "ties": float(judged.mean()) if len(judged) else 0.0}
+        details = {**self.details, "ties": float(judged.mean()) if len(judged) else 0.0, **_count_unequal(mask & self.unequal)}
         return Agreement(reduce, int(counted.sum()), int((mask & self.unscored).sum()), details)
 
 
@@ -117,13 +121,22 @@ class PairCredit:
 def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, group: str) -> Agreement:
     rated = rows.rated
     in_group = np.ones(len(rated.caption), dtype=bool) if group == ALL else rated.groups == group
+    unequal = in_group & (statistic == "kendall_within") & _in_unequal_items(metric, rated, rows.items)
     of_draws: list[Agreement] = []
     for draw in range(metric.scores.shape[1]):
         scores = metric.scores[rated.caption, draw]
-        usable = in_group & ~np.isnan(scores)
+        usable = in_group & ~np.isnan(scores) & ~unequal
         of_draw = _one_draw(statistic, scores[usable], rated.human[usable], rated.item[usable], rows)
-        of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum())))
+        details = {**of_draw.details, **_count_unequal(unequal)}
+        of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum()), details=details))
     return of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=_mean_of([draw.reduce for draw in of_draws]))
+
+
+def _in_unequal_items(metric: MetricScores, rated: RatedRows, items: int) -> np.ndarray:
+    """Return the mask of the rated rows (n,) of items whose captions have sets of several sizes."""
+    _, first, item = np.unique(rated.item, return_index=True, return_inverse=True)
+    unequal = metric.sizes_differ(rated.caption, rated.caption[first[item]])
+    return (np.bincount(rated.item, unequal, minlength=items) > 0)[rated.item]
 
 
 def _one_draw(statistic: str, scores: np.ndarray, human: np.ndarray, item: np.ndarray, rows: JudgmentRows) -> Agreement:
@@ -176,12 +189,16 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
     """Return the agreement of a metric with people on systems.
 
     A system's value is the metric's corpus number of its captions, its human score the mean of its ratings or the number of the
-    file ``system_scores``. Raises :class:`InputError` for fewer than two systems, or one without a human score.
+    file ``system_scores``. Undefined where the sets of the systems differ in a size on which the metric depends. Raises
+    :class:`InputError` for fewer than two systems, or one without a human score.
     """
     names = system_names(rows)
     rated = rows.rated
     system = system_positions(rows, names)
     mean = metric.scores.mean(axis=1)[rated.caption]
+    of_system = [rated.caption[system == k] for k in range(len(names))]
+    if any(len({tuple(np.unique(counts[captions])) for captions in of_system}) > 1 for counts in metric.sizes.values()):
+        return Agreement(lambda weights: np.full(len(weights), np.nan), 0, len(names), {UNEQUAL: len(names)})
     if statistic == "soft_pairwise_accuracy":
         cells = [_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names))
@@ -233,6 +250,14 @@ def _human_of_systems(rows: JudgmentRows, names: list[str]) -> list[float] | Non
     return [sign * table[name] for name in names]
 
 
+UNEQUAL = "unequal"
+"""Detail of an agreement: number of pairs, captions or systems that are left out because their sets differ in size."""
+
+
+def _count_unequal(mask: np.ndarray) -> Values:
+    return {UNEQUAL: int(mask.sum())} if mask.any() else {}
+
+
 ItemStatistic = Callable[[np.ndarray], np.ndarray]
 """Map from item weights (W, items) to values (W,)."""
 
@@ -257,6 +282,15 @@ class MetricScores:
     """Higher is better, shape (captions, draws), NaN where undefined."""
     system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     """Map from captions (k,) and their weights (W, k) to the corpus number of these captions, shape (W,), higher is better."""
+    sizes: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    """Set sizes on which the metric depends: name -> number of texts of each judged caption, int, shape (captions,)."""
+
+    def sizes_differ(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return True for pairs of captions, positions of shape (P,), whose sets differ in a size on which the metric depends."""
+        differ = np.zeros(len(first), dtype=bool)
+        for counts in self.sizes.values():
+            differ |= counts[first] != counts[second]
+        return differ
 
 
 TiePolicy = Literal["half", "wrong", "skip", "epsilon"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from harness.contracts import CaptionSet, Judgments, Parameters, Values
 from harness.errors import InputError
 from harness.files.secrets import redact_values
-from harness.judgments.agreement import Agreement, agreements, system_names
+from harness.judgments.agreement import UNEQUAL, Agreement, agreements, system_names
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
@@ -84,6 +84,7 @@ def execute(
                 run.notes += judgments.notes
                 for item, rank in zip(results, tests.ranks):
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
+                    run.notes += _unequal_notes(item)
                 return run.finish(_write_samples(run, judgments, sets, scored))
 
 
@@ -159,6 +160,7 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
     records: list[ResultRecord] = []
     for (statistic, group), value in item.values.items():
         details: Values = dict(value.agreement.details)
+        note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else None
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
         details.update(captions=len(sets.sets), captions_per_second=item.metric.rate)
@@ -169,7 +171,7 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
                 params=cast("Parameters", redact_values(dict(metric.params))),
                 higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
                 signature=_signature(spec, metric.metric.signature(), statistic),
-                value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped,
+                value=value.value, ci95=value.ci95, interval_note=note, n=value.agreement.n, skipped=value.agreement.skipped,
                 seconds=round(seconds, 4), details=details, statistics=item.metric.statistics, statistic=statistic,
                 group=group,
             )
@@ -206,6 +208,17 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
     standing = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
     number = "" if math.isnan(value) else f"{spec.headline[0]} {value:.3f}, "
     return f"{metric.label} compares sets, and a single caption is a set of one: {number}{standing} (docs/judgments.md)"
+
+
+def _unequal_notes(item: _Judged) -> Iterator[str]:
+    """Yield what each statistic leaves out because its sets differ in a size on which the metric depends."""
+    metric = item.metric.plan
+    sizes = " and ".join(sorted(metric.metric.spec.depends_on or ()))
+    for (statistic, group), value in item.values.items():
+        if count := value.agreement.details.get(UNEQUAL):
+            unit = "pairs" if statistic in PAIR_STATISTICS else "systems" if statistic in SYSTEM_STATISTICS else "captions"
+            head = f"{metric.label}, {statistic} ({group}): no verdict on {count} of {value.agreement.n + value.agreement.skipped} {unit}"
+            yield f"{head}, whose sets differ in the number of {sizes} (docs/judgments.md)"
 
 
 # --------------------------------------------------------------------------- samples

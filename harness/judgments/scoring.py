@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
+from harness.contracts.metrics import SET_SIZES
 from harness.judgments.agreement import MetricScores
 from harness.judgments.plan import JudgmentPlan
 from harness.judgments.reference_policy import ScoringSets
@@ -116,4 +117,6 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
             return sign * np.asarray(metric.metric.reduce(stats, weights), dtype=np.float64)
 
         system_values = reduce
-    return MetricScores(scores, system_values)
+    counted = [(len(item.candidates), len(item.references)) for item in sets.sets]
+    columns = zip(SET_SIZES, np.array(counted)[sets.index[:, 0, 0]].T)
+    return MetricScores(scores, system_values, {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())})

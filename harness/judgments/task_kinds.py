@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.contracts import Values
 from harness.errors import HarnessError, InputError
 from harness.run.execute import Options, execute
 from harness.run.finished import Run
 from harness.run.plan import make_plan
+from harness.run.progress import note
 from harness.run.task_plan import Plan
 from harness.rundir.format import MANIFEST
 from harness.rundir.rundir import Mode, log_bugs
 from harness.rundir.suite import write_suite
-from harness.spec.loading import LoadedJudgments, LoadedSpec
+from harness.spec.loading import LoadedJudgments, LoadedSpec, load_written_spec
+from harness.spec.metric_text import parse_metric, split_metrics
+from harness.spec.permissions import allow
 
 if TYPE_CHECKING:
     from harness.judgments.plan import JudgmentPlan
@@ -91,3 +95,48 @@ def _folder(plan: TaskPlan, several: bool, output: Path | None, default_output: 
     if default_output is None or not plan.kind:
         return default_output and default_output / name
     return default_output / plan.kind / name if several else default_output / plan.spec.task
+
+
+def rescore(
+    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None,
+    allow_secrets: Sequence[str] = (), allow_code: bool = False,
+) -> Run:  # fmt: skip
+    """Add metrics to a finished run and return it; captions and statistics that the run has are read.
+
+    A run that has all the metrics is returned as it is.
+
+    Parameters
+    ----------
+    run : str or Path
+        Run directory. Its data set and models must be those of the run.
+    metrics : sequence of str
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these.
+    show : bool
+        Draw progress bars on stderr.
+    options : Options, optional
+        Executor and shards (:class:`harness.run.execute.Options`).
+    allow_secrets, allow_code
+        See :func:`harness.evaluate`.
+
+    Raises
+    ------
+    InputError
+        There is no finished run.
+    """
+    finished = Run.open(run)
+    spec = dict(finished.provenance.spec)
+    present: list[object] = list(spec.get("metrics", []))
+    names = [name for text in metrics for name in split_metrics(text)]
+    added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
+    if not added:
+        note(f"{run} has all of these metrics: {', '.join(names)}")
+        return finished
+    with allow(allow_secrets, code=allow_code):
+        plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
+    return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
+
+
+def _as_spec(metric: Values) -> object:
+    """Return ``{name: {}}`` as ``name``."""
+    ((name, params),) = metric.items()
+    return metric if params else name

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import re
 import time
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +21,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 from harness.contracts.parameters import Count, Index, NonNegative, Parameters, Positive, Values, check_fields
 from harness.errors import HarnessError, require
 from harness.files.json_text import parse_json
+from harness.files.secrets import remember
 from harness.llm.refusals import Refusal, stop_reason
 
 T = TypeVar("T")
@@ -30,6 +34,8 @@ _WINDOW = 4
 """Examples in work per simultaneous request."""
 MAX_REPLY = 64 * 2**20
 """Maximum size of a reply in bytes."""
+_KEY = re.compile(r"[!-~]+")
+"""Characters that a header may carry and keys have: printable ASCII without spaces."""
 _HOPELESS = 3
 """Number of first requests without answer after which no further one is sent; later, that number times ``concurrency``."""
 
@@ -92,6 +98,28 @@ class Usage:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def read_key(owner: str, variable: str | None) -> str | None:
+    """Return the API key in an environment variable, None without a variable.
+
+    Raises :class:`HarnessError` for a variable without a value, and for a key that no header can carry. The key is not repaired: a
+    line break within a variable is as likely the sign of another mistake.
+    """
+    if variable is None:
+        return None
+    key = os.environ.get(variable)
+    if not key:
+        raise HarnessError(f"{owner}: the environment variable {variable} holds no key", parameter="api_key_env")
+    if not _KEY.fullmatch(key):
+        position = next(index for index, character in enumerate(key) if not _KEY.fullmatch(character))
+        raise HarnessError(
+            f"{owner}: the key in {variable} is not ASCII without spaces and line breaks: character {position + 1} of {len(key)} is "
+            f"U+{ord(key[position]):04X}; for a key in a file: export {variable}=\"$(tr -d '[:space:]' < FILE)\"",
+            parameter="api_key_env",
+        )
+    remember(key, f"${{secret:{variable}}}")
+    return key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,11 +212,12 @@ class ChatClient:
     async def session(self) -> AsyncIterator[Session]:
         """Context with a pool of connections."""
         httpx: Any = require("httpx2", extra="servers", needed_by=f"'{self.owner}'")
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {self.api_key}"} if self.api_key else {})}
         async with httpx.AsyncClient(
             base_url=self.base_url.rstrip("/") + "/",
             headers=headers,
             proxy=self.proxy,
+            follow_redirects=False,  # a redirect would carry the key and the captions to an address that nobody gave
             timeout=httpx.Timeout(self.timeout, connect=min(self.connect_timeout, self.timeout)),
             limits=httpx.Limits(max_connections=self.concurrency, max_keepalive_connections=self.concurrency),
         ) as http:
@@ -309,11 +338,12 @@ class Session:
     async def _exchange(self, path: str, body: Parameters) -> tuple[int, Mapping[str, str], bytes]:
         content = bytearray()
         async with self._http.stream("POST", path, json=dict(body)) as reply:
-            async for chunk in reply.aiter_bytes():
+            # Not aiter_bytes: it inflates without a bound, and once for each of the encodings that a server names.
+            async for chunk in reply.aiter_raw():
                 content += chunk
                 if len(content) > MAX_REPLY:
                     raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB")
-            return reply.status_code, reply.headers, bytes(content)
+            return reply.status_code, reply.headers, _inflate(bytes(content), reply.headers.get("content-encoding", "identity"))
 
     def _reject(self, refusal: Refusal, body: Parameters) -> NoReturn:
         """Raise for a reply with another status than 200."""
@@ -323,6 +353,21 @@ class Session:
         if refusal.status in RETRIED:
             raise _Repeat(refusal.text, retry_after(refusal.headers))
         raise RequestFailed(refusal.text, refusal.status)
+
+
+def _inflate(content: bytes, encoding: str) -> bytes:
+    """Return the bytes of a reply without its compression; raise :class:`RequestFailed` for another one than gzip, and beyond the bound."""
+    if encoding.strip().lower() == "identity":
+        return content
+    if encoding.strip().lower() not in ("gzip", "x-gzip"):
+        raise RequestFailed(f"the reply is compressed by {encoding!r}; this client accepts gzip")
+    try:
+        inflated = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(content, MAX_REPLY + 1)
+    except zlib.error as error:
+        raise _Repeat(f"the compressed reply is damaged ({error})") from error
+    if len(inflated) > MAX_REPLY:
+        raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB after decompression")
+    return inflated
 
 
 class _Repeat(Exception):

@@ -21,6 +21,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -103,7 +104,9 @@ class Registry:
         matches = built_in or matches
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
-            nearest = nearest_name(name, names) or nearest_name(name.lower(), names)
+            # Labels of tables, such as TRM (METEOR), begin with the name of their component.
+            composed = next((entry.name for entry in self.match_entries(kind, re.split(r" ?[(\[]", name)[0])), None)
+            nearest = composed or nearest_name(name, names) or nearest_name(name.lower(), names)
             hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
             raise UnknownName(
                 f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint),
@@ -120,9 +123,10 @@ class Registry:
         return matches[0]
 
     def match_entries(self, kind: str, name: str) -> list[Entry]:
-        """Return all entries that ``name`` may stand for: those of exactly this name, or else of one of its spellings."""
+        """Return all entries that ``name`` may stand for: of exactly this name, else of one of its spellings, else shown under it."""
         entries = self.entries(kind)
-        return _filter_entries(entries, name, str) or _filter_entries(entries, name, spelling)
+        matches = _filter_entries(entries, name, str) or _filter_entries(entries, name, spelling)
+        return matches or [entry for entry in entries if entry.display and spelling(entry.display.partition(" [")[0]) == spelling(name)]
 
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``.

@@ -9,7 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.errors import HarnessError
+from harness.reporting.metric_labels import shown_names, shown_quantity
 from harness.reporting.table import Table, number
+from harness.reporting.views import shown_view
+from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable, System
 from harness.spec.models import ViewSpec
 
@@ -17,12 +20,13 @@ DEFAULT_EXAMPLES = 6
 """Number of examples of a view that names none."""
 
 
-def texts_table(view: ViewSpec, samples: SampleTable) -> Table:
+def texts_table(view: ViewSpec, samples: SampleTable, records: Sequence[ResultRecord] = ()) -> Table:
     """Return the table of a ``texts`` view: a row per example, its references beside the candidates of every model.
 
     Equal texts of a cell are one line with their number: ten greedy captions are one caption, ten times. ``examples`` rows are selected
     by the differences of the metric ``y``, or evenly for ``"*"``; ties follow the order of the run. The data have a row per distinct
-    text. Raises :class:`HarnessError` with the nearest name for a metric that has no score per example.
+    text. Metrics have the names that the ``records`` of the run give them. Raises :class:`HarnessError` with the nearest name for a
+    metric that has no score per example.
     """
     metric = "" if view.metrics == ["*"] else view.metrics[0]
     scored = samples.scored_columns
@@ -32,15 +36,16 @@ def texts_table(view: ViewSpec, samples: SampleTable) -> Table:
     ids = list(dict.fromkeys(samples.texts("example")))
     scores = [system.scores(metric) for system in systems] if metric else None
     selected = select_examples(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
+    name = shown_quantity(metric, shown_names(records))
     heads = ["references", *system_heads(systems)]
     rows: list[list[str]] = []
     data: list[list[object]] = [["example", "source", metric or "score", "times", "text"]]
     for example in selected:
         cells = list(_text_counts(example, systems, scores))
-        rows.append([example, *("\n".join(_cell_lines(counts, score, metric)) for counts, score in cells)])
+        rows.append([example, *("\n".join(_cell_lines(counts, score, name)) for counts, score in cells)])
         for head, (counts, score) in zip(heads, cells):
             data += [[example, head, "" if score is None else score, times, text] for text, times in counts.items()]
-    title = f"{view.heading}: {_choice(metric, len(systems), len(rows), len(ids))}"
+    title = f"{shown_view(view, records).heading}: {_choice(name, len(systems), len(rows), len(ids))}"
     return Table(["example", *heads], rows, "l" * (1 + len(heads)), title, [view.remark] if view.remark else [], data=data)
 
 

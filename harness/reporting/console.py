@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.files.secrets import redact
-from harness.reporting.formats.terminal import console_for_tables, print_table
+from harness.reporting.formats.terminal import console_for_tables, escape, print_table
 from harness.reporting.league import League, LeagueSet
 from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.metric_labels import shown_names
@@ -45,8 +45,6 @@ def print_runs(runs: Sequence[Run]) -> None:
 
 def print_run(run: Run) -> None:
     """Print the results of a run, its failures, views and notes, and its directory."""
-    from rich.markup import escape
-
     console = console_for_tables()
     print_table(table_of_run(run))
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
@@ -65,9 +63,10 @@ def print_run(run: Run) -> None:
     for note in run.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     if run.provenance.variant:
-        console.print(f"data: [bold]{run.provenance.variant}[/bold], {run.provenance.data.get('examples')} examples")
+        console.print(f"data: [bold]{escape(run.provenance.variant)}[/bold], {run.provenance.data.get('examples')} examples")
     if run.path:
-        console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
+        path = escape(str(run.path))
+        console.print(f"run: {path}  (harness report {path} makes a page of it)", soft_wrap=True)
 
 
 def table_of_run(run: Run) -> Table:

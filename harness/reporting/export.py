@@ -55,7 +55,7 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
 def table_of_view(view: ViewSpec, run: Run) -> Table:
     """Return the table of a view of ``plot: table``, ``texts`` or ``verdicts``."""
     if view.plot == "texts":
-        return texts_table(view, run.samples)
+        return texts_table(view, run.samples, run.records)
     return view_table(view, run.records) if view.plot == "table" else verdict_table(view, run)
 
 

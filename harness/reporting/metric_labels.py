@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from harness.registry import current
@@ -15,6 +15,7 @@ OTHER_WEIGHTS = "other weights"
 """Name of an encoder that the signature of a metric does not call by a declared name."""
 _SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
 _FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+$")
+_JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
 _BRACKET = re.compile(r" ?\[([^\]]*)\]$")
 
 
@@ -70,6 +71,16 @@ def shown_names(rows: Iterable[Labelled]) -> dict[str, str]:
     return {label: f"{name} ({label})" if name in shared else name for label, name in names.items()}
 
 
+def shown_quantity(text: str, names: Mapping[str, str]) -> str:
+    """Return a quantity of a view, such as ``p:cider`` or ``metric:cider``, with the name of its metric.
+
+    >>> shown_quantity("log p:cider", {"cider": "CIDEr-D"}), shown_quantity("*", {})
+    ('log p:CIDEr-D', '*')
+    """
+    head, colon, metric = text.rpartition(":")
+    return names.get(text) or f"{head}{colon}{names.get(metric, metric)}"
+
+
 def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
     """Return the name of a label or of a part of one; ``fields`` are those of the signature."""
     for kind in kinds:
@@ -107,6 +118,9 @@ def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
         if slot == "embedding":
             encoder = next((f for f in fields if _declared("embeddings", f)), None)
             text = OTHER_WEIGHTS if fields and encoder is None else _name(encoder or "", ("embeddings",), fields)
+        elif slot == "judge":
+            judge = _JUDGE.search("|".join(fields))
+            text = (judge[1] or judge[2]) if judge else ""
         else:
             place = len(fields) if start is None else start + int(slot)
             text = _FINGERPRINT.sub("", fields[place]).replace(":", " ") if place < len(fields) else ""

@@ -73,7 +73,7 @@ def score_table(
     records : sequence of ResultRecord
         Results, one per metric and system.
     rows : sequence of mapping
-        Comparisons as of :func:`harness.api.compare` with ``baseline``; empty for one system.
+        Comparisons as of :func:`harness.compare` with ``baseline``; empty for one system.
     baseline : str
         Label of the baseline; empty for one system.
     draws : int

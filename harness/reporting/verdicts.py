@@ -8,8 +8,9 @@ from harness.analysis.compare import DRAWS, ComparedRun, adjusted, compare_pairs
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.errors import HarnessError
 from harness.reporting.captions import system_heads
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.table import Table, number, p_text
-from harness.reporting.views import number_table
+from harness.reporting.views import number_table, shown_view
 from harness.run.finished import Run
 from harness.spec.models import ViewSpec
 
@@ -41,7 +42,13 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
     heads = dict(zip((system.label for system in run.samples.systems), system_heads(run.samples.systems)))
     body = tuple((heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics)) for pair in compared)
     table = number_table(view, f"against {view.against}", metrics, body)
-    return replace(table, notes=[f"{view.remark} ({METHOD_NOTE})".strip()])
+    names = shown_names(run.records)
+    return replace(
+        table,
+        title=shown_view(view, run.records).heading,
+        headers=[table.headers[0], *(names[name] for name in metrics)],
+        notes=[f"{view.remark} ({METHOD_NOTE})".strip()],
+    )
 
 
 def _cell(row: Comparison) -> str:

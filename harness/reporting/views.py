@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from harness.errors import HarnessError
+from harness.reporting.metric_labels import shown_names, shown_quantity
 from harness.reporting.published import add_published_rows
 from harness.reporting.table import Table
 from harness.reporting.table import number as number_text
@@ -26,6 +27,8 @@ class Series:
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+    name: str = ""
+    """The label with the names of metrics in place of their code labels."""
 
 
 COMBINED = {
@@ -82,6 +85,7 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
     against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
+    names, titles = shown_names(records), dict[str, str]()
     for item in quantities:
         name, metric = split_quantity(item)
         _check_metric(metric, metrics)
@@ -90,14 +94,23 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
                 continue
             group = lookup(record, by) if by else None
             label = "" if group is None else str(group)
+            title = names[label] if by == "metric" else label
             if against is not None and group is None:
-                label = record.model  # two metrics against each other: a point without a group is a model
+                label = title = record.model  # two metrics against each other: a point without a group is a model
             elif x != "metric" and (len(quantities) > 1 or group is None):
-                label = f"{item} {label}".strip()
+                label, title = f"{item} {label}".strip(), f"{shown_quantity(item, names)} {title}".strip()
+            titles[label] = title
             position = lookup(record, x) if against is None else against.get(_point(record), math.nan)
             if against is None or not math.isnan(position):
                 groups.setdefault(label, []).append((position, *quantity(record, name)))
-    return [_one(label, points) for label, points in groups.items()]
+    return [_one(label, titles[label], points) for label, points in groups.items()]
+
+
+def shown_view(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewSpec:
+    """Return a view for titles and axes: its quantities have the names of their metrics."""
+    names = shown_names(records)
+    y = [shown_quantity(item, names) for item in view.metrics]
+    return view.model_copy(update={"x": shown_quantity(view.x, names), "y": y[0] if isinstance(view.y, str) else y})
 
 
 def _check_metric(metric: str, metrics: Sequence[str]) -> None:
@@ -125,14 +138,14 @@ def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     return out
 
 
-def _one(label: str, points: Sequence[tuple[object, float, tuple[float, float] | None]]) -> Series:
+def _one(label: str, name: str, points: Sequence[tuple[object, float, tuple[float, float] | None]]) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
         points.sort(key=lambda point: cast(float, point[0]))
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
     has = any(ci for _, _, ci in points)
-    return Series(label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else ())
+    return Series(label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else (), name)
 
 
 def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
@@ -147,10 +160,20 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
         cells = dict(zip(map(str, group.x), group.y))
         rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
     if isinstance(view.reference, PublishedTable):
-        return number_table(view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else ""))
-    reference = {str(key): value for key, value in view.reference.items()}
-    published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
-    return number_table(view, view.x, heads, [*rows, *published])
+        table = number_table(view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else ""))
+    else:
+        reference = {str(key): value for key, value in view.reference.items()}
+        published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
+        table = number_table(view, view.x, heads, [*rows, *published])
+    # Published values are found by code labels, which the data keep; people read names.
+    shown, names = shown_view(view, records), shown_names(records) if view.x == "metric" else {}
+    titles = {group.label or str(view.y): group.name or str(shown.y) for group in groups}
+    return replace(
+        table,
+        title=shown.heading,
+        headers=[shown.x, *(names.get(head, head) for head in heads)],
+        rows=[[titles.get(row[0], row[0]), *row[1:]] for row in table.rows],
+    )
 
 
 def number_table(view: ViewSpec, corner: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[object]]]) -> Table:

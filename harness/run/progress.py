@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from harness.errors import escape_controls
 from harness.files.memory import require_memory
 
 FIRST_SECONDS = 1.0
@@ -27,7 +28,7 @@ def note(text: str) -> None:
     """A line on stderr, in a terminal only; the log has it everywhere."""
     logging.getLogger(__name__).info("%s", text)
     if _is_terminal():
-        print(text, file=sys.stderr)
+        print(escape_controls(text), file=sys.stderr)
 
 
 def _is_terminal() -> bool:
@@ -194,11 +195,12 @@ class TerminalBar(Meter):
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn
 
+        terminal = getattr(sys.stderr, "terminal", None)  # without the escapes of harness.cli.process
         names = TextColumn("{task.description}", markup=False)
         figures = TextColumn("{task.fields[figures]}", markup=False)
         self._progress = Progress(names, BarColumn(20), figures, auto_refresh=False)
-        self._task = self._progress.add_task(description, total=total or None, figures="")
-        self._live = Live(get_renderable=self._lines, console=Console(stderr=True), transient=True)
+        self._task = self._progress.add_task(escape_controls(description), total=total or None, figures="")
+        self._live = Live(get_renderable=self._lines, console=Console(file=terminal, stderr=True), transient=True)
 
     def advance(self, steps: int) -> None:
         """Add steps and draw the bar."""
@@ -217,7 +219,7 @@ class TerminalBar(Meter):
 
         self._progress.update(self._task, completed=self.done, figures=self.figures())
         status = self.status()
-        return Group(self._progress, Text(f"  {status}")) if status else self._progress
+        return Group(self._progress, Text(escape_controls(f"  {status}"))) if status else self._progress
 
 
 @contextmanager

@@ -5,7 +5,8 @@
 * ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
   is merged into the spec. Models and metrics with a ``when`` that does not hold are left out (:mod:`harness.spec.conditions`).
 * ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
-  ``${secret:NAME}`` is expanded too, and its value is kept out of everything that is written (:mod:`harness.files.secrets`).
+  ``${secret:NAME}`` is expanded too, where the user allows it (:mod:`harness.spec.permissions`), and its value is kept out of
+  everything that is written (:mod:`harness.files.secrets`).
 * A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
 """
 
@@ -24,12 +25,13 @@ from pydantic import BaseModel, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
-from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
+from harness.files.secrets import MIN_LENGTH, is_secret_variable, looks_like_key, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
 from harness.spec.conditions import VARIABLE, drop_unmet, extend_notice, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
+from harness.spec.permissions import check_permissions, check_secret
 from harness.spec.published import resolve_references
 
 _CONTENT = ("dataset", "judgments")
@@ -235,7 +237,9 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
             raise InputError(f"the environment variable {name} is not set", tree.where(key))
         if match["secret"] and len(text) < MIN_LENGTH:
             raise InputError(f"the secret {name} has {len(text)} characters; expected at least {MIN_LENGTH}", tree.where(key))
-        if match["secret"] or is_secret_variable(name):
+        if match["secret"] or is_secret_variable(name) or looks_like_key(text):
+            if os.environ.get(name):
+                check_secret(name, tree.where(key))
             remember(text, f"${{secret:{name}}}")
         return text
 
@@ -258,6 +262,7 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
     tree.replaced = frozenset[str]() if VIEWS in keys else tree.replaced | keys
     model = JudgmentSpec if "judgments" in tree.data else Spec
     remember_keys(tree.data)
+    check_permissions(tree)
     try:
         spec = model.model_validate(tree.data)
     except ValidationError as error:

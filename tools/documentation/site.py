@@ -31,7 +31,10 @@ FIRST = ("index.md", "quickstart.md", "concepts.md")
 """Pages with tabs of their own; the other pages are under *Guides*."""
 REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
-    "Python API": ["harness.api", "harness.verbs"],
+    "Python API": [
+        "harness.api", "harness.analysis.compare", "harness.analysis.correlate", "harness.analysis.power", "harness.judgments.task_kinds",
+        "harness.reporting.report", "harness.reporting.foreign_files", "harness.reporting.hub_folder",
+    ],
     "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],
     "Contracts": [
         "harness.contracts.data", "harness.contracts.metrics", "harness.contracts.models", "harness.contracts.bases",

@@ -250,7 +250,7 @@ def _finished_run() -> dict[str, bytes]:
         }
         path = Path(folder, "run")
         harness.evaluate(spec, output=path)
-        api.compare(path, draws=10)
+        harness.compare(path, draws=10)
         return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
 
 
@@ -316,8 +316,8 @@ def run_directories(data: bytes, folder: Path) -> None:
         file.write_bytes(content if own else _without_checksums(original) if forged else original)
     problems: list[str] = []
     for use in (
-        lambda: api.report(folder / "run", output=folder / "page.html"),
-        lambda: api.compare(folder / "run", draws=10),
+        lambda: harness.report(folder / "run", output=folder / "page.html"),
+        lambda: harness.compare(folder / "run", draws=10),
     ):
         try:
             use()

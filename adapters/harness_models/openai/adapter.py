@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from typing import Any, Literal
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, Prices, RequestFailed, Session
+from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
 from harness_models.openai.messages import Messages
 
 # --------------------------------------------------------------------------- replies
@@ -156,13 +155,10 @@ class OpenAI:
         prices: Prices | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        key = os.environ.get(api_key_env) if api_key_env else None
-        if api_key_env and not key:
-            raise HarnessError(f"openai: the environment variable {api_key_env} holds no key")
         self.client = ChatClient(
-            owner="openai", base_url=base_url, api_key=key, parameters=parameters or {}, concurrency=concurrency,
-            requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout, retries=retries,
-            first_wait=first_wait, proxy=proxy,
+            owner="openai", base_url=base_url, api_key=read_key("openai", api_key_env), parameters=parameters or {},
+            concurrency=concurrency, requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout,
+            retries=retries, first_wait=first_wait, proxy=proxy,
         )  # fmt: skip
         folder = Path(images) if images is not None else None
         self.messages = Messages(

@@ -19,7 +19,7 @@ class Compared:
     """Comparisons of the systems of a run."""
 
     rows: Sequence[Comparison]
-    """One per pair and metric, as :func:`harness.analysis.compare.compare_runs` returns them."""
+    """One per pair and metric, as :func:`harness.compare` returns them."""
     base: str = ""
     """Label of the system with which the others are compared; empty where all pairs are."""
     note: str = ""

@@ -48,7 +48,7 @@ def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
     Parameters
     ----------
     rows : sequence of Comparison
-        Rows as :func:`harness.analysis.compare.compare_runs` returns them.
+        Rows as :func:`harness.compare` returns them.
     base : str
         System with which the others are compared; empty: all pairs where they are few, else the first system.
     """

@@ -13,9 +13,10 @@ from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.planes import plane_chart
 from harness.reporting.charts.style import WHITE_TEXT, Layout
+from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import directions
 from harness.reporting.table import number
-from harness.reporting.views import Series, series, split_quantity
+from harness.reporting.views import Series, series, shown_view, split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 from harness.spec.models import ViewSpec
@@ -46,8 +47,11 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
-    build = partial(build_view, view, groups, directions(records))
-    return Chart("view", view.heading, view.remark, "views", build)
+    shown, names, direction = shown_view(view, records), shown_names(records), directions(records)
+    if view.x == "metric":
+        groups = [replace(group, x=tuple(names[str(label)] for label in group.x)) for group in groups]
+    build = partial(build_view, shown, groups, {names[label]: value for label, value in direction.items()})
+    return Chart("view", shown.heading, view.remark, "views", build)
 
 
 def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
@@ -57,7 +61,7 @@ def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
         return None
     if not isinstance(up, str) or across not in direction or up not in direction:
         return None
-    return plane_chart(records, across, up, view.heading, view.note, "views")
+    return plane_chart(records, across, up, shown_view(view, records).heading, view.note, "views")
 
 
 def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool | None], layout: Layout) -> Spec:
@@ -83,7 +87,7 @@ def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool |
 def _rows(group: Series) -> list[Values]:
     low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
     return [
-        {"series": group.label, "x": x if _is_number(x) else str(x), "y": y, "low": a, "high": b, "text": number(y)}
+        {"series": group.name, "x": x if _is_number(x) else str(x), "y": y, "low": a, "high": b, "text": number(y)}
         for x, y, a, b in zip(group.x, group.y, low, high)
     ]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
+from harness.errors import escape_controls
 from harness.reporting.table import Table
 
 if TYPE_CHECKING:
@@ -18,8 +20,16 @@ def console_for_tables(width: int = 160) -> Console:
     """Return a console on stdout: as wide as the terminal, or ``width`` characters when stdout is no terminal."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=width)
+    file = getattr(sys.stdout, "terminal", None)  # without the escapes of harness.cli.process
+    console = Console(file=file, highlight=False)
+    return console if console.is_terminal else Console(file=file, highlight=False, width=width)
+
+
+def escape(text: str) -> str:
+    """Return a text that rich prints as it is: its markup and control characters are escaped."""
+    from rich import markup
+
+    return markup.escape(escape_controls(text))
 
 
 def print_table(table: Table) -> None:
@@ -27,8 +37,6 @@ def print_table(table: Table) -> None:
 
     Title and notes are lines of their own rather than rich's title and caption, which would wrap at the width of the table.
     """
-    from rich.markup import escape
-
     console = console_for_tables()
     if table.title:
         console.print(f"[dim]{escape(table.title)}[/dim]", soft_wrap=True)
@@ -41,7 +49,6 @@ def print_table(table: Table) -> None:
 
 def terminal_grid(table: Table) -> rich.table.Table:
     """Return the table without title and notes; columns of texts other than the first wrap. It needs the width :func:`least_width`."""
-    from rich.markup import escape
     from rich.table import Table as Grid
 
     grid = Grid(header_style="bold", show_edge=False, pad_edge=False)
@@ -61,7 +68,7 @@ def least_width(table: Table) -> int:
 
     width = 3 * (len(table.headers) - 1)
     for index, letter in enumerate(table.alignment):
-        lines = [line for text in (table.headers[index], *(row[index] for row in table.rows)) for line in text.split("\n")]
+        lines = [line for text in (table.headers[index], *(row[index] for row in table.rows)) for line in escape_controls(text).split("\n")]
         content = max(map(cell_len, lines))
         width += content if index == 0 or letter == "r" else min(content, MIN_WIDTH)
     return width

@@ -50,7 +50,8 @@ class Spider(MeanMetric):
         limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
         untestable = next((reason for metric in self.parts if (reason := untestable_by(metric))), "")
-        self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable)
+        held_fixed = next((metric.spec.held_fixed for metric in self.parts if metric.spec.held_fixed), "")
+        self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable, held_fixed=held_fixed)
 
     def signature(self) -> str:
         """Return ``spider|`` and the signatures of both metrics."""

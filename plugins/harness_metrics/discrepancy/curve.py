@@ -111,7 +111,8 @@ class QualityDiscrepancy(CaptionWords):
         self.epsilons, self.seed = tuple(shares), int(seed)
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", resampled=False)
+        held_fixed = "curves of the references held fixed"
+        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", resampled=False, held_fixed=held_fixed)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

@@ -290,7 +290,8 @@ class Novelty(MeanMetric):
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
         fixed = "compares the candidates with a fixed corpus, not with the references of their example"
-        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0), untestable=fixed)
+        held_fixed = "" if self.corpus else "texts of the references held fixed"
+        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0), untestable=fixed, held_fixed=held_fixed)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -11,7 +10,7 @@ from typing import Any, cast
 from harness.contracts import Values
 from harness.contracts.parameters import Count, NonNegative, check_arguments
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, RequestFailed, Session
+from harness.llm.client import ChatClient, RequestFailed, Session, read_key
 from harness_metrics.judges.replies import Conversation, Reply
 
 _REJECTED = frozenset({400, 413, 422})
@@ -97,7 +96,8 @@ class Server:
             store(index, reply)
 
         total = len(conversations)
-        for _ in self._client_with_key().ask_all(ask, list(enumerate(conversations))):
+        client = replace(self.client, api_key=read_key("judge", self.api_key_env))
+        for _ in client.ask_all(ask, list(enumerate(conversations))):
             pass  # each reply is stored as soon as it is there
         problems = failures or (rejections if len(rejections) == total > 1 else [])
         if problems:
@@ -106,12 +106,6 @@ class Server:
                 f"The other answers stay in the cache: run it again",
                 self.client.base_url,
             )
-
-    def _client_with_key(self) -> ChatClient:
-        key = os.environ.get(self.api_key_env) if self.api_key_env else None
-        if self.api_key_env and not key:
-            raise HarnessError(f"judge: the environment variable {self.api_key_env} holds no key")
-        return replace(self.client, api_key=key)
 
 
 def read_reply(value: object) -> Reply:

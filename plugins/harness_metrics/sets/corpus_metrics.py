@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +91,8 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
             "corpus-mmd", embedding, False, *([] if sigma is None else [f"sigma={width}"]), level="corpus",
             settings=(f"sigma:{width}", f"features:{features}", f"seed:{seed}"), bounds=(0.0, 4.0),
         )  # fmt: skip
+        if self.sigma is None and not self.spec.held_fixed:
+            self.spec = replace(self.spec, held_fixed="kernel width held fixed")
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> _Kernel:
         """Return the frequencies of the kernel for the references of the task."""

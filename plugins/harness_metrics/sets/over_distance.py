@@ -41,7 +41,8 @@ class DistanceMetric(MeanMetric):
         self._signature = "|".join([name, *options, self.distance.signature()])
         needs = frozenset({"references"} if references else ()) | frozenset(getattr(self.distance, "needs", ()))
         arguments = ", ".join([self.distance.name, *options])
-        self.spec = replace(MetricSpec(f"{name}({arguments})", higher, "set", needs), **fields)
+        held_fixed = getattr(self.distance, "held_fixed", "")
+        self.spec = replace(MetricSpec(f"{name}({arguments})", higher, "set", needs, held_fixed=held_fixed), **fields)
 
     def signature(self) -> str:
         """Return the name, the options and the signature of the distance, such as ``semantic-entropy|0.3|cosine|minilm``."""

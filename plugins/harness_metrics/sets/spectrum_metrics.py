@@ -98,7 +98,7 @@ class SelfCider(FitsInner, MeanMetric):
         self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
         self.spec = MetricSpec(
             "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0),
-            untestable="reads the candidates alone; the references give document frequencies",
+            untestable="reads the candidates alone; the references give document frequencies", held_fixed=self.inner.spec.held_fixed,
         )  # fmt: skip
 
     def signature(self) -> str:

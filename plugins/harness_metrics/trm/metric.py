@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ class Trm(DistanceMetric):
         self.pooling: statistic.Pooling = pooling  # type: ignore[assignment]
         options = [] if pooling == "pooled" else [pooling]
         super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))
-        self.spec = replace(self.spec, held_fixed=getattr(self.distance, "held_fixed", ""))
 
     def signature(self) -> str:
         """Return ``trm|POOLING|`` and the signature of the distance."""

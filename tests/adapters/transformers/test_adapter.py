@@ -134,7 +134,7 @@ def test_chat_templates_are_used(folders):
 def test_the_message_names_the_missing_key_of_a_prompt(folders):
     adapter = build(folders, "gpt2", prompt="{source} {tone}")
     assert adapter.builder.text(Example("x", ("a",), source="a cat", meta={"tone": "red"})) == "a cat red"
-    with pytest.raises(InputError, match="asks for 'tone', which example 'e0' does not have"):
+    with pytest.raises(InputError, match="has .{tone}.; the fields of example .e0. are"):
         list(adapter.generate(EXAMPLES, Decoding(), range(5)))
     with pytest.raises(InputError, match="example 'n' has no source text"):
         list(build(folders, "t5").generate([Example("n", ("a",))], Decoding(), [0]))

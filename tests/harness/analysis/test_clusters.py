@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import harness
 from harness.analysis.clusters import differing_most, rankings
-from harness.analysis.compare import ComparedRun, compare_runs, pairs
+from harness.analysis.compare import ComparedRun, compare, pairs
 from tests.support.comparisons import make_comparison
 
 SPEC = {
@@ -53,7 +53,7 @@ def test_incomplete_metrics_have_no_ranking():
 
 def test_clusters_of_a_run(project):
     harness.evaluate(SPEC, output="r")
-    ranking = rankings(compare_runs(["r"]))["length"]
+    ranking = rankings(compare("r"))["length"]
     assert [item.system for item in ranking] == ["m4", "m2", "m1"]
     assert [item.letters for item in ranking] == ["a", "b", "c"]
 

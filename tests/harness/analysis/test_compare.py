@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against
+from harness.analysis.compare import ComparedRun, adjusted, compare, compare_pairs, pairs, pairs_against
 from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
 from harness.rundir.artifacts import ArtifactStore
@@ -31,7 +31,7 @@ def opened(*paths):
 
 def test_models_of_one_run_are_compared_pair_by_pair(project):
     harness.evaluate(SPEC, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row["system_a"], row["system_b"], row["difference"], row["n"]) == ("short", "long", -1.0, 6)
     assert row["sign_p_value"] == row["p_value"] == pytest.approx(2 / 64)
     assert row["exact"]
@@ -43,13 +43,13 @@ def test_models_of_one_run_are_compared_pair_by_pair(project):
 def test_the_difference_is_that_of_the_table(project):
     harness.evaluate(SPEC, output="r")
     values = {record.model: record.value for record in RunDir.open("r").records}
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row["a"], row["b"]) == (values["short"], values["long"])
 
 
 def test_a_run_in_memory_is_compared_as_one_in_a_directory(project):
-    in_memory = compare_runs([harness.evaluate(SPEC)])
-    assert in_memory == compare_runs([harness.evaluate(SPEC, output="r")]) == compare_runs(["r"])
+    in_memory = compare(harness.evaluate(SPEC))
+    assert in_memory == compare(harness.evaluate(SPEC, output="r")) == compare("r")
 
 
 def test_verdicts_follow_the_direction_and_the_level():
@@ -63,12 +63,12 @@ def test_verdicts_follow_the_direction_and_the_level():
 def test_a_baseline_is_compared_with_the_others(project):
     models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle"}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
-    rows = compare_runs(["r"], baseline="long")
+    rows = compare("r", baseline="long")
     assert [(row["system_a"], row["system_b"]) for row in rows] == [("short", "long"), ("middle", "long")]
     with pytest.raises(HarnessError, match="no model 'lang'; did you mean 'long'"):
-        compare_runs(["r"], baseline="lang")
+        compare("r", baseline="lang")
     with pytest.raises(HarnessError, match="systems of one run"):
-        compare_runs(["r", "r"], baseline="long")
+        compare("r", "r", baseline="long")
 
 
 def test_a_baseline_belongs_to_the_same_decoding(project):
@@ -81,8 +81,8 @@ def test_runs_on_different_data_are_not_paired_by_chance(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
     with pytest.raises(HarnessError, match="r and s read different data.*--force"):
-        compare_runs(["r", "s"])
-    rows = compare_runs(["r", "s"], force=True)
+        compare("r", "s")
+    rows = compare("r", "s", force=True)
     assert len(rows) == 2
     assert "different data" in rows[0]["forced"][0]
 
@@ -93,15 +93,15 @@ def test_two_runs_are_matched_by_model_or_chosen_by_name(project):
     assert [(p.a.model, p.b.model) for p in pairs(opened("r", "s"))] == [("short", "short"), ("long", "long")]
     assert [(p.a.model, p.b.model) for p in pairs(opened("r::short", "s::long"))] == [("short", "long")]
     with pytest.raises(HarnessError, match="has no model 'lang'; did you mean 'long'"):
-        compare_runs(["r::lang", "s"])
+        compare("r::lang", "s")
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
-        compare_runs(["nowhere", "r"])
+        compare("nowhere", "r")
 
 
 def test_labels_of_both_runs_are_told_apart(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate(SPEC, output="s", seed=2)
-    rows = compare_runs(["r", "s"])
+    rows = compare("r", "s")
     assert (rows[0]["system_a"], rows[0]["system_b"]) == ("r::short", "s::short")
     assert {row["difference"] for row in rows} == {0.0}
     assert {row["p_value"] for row in rows} == {1.0}
@@ -110,26 +110,26 @@ def test_labels_of_both_runs_are_told_apart(project):
 def test_examples_that_one_system_lacks_are_left_out(project):
     models = [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long", "fail": ["e2"]}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row["n"], row["left_out"]) == (5, 1)
 
 
 def test_undefined_examples_of_one_system_are_left_out(project):
     metrics = [{"length": {"undefined": ["e1", "e4"]}}]
     harness.evaluate({**SPEC, "metrics": metrics}, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row["n"], row["left_out"]) == (4, 2)
 
 
 def test_set_metrics_of_different_sizes_have_no_better(project):
     harness.evaluate({**SPEC, "metrics": [{"trm": {"distance": "chars"}}]}, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert row["better"] == "sizes differ"
 
 
 def test_comparisons_are_computed_once_and_stored(project, monkeypatch):
     harness.evaluate(SPEC, output="r")
-    first = compare_runs(["r"])
+    first = compare("r")
     assert (project / "r" / "comparisons.json").is_file()
 
     def fail(*arguments):
@@ -137,17 +137,17 @@ def test_comparisons_are_computed_once_and_stored(project, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "paired_tests", fail)
-        assert compare_runs(["r"]) == first
+        assert compare("r") == first
         with pytest.raises(AssertionError, match="computed again"):
-            compare_runs(["r"], seed=5)
+            compare("r", seed=5)
 
 
 def test_the_choice_of_pairs_does_not_change_a_row(project):
     models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle", "fail": ["e5"]}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
-    (alone,) = [row for row in compare_runs(["r"], baseline="long") if row["system_a"] == "short"]
+    (alone,) = [row for row in compare("r", baseline="long") if row["system_a"] == "short"]
     (project / "r" / "comparisons.json").unlink()
-    (among,) = [row for row in compare_runs(["r"]) if (row["system_a"], row["system_b"]) == ("short", "long")]
+    (among,) = [row for row in compare("r") if (row["system_a"], row["system_b"]) == ("short", "long")]
     assert {key: alone[key] for key in ("difference", "p_value", "ci95")} == {key: among[key] for key in ("difference", "p_value", "ci95")}
 
 
@@ -160,22 +160,22 @@ def test_a_run_in_memory_is_compared(project):
 def test_metrics_are_chosen_by_name(project):
     harness.evaluate({**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r")
     for name in ("length", "Length", "TRM(chars)"):
-        assert [row["metric"] for row in compare_runs(["r"], metrics=[name])] == [name.lower()]
+        assert [row["metric"] for row in compare("r", metrics=[name])] == [name.lower()]
     with pytest.raises(HarnessError, match="no metric 'lenght'; did you mean 'length'"):
-        compare_runs(["r"], metrics=["lenght"])
+        compare("r", metrics=["lenght"])
 
 
 def test_draws_below_one_are_refused(project):
     harness.evaluate(SPEC, output="r")
     with pytest.raises(HarnessError, match="draws is 0; expected at least 1"):
-        compare_runs(["r"], draws=0)
+        compare("r", draws=0)
 
 
 def test_a_damaged_artifact_is_a_note(project):
     harness.evaluate(SPEC, output="r")
     for file in (project / "r" / "scores").iterdir():
         file.write_bytes(b"torn")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert "no statistics of this metric" in row["note"]
     assert row["better"] == "not tested"
 
@@ -191,7 +191,7 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
             "seconds": arrays["seconds"],
         }
         ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert row["note"] == "the run has no statistics of this metric; run the spec again"
 
 
@@ -207,17 +207,17 @@ def test_runs_of_other_reference_counts_are_refused(project):
     for name, count in (("r", 2), ("s", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
     with pytest.raises(HarnessError, match="is of 2 references in r and of 1 in s; --force"):
-        compare_runs(["r", "s"])
-    (row,) = compare_runs(["r", "s"], force=True)
+        compare("r", "s")
+    (row,) = compare("r", "s", force=True)
     assert row["better"] == "sizes differ"
 
 
 def test_labels_have_the_decoding_where_the_run_has_several(project):
     harness.evaluate({**SPEC, "references": 1}, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row["system_a"], row["system_b"]) == ("short", "long")
     harness.evaluate({**SPEC, "references": [1, 2]}, output="s")
-    labels = {row["system_a"] for row in compare_runs(["s"])}
+    labels = {row["system_a"] for row in compare("s")}
     assert labels == {"short m=1", "short m=2", "long m=1"}
 
 
@@ -243,7 +243,7 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
     harness.evaluate(spec, output="r")
     harness.evaluate({**spec, "bootstrap": {"samples": 10}}, output="s")
     for paths in (["r"], ["r::dull", "s::rich"]):
-        rows = compare_runs(paths, draws=50)
+        rows = compare(*paths, draws=50)
         assert [row["metric"] for row in rows] == ["compression-ratio", "ms-jaccard1"]
         for row in rows:
             assert row["better"] == "B"
@@ -255,7 +255,7 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
 
 def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_differ(project):
     harness.evaluate({**SPEC, "metrics": ["distinct", "length"]}, output="r")
-    rows = {row.metric: row for row in compare_runs(["r"])}
+    rows = {row.metric: row for row in compare("r")}
     assert rows["length"].better == "B", "a mean over candidates does not depend on their number"
     unequal = rows["distinct1"] if "distinct1" in rows else next(row for name, row in rows.items() if name != "length")
     assert (unequal.better, unequal.p_value, unequal.difference) == ("sizes differ", None, None)
@@ -275,30 +275,30 @@ def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
         "metrics": ["bleu1"],
     }
     harness.evaluate(spec, output="r")
-    (row,) = compare_runs(["r"])
+    (row,) = compare("r")
     assert (row.n, row.better) == (2, "=")
 
 
 def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
     harness.evaluate({**SPEC, "metrics": ["distinct", {"trm": {"distance": "rouge"}}]}, output="r")
-    for row in compare_runs(["r"], equalise=True, draws=100):
+    for row in compare("r", equalise=True, draws=100):
         assert row.better != "sizes differ" and not row.sizes_differ
         assert row.note.startswith("equalised: sets of equal size, mean of 20 random subsets")
     for name, count in (("s", 2), ("t", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
-    (row,) = compare_runs(["s", "t"], equalise=True, draws=100)
+    (row,) = compare("s", "t", equalise=True, draws=100)
     assert (row.difference, row.better) == (0.0, "=")
 
 
 def test_rows_of_equal_sizes_are_kept_when_the_others_are_equalised(project, monkeypatch):
     harness.evaluate({**SPEC, "metrics": ["length", "distinct"]}, output="r")
-    length, unequal = compare_runs(["r"], draws=50)
-    _, equalised = compare_runs(["r"], equalise=True, draws=50)
+    length, unequal = compare("r", draws=50)
+    _, equalised = compare("r", equalise=True, draws=50)
     assert unequal.better == "sizes differ" != equalised.better
     monkeypatch.setattr(module, "paired_tests", lambda *_: pytest.fail("computed again"))
     monkeypatch.setattr(module, "equalised_tests", lambda *_: pytest.fail("computed again"))
-    assert [repr(row) for row in compare_runs(["r"], draws=50)] == [repr(length), repr(unequal)]
-    assert repr(compare_runs(["r"], equalise=True, draws=50)[1]) == repr(equalised)
+    assert [repr(row) for row in compare("r", draws=50)] == [repr(length), repr(unequal)]
+    assert repr(compare("r", equalise=True, draws=50)[1]) == repr(equalised)
 
 
 def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are(project):
@@ -313,6 +313,6 @@ def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are
         "metrics": [{"chair-i": {"truth": "annotations"}}, "distinct"],
     }
     harness.evaluate(spec, output="r")
-    chair, distinct = compare_runs(["r"], equalise=True, draws=50)
+    chair, distinct = compare("r", equalise=True, draws=50)
     assert chair.note.startswith("no verdict: 1 and 3 candidates, and subsets cannot be scored: chair-i: the example 'e0'")
     assert chair.better == "sizes differ" and distinct.note.startswith("equalised")

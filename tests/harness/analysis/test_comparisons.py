@@ -7,7 +7,7 @@ import json
 import pytest
 
 import harness
-from harness.analysis.compare import compare_runs
+from harness.analysis.compare import compare
 from harness.analysis.comparisons import Comparisons, StoredComparisons
 from harness.run.finished import Run
 from tests.support.comparisons import make_comparison
@@ -47,7 +47,7 @@ SPEC = {
 @pytest.fixture
 def run(project):
     harness.evaluate(SPEC, output="r")
-    compare_runs(["r"])
+    compare("r")
     return Run.open("r")
 
 
@@ -66,17 +66,17 @@ def test_rows_of_other_results_are_not_read(run, project):
 
 @pytest.mark.parametrize("content", ["torn {", "[]", '{"key": 1}'])
 def test_a_damaged_file_is_computed_again(run, project, content):
-    expected = compare_runs(["r"])
+    expected = compare("r")
     (project / "r" / "comparisons.json").write_text(content)
-    assert compare_runs(["r"]) == expected
+    assert compare("r") == expected
     assert json.loads((project / "r" / "comparisons.json").read_text())["rows"]
 
 
 def test_an_altered_row_is_computed_again(run, project):
     file = project / "r" / "comparisons.json"
-    expected = compare_runs(["r"])
+    expected = compare("r")
     file.write_text(file.read_text().replace('"difference": -1.0', '"difference": -2.0'))
-    assert compare_runs(["r"]) == expected
+    assert compare("r") == expected
 
 
 def test_two_runs_and_runs_in_memory_are_not_stored(run, project):

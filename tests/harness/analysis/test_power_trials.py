@@ -76,3 +76,22 @@ def test_an_extrapolation_needs_p_values_at_the_size_of_the_pilot(trials, plan):
     assert extrapolation is not None and extrapolation.examples == 2
     assert not extrapolation.can_fit("candidates")
     assert not np.isnan(extrapolation.power(3, 3, 5)).any()
+
+
+@pytest.mark.parametrize(
+    "metric", [{"mmd": {"embedding": "bow"}}, {"trm": {"distance": "rouge"}}, {"precision-example": {"distance": "rouge"}}]
+)
+def test_sizes_of_candidates_and_references_are_never_compared(metric):
+    """Every relabelling has the sizes of the sets themselves: texts of one distribution are told apart at the level, whatever the sizes."""
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "the", "red", "blue", "dog", "cat", "runs", "sleeps", "on", "sofa"])
+    texts = [[" ".join(rng.choice(words, 4)) for _ in range(9)] for _ in range(200)]
+    sets = [CaptionSet(str(k), tuple(row[:2]), tuple(row[2:])) for k, row in enumerate(texts)]
+    (plan,) = caption_plans(metric_plans([metric]))
+    assert "candidates" in plan.metric.spec.depends_on
+    trials = PilotTrials("people", sets, TrialOptions(1, 0.05, 0.05, 0, RULES["fisher-discrete"], lambda steps: None))
+    trials.measure([plan], [(2, 7), (1, 7)])
+    for size in trials.trials(plan.label).values():
+        for alpha in (1 / 6, 1 / 3):
+            share = (size.p[0] <= alpha).mean()
+            assert share <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / len(sets)), (metric, alpha)

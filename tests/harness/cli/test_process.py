@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ import time
 import pytest
 
 from harness.cli.main import main
-from harness.cli.process import Terminated, record_bug, terminable
+from harness.cli.process import TerminalStream, Terminated, record_bug, terminable
 from harness.errors import BUG_LOG
 
 SLOW = '''
@@ -204,3 +205,24 @@ def test_out_of_memory_is_one_line_and_code_2(project, capsys, monkeypatch, erro
     monkeypatch.setattr("harness.cli.list.run", full)
     assert main(["list"]) == 2
     assert capsys.readouterr().err == f"harness: {line}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc é 狗\n", "a\tb\nc é 狗\n"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\rb", "a\\x0db"),
+        ("\r 50%|##", "\r 50%|##"),  # a bar of tqdm
+        ("\r\x1b]0;title", "\r\\x1b]0;title"),
+        ("\x1b[A\x1b[A", "\x1b[A\x1b[A"),  # several bars
+        ("\x1b[Atext", "\\x1b[Atext"),
+    ],
+)
+def test_a_terminal_has_escapes_in_place_of_control_characters(text, shown):
+    terminal = io.StringIO()
+    stream = TerminalStream(terminal)
+    assert stream.write(text) == len(text)
+    stream.writelines([text, "x"])
+    assert terminal.getvalue() == f"{shown}{shown}x"
+    assert stream.getvalue() == terminal.getvalue()  # all else is that of the terminal

@@ -204,3 +204,32 @@ def test_the_threshold_maximises_the_accuracy():
         assert values[epsilon] == pytest.approx(max(values.values()))
         assert epsilon == min(e for e, value in values.items() if value >= max(values.values()) - 1e-12)
     assert calibrated_epsilon(np.array([np.nan]), np.array([1.0])) == 0.0
+
+
+def test_captions_of_sets_of_other_sizes_are_not_compared():
+    rows, scores = rated_rows()
+    counts = np.full(len(scores), 5)
+    counts[0] = 4  # the first caption of the first item has one reference fewer
+    metric = MetricScores(scores, sizes={"references": counts})
+    pairs = agreements(rows, metric, "accuracy")["all"]
+    assert pairs.details["unequal"] == pairs.skipped == 2
+    ignored = agreements(rows, MetricScores(scores), "accuracy")["all"]
+    assert ignored.skipped == 0 and "unequal" not in ignored.details
+    within = agreements(rows, metric, "kendall_within")["all"]
+    assert within.details == {"items": 11, "unequal": 3} and within.skipped == 3
+    of_others = np.ones(rows.items)
+    of_others[0] = 0
+    assert value(rows, scores, "kendall_within", weights=of_others) == float(within.reduce(np.ones((1, rows.items)))[0])
+    # A correlation over all items is of captions with their own references, as papers compute it.
+    assert "unequal" not in agreements(rows, metric, "kendall_b")["all"].details
+
+
+@pytest.mark.parametrize("statistic", ["pearson_system", "accuracy_system", "soft_pairwise_accuracy"])
+def test_systems_of_other_sizes_are_not_compared(statistic):
+    rows, scores = rated_rows()
+    counts = np.array([4 if caption.system == "s0" else 5 for caption in rows.judgments.captions])
+    found = agreements(rows, MetricScores(scores, sizes={"references": counts}), statistic)["all"]
+    assert np.isnan(found.reduce(np.ones((2, rows.items)))).all() and (found.n, found.skipped) == (0, 3)
+    assert found.details["unequal"] == 3
+    equal = agreements(rows, MetricScores(scores, sizes={"references": np.full(len(counts), 5)}), statistic)["all"]
+    assert "unequal" not in equal.details and np.isfinite(equal.reduce(np.ones((1, rows.items)))).all()

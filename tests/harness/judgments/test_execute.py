@@ -190,3 +190,31 @@ def test_mistakes_are_one_line_and_code_2(change, message, tmp_path, monkeypatch
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1 and "Traceback" not in error
     assert not (tmp_path / "runs").exists() or not any((tmp_path / "runs").rglob("manifest.json"))
+
+
+def test_no_verdict_on_a_pair_of_sets_of_different_sizes(plan, jsonl, length):
+    # The first caption of the first pair is one of the references, and is scored without it.
+    records = [
+        {
+            "id": str(i), "first": "one", "second": "longer", "preference": 1 - 2 * (i % 2), "kind": "" if i else "own",
+            "references": ["a", "b", "one"],
+        }
+        for i in range(4)
+    ]  # fmt: skip
+    judged = {"form": "pairs", "path": jsonl(records), "columns": {"own_first": {"kind": "own"}}}
+    run = execute(plan(judged, [length()], statistics=["accuracy"]))
+    (record,) = run.records
+    assert (record.value, record.n, record.skipped, record.details["unequal"]) == (2 / 3, 3, 1, 1)
+    note = "length, accuracy (all): no verdict on 1 of 4 pairs, whose sets differ in the number of references (docs/judgments.md)"
+    assert note in run.notes
+    together = execute(plan(judged, [length()], statistics=["accuracy"], references={"own": "pair"}))
+    assert (together.records[0].n, together.records[0].skipped) == (4, 0) and not together.notes
+
+
+def test_systems_of_different_sizes_have_a_cell_that_says_why(plan, jsonl, length):
+    sizes = {"x": ["a", "b"], "y": ["a"], "z": ["a"]}
+    path = jsonl([{**record, "id": record["id"] + record["system"], "references": sizes[record["system"]]} for record in RECORDS])
+    run = execute(plan({"form": "captions", "path": path}, [length()], statistics=["kendall_b", "pearson_system"]))
+    record = run.records[1]
+    assert np.isnan(record.value) and record.interval_note == "no verdict on sets of different sizes"
+    assert run.records[0].value > 0 and run.records[0].interval_note is None

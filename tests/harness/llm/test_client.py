@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import gzip
+import resource
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, RequestFailed, Unanswered, Usage, retry_after
+from harness.files.secrets import redact
+from harness.llm.client import ChatClient, RequestFailed, Unanswered, Usage, read_key, retry_after
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -171,6 +175,92 @@ def test_a_reply_without_end(raw, monkeypatch):
     server = raw(play)
     assert str(failure(client(server.url))) == "the reply is larger than 1 MiB"
     assert server.connections == 1
+
+
+def compressed(body: bytes, encoding: str = "gzip") -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (encoding.encode(), len(body)) + body
+
+
+def test_a_compressed_reply_is_read(raw):
+    server = raw(
+        lambda server, connection, number: (read_request(connection), connection.sendall(compressed(gzip.compress(b'{"answer": 4}'))))
+    )
+    assert ask(client(server.url), {}) == [4]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "layers", "message"),
+    [
+        ("gzip", 1, "the reply is larger than 64 MiB after decompression"),
+        ("gzip, gzip", 2, "the reply is compressed by 'gzip, gzip'; this client accepts gzip"),
+        ("br", 1, "the reply is compressed by 'br'; this client accepts gzip"),
+    ],
+)
+def test_a_reply_that_inflates_without_bound(raw, encoding, layers, message):
+    packer = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    bomb = b"".join(packer.compress(b" " * 2**20) for _ in range(512)) + packer.flush()
+    for _ in range(layers - 1):
+        bomb = gzip.compress(bomb, 6)
+    server = raw(lambda server, connection, number: (read_request(connection), connection.sendall(compressed(bomb, encoding))))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert str(failure(client(server.url))) == message
+    assert server.connections == 1
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB above the highest so far
+    assert grown < 200 * 1024
+
+
+def test_a_damaged_compressed_reply_is_repeated(raw):
+    def play(server, connection, number):
+        read_request(connection)
+        connection.sendall(compressed(b"no gzip") if number == 0 else reply({"answer": 6}))
+
+    assert ask(client(raw(play).url), {}) == [6]
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_carries_no_key(server, raw, status):
+    def play(elsewhere, connection, number):
+        elsewhere.requests += 1
+        read_request(connection)
+        connection.sendall(reply({"answer": "of another host"}))
+
+    other = raw(play)
+    server.script = [(status, {"Location": f"{other.url}/chat/completions"}, "")] * 2
+    error = failure(client(server.url, api_key="secret-of-the-user"))
+    assert isinstance(error, HarnessError)
+    expected = f"HTTP {status}; the server redirects to {other.url}/chat/completions; give that as base_url"
+    assert str(error) == f"{server.url}: {expected}"
+    assert (other.connections, len(server.requests)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ("sk-0123456789\n", "character 14 of 14 is U+000A"),
+        ("sk-012\r\n3456", "character 7 of 12 is U+000D"),
+        ("sk-0123456789\r\nX-Other: 1", "character 14 of 25 is U+000D"),
+        ("sk-schlüssel", "character 8 of 12 is U+00FC"),
+        ("sk-012 345", "character 7 of 10 is U+0020"),
+        ("sk-\udcff", "character 4 of 4 is U+DCFF"),
+    ],
+)
+def test_a_key_that_no_header_can_carry_is_refused_by_the_name_of_its_variable(monkeypatch, key, fault):
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(HarnessError) as caught:
+        read_key("openai", "MY_KEY")
+    assert str(caught.value) == (
+        f"openai: the key in MY_KEY is not ASCII without spaces and line breaks: {fault}; "
+        "for a key in a file: export MY_KEY=\"$(tr -d '[:space:]' < FILE)\""
+    )
+
+
+def test_a_key_is_read_and_kept_out_of_messages(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "abc-0123456789")
+    assert (read_key("openai", None), read_key("openai", "MY_KEY")) == (None, "abc-0123456789")
+    assert redact("the key abc-0123456789 is wrong") == "the key ${secret:MY_KEY} is wrong"
+    monkeypatch.setenv("MY_KEY", "")
+    with pytest.raises(HarnessError, match="^openai: the environment variable MY_KEY holds no key$"):
+        read_key("openai", "MY_KEY")
 
 
 @pytest.mark.parametrize(("status", "final"), [(400, False), (413, False), (401, True), (403, True), (404, True)])

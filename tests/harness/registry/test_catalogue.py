@@ -183,6 +183,21 @@ def test_spellings_reach_third_parties_and_an_exact_name_comes_first(install, me
         registry.current().get("metrics", "my_one")
 
 
+@pytest.mark.parametrize("kind", ["metrics", "embeddings", "distances"])
+def test_names_of_tables_find_their_component_or_the_message_names_it(kind):
+    catalogue = registry.current()
+    for entry in catalogue.entries(kind):
+        if entry.provider != "harness" or not entry.display or entry.display.startswith("{"):
+            continue
+        shown = entry.display.partition(" [")[0]
+        names = {entry.name, "ciderd" if entry.name == "cider" else entry.name}  # cider and ciderd are the same number, CIDEr-D
+        assert catalogue.get(kind, shown).name in names
+        for label in (f"{shown} [of a model]", f"{shown} (METEOR)"):
+            with pytest.raises(UnknownName, match="did you mean") as caught:
+                catalogue.get(kind, label)
+            assert caught.value.nearest in names
+
+
 def test_no_two_built_in_names_are_spellings_of_one_another():
     for kind in registry.KINDS:
         entries = [entry for entry in registry.current().entries(kind) if entry.provider == "harness"]

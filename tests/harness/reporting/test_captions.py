@@ -11,6 +11,7 @@ from harness.errors import HarnessError, InputError
 from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.captions import texts_table
+from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
@@ -172,3 +173,11 @@ def test_a_browser_shows_the_table(run, browse):
         ]  # fmt: skip
         assert table.locator("tbody tr").count() == 2
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_scores_have_the_names_of_their_metrics():
+    columns = {**samples(), "bleu4": samples()["length"]}
+    view = ViewSpec.model_validate({**VIEW, "y": "bleu4"})
+    shown = texts_table(view, SampleTable(columns), [ResultRecord(model="a", metric="bleu4")])
+    assert shown.title == "BLEU-4: the 2 of 3 examples whose BLEU-4 differs most, largest difference first"
+    assert "BLEU-4 2.0000" in shown.rows[0][2] and shown.data[0][2] == "bleu4"

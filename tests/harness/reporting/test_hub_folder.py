@@ -8,7 +8,6 @@ import pytest
 
 import harness
 from harness.errors import HarnessError, InputError
-from harness.reporting.hub_card import CardOptions
 from harness.reporting.hub_folder import push
 from harness.run.finished import Run
 from tests.support.dataset_hub import Hub, hub
@@ -31,7 +30,7 @@ def load(folder, name):
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_a_folder_is_a_data_set(project, in_memory):
     run = harness.evaluate("spec.yaml", output=None if in_memory else "r")
-    assert push([run if in_memory else "r"], to="out") == "out"
+    assert push(run if in_memory else "r", to="out") == "out"
     samples, results = load("out", "samples"), load("out", "results")
     assert samples.to_dict() == run.to_dataset().to_dict()
     assert samples.features["length"].dtype == "float64"
@@ -44,7 +43,7 @@ def test_a_folder_is_a_data_set(project, in_memory):
 def test_references_can_be_left_out(project):
     harness.evaluate("spec.yaml", output="r")
     for place, source in enumerate(("r", Run.open("r"))):
-        push([source], to=f"out{place}", references=False)
+        push(source, to=f"out{place}", references=False)
         assert "references" not in load(f"out{place}", "samples").column_names
         assert "candidates" in load(f"out{place}", "samples").column_names
 
@@ -63,7 +62,7 @@ def test_a_folder_with_other_files_is_not_touched(project):
     (project / "other").mkdir()
     (project / "other" / "README.md").write_text("mine")
     (project / "file").write_text("mine")
-    push(["r"], to="out")
+    push("r", to="out")
     for folder, message in [
         ("other", "other: is not empty and no earlier push; give another folder"),
         ("file", "file: is a file; expected a folder for the data set"),
@@ -71,25 +70,25 @@ def test_a_folder_with_other_files_is_not_touched(project):
         ("r", "r: is not empty and no earlier push"),
     ]:
         with pytest.raises(InputError, match=message):
-            push(["r"], to=folder)
+            push("r", to=folder)
     assert (project / "other" / "README.md").read_text() == "mine"
-    push(["r"], to="out", overwrite=True, options=CardOptions("Again"))
+    push("r", to="out", overwrite=True, title="Again")
     assert "# Again" in (project / "out" / "README.md").read_text()
 
 
 def test_mistakes_are_one_line(project, monkeypatch):
     harness.evaluate("spec.yaml", output="r")
     with pytest.raises(HarnessError, match=r"no target: give a folder \(--to DIR\) or a repository of the hub"):
-        push(["r"])
+        push("r")
     with pytest.raises(HarnessError, match="no run to push"):
-        push([], to="out")
+        push(to="out")
     with pytest.raises(InputError, match=r"nowhere: has no manifest.json: no run here"):
-        push(["nowhere"], to="out")
+        push("nowhere", to="out")
     with pytest.raises(InputError, match=r"'a/b/c' is no name of a data set \(OWNER/NAME\)"):
-        push(["r"], repo="a/b/c")
+        push("r", repo="a/b/c")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(HarnessError, match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. --repo-type dataset"):
-        push(["r"], repo="owner/name")
+        push("r", repo="owner/name")
     assert not (project / "out").exists()
 
 
@@ -102,7 +101,7 @@ def endpoint(hub: Hub, monkeypatch):
 
 def test_a_push_to_the_hub(project, endpoint):
     run = harness.evaluate("spec.yaml", output="r")
-    assert push(["r"], repo="owner/name", private=True) == f"{endpoint.url}/datasets/owner/name"
+    assert push("r", repo="owner/name", private=True) == f"{endpoint.url}/datasets/owner/name"
     (body,) = endpoint.created
     assert (body["name"], body["organization"], body["type"]) == ("name", "owner", "dataset")
     assert body.get("private") is True or body.get("visibility") == "private"
@@ -127,7 +126,7 @@ def test_a_hub_that_refuses(project, endpoint, status, message):
     harness.evaluate("spec.yaml", output="r")
     endpoint.refuse_creation = status
     with pytest.raises(InputError) as caught:
-        push(["r"], repo="owner/name")
+        push("r", repo="owner/name")
     assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
 
 
@@ -135,4 +134,4 @@ def test_a_hub_that_cannot_be_reached(project, monkeypatch):
     harness.evaluate("spec.yaml", output="r")
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"owner/name: the hub cannot be reached \(.*\); --to DIR writes a folder"):
-        push(["r"], repo="owner/name")
+        push("r", repo="owner/name")

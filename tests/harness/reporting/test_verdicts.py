@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
@@ -135,3 +136,19 @@ def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, caps
 def test_mistakes_are_told_before_the_run(view, told, project):
     with pytest.raises(InputError, match=told):
         harness.evaluate({**SPEC, "views": [view]})
+
+
+def test_heads_are_the_names_of_metrics_and_data_have_code_labels(tmp_path):
+    models = {name: str(tmp_path / f"{name}.json") for name in ("one", "two")}
+    for name in models:
+        (tmp_path / f"{name}.json").write_text(json.dumps({str(k): [f"a {name} cat {k}"] for k in range(4)}))
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps({"id": str(k), "references": ["a one cat"]}) + "\n" for k in range(4)))
+    run = harness.evaluate(
+        {
+            "task": "t", "dataset": {"reader": "jsonl", "path": str(tmp_path / "data.jsonl")}, "metrics": ["bleu4", "rouge"],
+            "models": [{"predictions": {"path": path, "label": name}} for name, path in models.items()], "bootstrap": {"samples": 0},
+        }
+    )  # fmt: skip
+    shown = verdict_table(ViewSpec.model_validate({"plot": "verdicts", "y": ["bleu4", "rouge"], "against": "one"}), run)
+    assert (shown.title, shown.headers) == ("BLEU-4, ROUGE-L", ["against one", "BLEU-4", "ROUGE-L"])
+    assert shown.data[0] == ["against one", "bleu4", "rouge"]

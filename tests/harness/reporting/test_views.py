@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.views import number_table, quantity, series, split_quantity
+from harness.reporting.views import number_table, quantity, series, split_quantity, view_table
 from harness.rundir.records import ResultRecord, lookup
 from harness.spec.models import ViewSpec
 
@@ -72,3 +72,17 @@ def test_the_table_of_a_view_has_rounded_texts_and_data_in_full():
     ]
     assert table.rows == [["cider", "0.1235", ""], ["bleu", "", "12345.68"], ["published", "0.5000", "< 1"]]
     assert (table.title, table.notes, table.alignment) == ("T", ["a note"], "lrr")
+
+
+def test_tables_of_views_have_names_and_data_code_labels():
+    records = [record("bleu4", "a", 0.5), record("trm(meteor)", "a", 0.25), record("mine", "a", 1.0)]
+    table = view_table(ViewSpec(plot="table", x="metric", y="*", by="model", reference={"bleu4": 0.4}), records)
+    assert table.headers == ["metric", "BLEU-4", "TRM (METEOR)", "mine"]
+    assert table.rows == [["a", "0.5000", "0.2500", "1.0000"], ["published", "0.4000", "", ""]]
+    assert table.data[0] == ["metric", "bleu4", "trm(meteor)", "mine"]
+    table = view_table(ViewSpec(plot="table", x="model", y=["bleu4", "p:trm(meteor)"]), records)
+    assert (table.title, table.headers) == ("BLEU-4, p:TRM (METEOR)", ["model", "a"])
+    assert table.rows == [["BLEU-4", "0.5000"], ["p:TRM (METEOR)", ""]]
+    assert [row[0] for row in table.data] == ["model", "bleu4", "p:trm(meteor)"]
+    table = view_table(ViewSpec(plot="table", x="metric:bleu4", y="mine", by="model"), records)
+    assert table.headers[0] == "metric:BLEU-4"

@@ -99,6 +99,6 @@ def test_a_secret_in_a_label_is_redacted(project, monkeypatch):
     monkeypatch.setenv("TOKEN_OF_TEST", "sk-0123456789abcdef")
     written = (project / "spec.yaml").read_text().replace("  - echo: {}", '  - echo: {label: "m ${secret:TOKEN_OF_TEST}"}')
     (project / "spec.yaml").write_text(written)
-    run = api.evaluate("spec.yaml")
+    run = api.evaluate("spec.yaml", allow_secrets=["TOKEN_OF_TEST"])
     assert [record.model for record in run.records] == ["m ${secret:TOKEN_OF_TEST}"]
     assert "0123456789" not in str(run.samples.to_dict())

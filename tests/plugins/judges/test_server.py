@@ -13,6 +13,7 @@ import pytest
 from harness.errors import HarnessError
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server, read_reply
+from tests.support.raw_server import RawServer
 
 pytest.importorskip("httpx2")
 
@@ -168,6 +169,23 @@ def test_an_absent_key_is_an_error_at_the_first_request(server):
     model = backend(server, api_key_env="NO_SUCH_VARIABLE")
     with pytest.raises(HarnessError, match="the environment variable NO_SUCH_VARIABLE holds no key"):
         replies(model, 1)
+
+
+def test_a_key_with_a_line_break_is_refused_before_the_first_request(server, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-0123456789\n")
+    with pytest.raises(HarnessError, match=r"^judge: the key in MY_KEY is not ASCII without spaces and line breaks: character 14 of 14"):
+        replies(backend(server, api_key_env="MY_KEY"), 1)
+    assert server.requests == []
+
+
+def test_a_redirect_of_the_judge_carries_no_key_to_another_host(server, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-0123456789")
+    other = RawServer(lambda connection, number: None)
+    server.script = [(302, {"Location": f"{other.url}/chat/completions"}, "")]
+    with pytest.raises(HarnessError, match=f"HTTP 302; the server redirects to {other.url}/chat/completions; give that as base_url$"):
+        replies(backend(server, api_key_env="MY_KEY"), 1)
+    other.close()
+    assert ([request["key"] for request in server.requests], other.connections) == (["Bearer sk-0123456789"], 0)
 
 
 def test_a_server_pickles(server):

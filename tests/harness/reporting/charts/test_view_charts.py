@@ -52,7 +52,7 @@ def test_intervals_are_bands_and_bars():
 def test_heat_maps_orient_each_metric_by_its_direction():
     chart = view_chart(ViewSpec(plot="heatmap", x="metric", y="*", by="model"), [RECORDS[0], RECORDS[2], RECORDS[4], RECORDS[6]])
     cells = {(row["x"], row["series"]): row["position"] for row in rows(chart)}
-    assert cells == {("cider", "one"): 0, ("cider", "two"): 1, ("ter", "one"): 1, ("ter", "two"): 0}
+    assert cells == {("CIDEr-D", "one"): 0, ("CIDEr-D", "two"): 1, ("TER", "one"): 1, ("TER", "two"): 0}
 
 
 def test_names_on_an_axis_keep_their_order():
@@ -127,7 +127,15 @@ def test_pictures_have_labels_of_both_axes_and_series(plot):
     ]
     labels = drawn(ViewSpec(plot=plot, x="decoding.temperature", y="cider", by="model"), records)
     assert {"one", "two", "temperature"} <= labels
-    assert ("cider" in labels) == (plot != "heatmap")
+    assert ("CIDEr-D" in labels) == (plot != "heatmap")
+
+
+def test_series_and_titles_have_the_names_of_metrics():
+    chart = view_chart(ViewSpec(plot="bar", x="model", y=["ter", "p:cider"]), [replace(record, p_value=0.5) for record in RECORDS[::2]])
+    assert chart.title == "TER, p:CIDEr-D"
+    assert [row["series"] for row in rows(chart)] == ["TER", "TER", "p:CIDEr-D", "p:CIDEr-D"]
+    by_metric = view_chart(ViewSpec(plot="heatmap", x="model", y="*", by="metric"), RECORDS[::2])
+    assert {(row["series"], row["x"]): row["position"] for row in rows(by_metric)}["TER TER", "one"] == 1
 
 
 @pytest.mark.parametrize("name", [r"$\frac{$", "<script>alert(1)</script>", "a.b[0]", "a'b\"c"])

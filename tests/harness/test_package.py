@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import harness
-from harness import verbs
 from harness.errors import HarnessError, InputError
 
 SPEC = {
@@ -22,22 +21,16 @@ def run(project):
     return "r"
 
 
-def test_the_package_exports_the_verbs():
-    assert (harness.compare, harness.report, harness.power, harness.correlate) == (
-        verbs.compare, verbs.report, verbs.power, verbs.correlate,
-    )  # fmt: skip
-
-
 def test_compare_returns_rows(run):
-    (row,) = verbs.compare(run)
+    (row,) = harness.compare(run)
     assert (row["metric"], row["difference"], row["better"]) == ("length", -1.0, "B")
     with pytest.raises(HarnessError, match="no model 'lang'"):
-        verbs.compare(run, baseline="lang")
+        harness.compare(run, baseline="lang")
 
 
 def test_report_writes_a_page(run, project):
-    files = verbs.report(run, title="Words")
+    files = harness.report(run, title="Words")
     assert [file.name for file in files] == ["report.html"]
     assert "Words" in files[0].read_text()
     with pytest.raises(InputError, match="no run here"):
-        verbs.report("nowhere")
+        harness.report("nowhere")

@@ -1,0 +1,90 @@
+"""Permissions of the user for what a spec asks for: secrets of the environment, and code in folders that it names.
+
+A spec comes from somebody else as often as not, and says itself to which servers things are sent: that it asks for a key is no
+permission. The user gives it by ``--allow-secret NAME`` and ``--allow-code``, by arguments in Python, or for all runs by the
+environment variables :data:`ALLOWED_SECRETS` and :data:`ALLOWED_CODE`, which a spec cannot set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from harness.contracts import Values
+from harness.errors import InputError
+from harness.files.yaml_source import Key, Located, YamlValue
+
+ALLOWED_SECRETS = "HARNESS_ALLOWED_SECRETS"
+"""Environment variable: names of environment variables that specs may read, separated by commas."""
+ALLOWED_CODE = "HARNESS_ALLOW_CODE"
+"""Environment variable: ``1`` lets specs name folders whose code is run."""
+_DEFAULT_HOSTS = {"OPENAI_API_KEY": "api.openai.com"}
+"""Usual variable of a service -> its host, to which the key may be sent without permission."""
+_CODE_PARAMETERS = ("trust_remote_code", "jars")
+"""Parameters of components that run code of a folder or of the hub."""
+_secrets: ContextVar[frozenset[str]] = ContextVar("_secrets", default=frozenset())
+_code: ContextVar[bool] = ContextVar("_code", default=False)
+
+
+@contextmanager
+def allow(secrets: Iterable[str] = (), *, code: bool = False) -> Generator[None]:
+    """Context in which specs that are loaded may read these environment variables, and name code where ``code`` is true."""
+    tokens = _secrets.set(_secrets.get() | set(secrets)), _code.set(_code.get() or code)
+    try:
+        yield
+    finally:
+        _secrets.reset(tokens[0])
+        _code.reset(tokens[1])
+
+
+def check_secret(name: str, location: str) -> None:
+    """Raise :class:`InputError` for an environment variable that the user has not allowed."""
+    if name not in _secrets.get() and name not in map(str.strip, os.environ.get(ALLOWED_SECRETS, "").split(",")):
+        raise InputError(
+            f"the spec asks for the secret {name} of your environment; if it may have it: --allow-secret {name} "
+            f"(Python: allow_secrets=['{name}']; for all runs: {ALLOWED_SECRETS}={name})",
+            location,
+            value=name,
+        )
+
+
+def check_permissions(tree: Located) -> None:
+    """Raise :class:`InputError`, with file and line, for keys of servers and for code that the user has not allowed."""
+    for key, values in _mappings(tree.data, ()):
+        names: YamlValue = values.get("api_key_env")
+        for name in cast("list[Any]", names) if isinstance(names, list) else [names]:
+            if isinstance(name, str) and not _is_default_host(name, values.get("base_url")):
+                check_secret(name, tree.where((*key, "api_key_env")))
+        for parameter in _CODE_PARAMETERS:
+            if values.get(parameter) and not _code.get() and os.environ.get(ALLOWED_CODE) != "1":
+                raise InputError(
+                    f"{parameter} runs code that the spec names; if you trust it: --allow-code "
+                    f"(Python: allow_code=True; for all runs: {ALLOWED_CODE}=1)",
+                    tree.where((*key, parameter)),
+                    parameter=parameter,
+                )
+
+
+def _is_default_host(name: str, base_url: object) -> bool:
+    """Return True for the usual variable of the service at an address; over http anybody on the way would read the key."""
+    try:
+        address = urlsplit(base_url) if isinstance(base_url, str) else None
+    except ValueError:
+        return False
+    return address is not None and address.scheme == "https" and address.hostname == _DEFAULT_HOSTS.get(name)
+
+
+def _mappings(value: YamlValue, key: Key) -> Iterator[tuple[Key, Values]]:
+    """Yield the mappings of a spec at any depth, with their keys."""
+    items: Iterable[tuple[Any, YamlValue]] = ()
+    if isinstance(value, dict):
+        yield key, cast("Values", value)
+        items = cast("Values", value).items()
+    elif isinstance(value, list):
+        items = enumerate(cast("list[YamlValue]", value))
+    for name, item in items:
+        yield from _mappings(item, (*key, name))
