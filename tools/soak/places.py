@@ -16,7 +16,7 @@ NAMES = (
 VITAL = ("manifest.json", "results.json", "samples.parquet", "commit.json")
 PLANTS = ("symlink", "symlink to a copy", "dangling symlink", "hard link", "fifo", "folder")
 TEARS = ("half", "empty", "flipped", "zeros")
-FOREIGN = ("photos", "photos and results", "a web page")
+FOREIGN = ("photos", "photos and results", "a web page", "names of a run")
 
 
 def is_vital(name: str) -> bool:
@@ -129,8 +129,9 @@ def write_foreign(folder: Path, kind: str) -> None:
     """Write a folder that is no run directory, some of whose files have names of one."""
     (folder / "scores").mkdir(parents=True)
     (folder / "scores" / "holiday.txt").write_text("sun 9\n")
-    (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
-    if kind == "photos and results":
+    if kind != "names of a run":
+        (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    if kind in ("photos and results", "names of a run"):
         (folder / "results.json").write_text('{"mine": 1}\n')
         (folder / "candidates").mkdir()
         (folder / "candidates" / "names.jsonl").write_text('"Ann"\n')
