@@ -62,18 +62,20 @@ def find(fault: dict[str, Any], minutes: float, seed: int, workers: int) -> str:
 def main() -> int:
     """Look for every fault; return 1 when one is not found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", default=list(FAULTS), choices=[*FAULTS, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(FAULTS)} (default: all)")
     parser.add_argument("--minutes", type=float, default=5.0, help="time for one fault")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
-    missed = 0
-    for name in args.names:
+    names, missed = args.names or list(FAULTS), 0
+    if unknown := set(names) - set(FAULTS):
+        parser.error(f"no fault is called {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
+    for name in names:
         began = time.monotonic()
         problem = find(FAULTS[name], args.minutes, args.seed, args.workers)
         missed += not problem
         print(f"{name:<28} {time.monotonic() - began:5.0f} s  {problem[:160] or 'NOT FOUND'}", flush=True)
-    print(f"{len(args.names) - missed} of {len(args.names)} planted faults found")
+    print(f"{len(names) - missed} of {len(names)} planted faults found")
     return int(missed > 0)
 
 

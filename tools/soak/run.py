@@ -58,6 +58,7 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         shop = Workshop(Path(folder))
         try:
+            shop.stopped = stopped
             while not stopped and (args.rounds or time.monotonic() < began + 60 * args.minutes):
 
                 class Histories(Adversary):
@@ -133,7 +134,7 @@ def main() -> int:
             [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)] for k, file in enumerate(files)
         ]
         workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
-        if any(_ends(workers)):
+        if any(_ends(workers, args.first)):
             return 1
         for file in files:
             counts = json.loads(file.read_text())
@@ -142,8 +143,11 @@ def main() -> int:
     return summary(tally, failures, 0 if args.rounds else args.minutes)
 
 
-def _ends(workers: list[subprocess.Popen[bytes]]) -> list[int]:
-    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present histories."""
+def _ends(workers: list[subprocess.Popen[bytes]], ends_together: bool) -> list[int]:
+    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present histories.
+
+    With ``ends_together`` the end of one lets the others end too.
+    """
 
     def stop(number: int, frame: object) -> None:
         for process in workers:
@@ -151,6 +155,11 @@ def _ends(workers: list[subprocess.Popen[bytes]]) -> list[int]:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+    while any(process.poll() is None for process in workers):
+        if ends_together and any(process.poll() is not None for process in workers):
+            stop(0, None)
+            break
+        time.sleep(0.2)
     return [process.wait() for process in workers]
 
 

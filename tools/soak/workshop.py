@@ -58,6 +58,8 @@ class Workshop:
         self._calls: dict[Verb, int] = {}
         self.failure: tuple[Problem, list[str]] | None = None
         """The first problem of the present histories, and what led to it."""
+        self.stopped: list[int] = []
+        """Not empty once the test is to end."""
         self.shrinks = False
         """True while hypothesis looks for a shorter history: the last problem counts, not the first."""
         self._expected: dict[tuple[str, ...], str] = {}
