@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
@@ -145,8 +146,8 @@ def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(keyed, capsy
         assert capsys.readouterr().err == f"harness: manifest.json: {CODE}\n"
     shutil.copytree("out", "copy")
     with pytest.raises(InputError, match="asks for the secret PLACE"):
-        api.rescore("copy", ["distinct"])
-    assert len(api.rescore("copy", ["distinct"], allow_secrets=["PLACE"], allow_code=True).records) > 1
+        harness.rescore("copy", ["distinct"])
+    assert len(harness.rescore("copy", ["distinct"], allow_secrets=["PLACE"], allow_code=True).records) > 1
     for command in (["rescore", "out", "-m", "distinct"], ["merge", "part1", "part2", "--output", "whole"]):
         assert main([*command, "--allow-secret", "PLACE", "--allow-code"]) == 0
 
