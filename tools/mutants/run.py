@@ -191,6 +191,7 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true", help="keep what was noticed before")
     parser.add_argument("--retry", action="store_true", help="run only what was unnoticed before and has no reason")
     parser.add_argument("--report", action="store_true", help="run nothing; print the results so far")
+    parser.add_argument("--near", action="store_true", help="run only the tests of the folder of a module")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts, for several processes")
     args = parser.parse_args()
     part, parts = map(int, args.part.split("/"))
@@ -219,7 +220,7 @@ def main() -> int:
                         results[state] = (mutant, end)
                     continue
             if end not in STAGES or args.retry:
-                end = attempt(mutant, source, baseline, scratch, further_tests(config, mutant.path))
+                end = attempt(mutant, source, baseline, scratch, [] if args.near else further_tests(config, mutant.path))
                 print(f"{number}/{len(mutants)} {end:<9} line {mutant.line} {name}", flush=True)
                 with (OUT / "results.jsonl").open("a") as file:
                     file.write(json.dumps({"state": state, "end": end, "line": mutant.line, "name": name}) + "\n")

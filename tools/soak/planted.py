@@ -1,7 +1,7 @@
 """Planted faults: ``python -m tools.soak.planted [NAME ...]`` lets the adversary find each fault of ``planted_faults.toml``.
 
-A fault is a small change of a copy of the sources. The adversary runs there until its first problem; a fault that it does not find is a
-hole in it. The exit status is 1 when there is one.
+A fault is a small change of a copy of the sources. The adversary runs there until it finds a problem of the fault's kinds; a fault that
+it does not find is a hole in it. The exit status is 1 when there is one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find(fault: dict[str, Any], minutes: float, seed: int, workers: int) -> str:
         tree = Path(folder)
         plant(fault, tree)
         paths = os.pathsep.join(str(tree / name) for name in ("", *COPIED[2:]))
-        command = [sys.executable, "-m", "tools.soak.run", "--first", "--minutes", str(minutes)]
+        command = [sys.executable, "-m", "tools.soak.run", "--until", ",".join(fault["kinds"]), "--minutes", str(minutes)]
         command += ["--seed", str(seed), "--workers", str(workers)]
         environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)

@@ -73,7 +73,7 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
                 if shop.failure is not None:  # also where it did not come again
                     failures.append(_describe(number, shop.failure))
                     print(failures[-1], flush=True)
-                    if args.first:
+                    if shop.failure[0].kind in args.until.split(","):
                         break
                 number += args.workers
                 if args.rounds and number >= args.seed + args.rounds * args.workers:
@@ -114,7 +114,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=0, help=f"seeds per worker, of {PER_SEED} histories each, in place of a time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_007)
-    parser.add_argument("--first", action="store_true", help="end at the first problem")
+    parser.add_argument("--until", default="", metavar="KINDS", help="end at the first problem of these kinds: lost,wrong")
     parser.add_argument("--shrink", action="store_true", help="look for the shortest history that fails (minutes)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
@@ -134,7 +134,7 @@ def main() -> int:
             [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)] for k, file in enumerate(files)
         ]
         workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
-        if any(_ends(workers, args.first)):
+        if any(_ends(workers, bool(args.until))):
             return 1
         for file in files:
             counts = json.loads(file.read_text())
