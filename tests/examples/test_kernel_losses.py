@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness_metrics.kernel.energy import energy
-from harness_metrics.kernel.frechet import frechet
-from harness_metrics.kernel.mmd import mmd
-from harness_metrics.kernel.sliced_wasserstein import sliced_wasserstein
+from tests.support.kernel_values import energy, frechet, mmd, sliced_wasserstein
 
 torch = pytest.importorskip("torch")
 
