@@ -59,6 +59,10 @@ class RunDir:
     """One run directory."""
 
     def __init__(self, path: Path) -> None:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InputError("the name of a run directory is UTF-8; found other bytes", str(path)) from None
         self.path = path
         self.artifacts = ArtifactStore(path)
         self._lock = RunLock(path)
