@@ -44,6 +44,16 @@ def test_a_label_with_half_a_character(project, capsys):
     assert not Path("out").exists() and not Path("asked.txt").exists()
 
 
+def test_a_system_of_judgments_with_half_a_character(project, capsys):
+    rows = [{"id": f"{i}", "system": f"{s}\ud800", "caption": "a " * k, "human_score": k, "references": ["a"]} for i in "12" for k, s in
+            enumerate("xyz", 1)]  # fmt: skip
+    Path("j.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    Path("j.yaml").write_text("task: j\njudgments: {form: captions, path: j.jsonl}\nmetrics: [length]\nstatistics: [kendall_c]\n")
+    assert main(["run", "j.yaml", "--output", "out"]) == 2
+    expected = r"harness: judged caption 1: the system holds an unpaired surrogate, half of a character: 'x\ud800'"
+    assert last_line(capsys) == expected and not Path("out").exists()
+
+
 def test_an_output_folder_whose_name_is_not_utf8(project, capsys):
     name = os.fsdecode(b"out\xff")
     text = (project / "spec.yaml").read_text()
