@@ -20,6 +20,7 @@ import numpy as np
 
 from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
+from harness.files.streams import check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers
 from harness.rundir.format import plain, write_atomically
 
@@ -125,6 +126,7 @@ class ArtifactStore:
             return None
         try:
             with np.load(file, allow_pickle=False) as stored:
+                check_expansion(stored.zip)
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:
