@@ -20,9 +20,9 @@ help:
 	@echo "make docs   build the documentation site in site/"
 	@echo "make package   build, check, install and exercise the distributions"
 	@echo "make sbom   list the dependencies with versions and licences"
-	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
-	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
-	@echo "make mutants           test the tests with 400 changes of the sources"
+	@echo "make fuzz MINUTES=10   fuzz readers, metrics, servers and what is printed"
+	@echo "make soak MINUTES=10   kill, starve, tear and swap runs under all verbs; the next command must have the same results"
+	@echo "make mutants           test the tests with 560 changes of the sources"
 	@echo "make kernel-mutants    test the tests of the C++ kernels with 200 changes"
 	@echo "make sanitize          run the C++ kernels under the sanitizers"
 
@@ -122,13 +122,13 @@ sbom: $(SETUP)
 clean:
 	rm -rf build kernels/build kernels/caption_kernels/*.so dist site *.egg-info */*.egg-info .pytest_cache .ruff_cache
 
-# Alters files, specs, registries, run directories, checkpoints and captions for MINUTES; findings lie in .fuzz.
+# Alters files, specs, registries, run directories, checkpoints, captions, replies and labels for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10
 fuzz: $(SETUP)
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[fuzz]" || true
 	@$(BIN)/python -m tools.fuzz.run --minutes $(MINUTES)
 
-# Disturbs runs for MINUTES and compares the next run with an undisturbed one.
+# Disturbs commands for MINUTES and compares what the next one finds with an undisturbed directory; fails below 30 histories a minute.
 soak: $(SETUP)
 	@$(BIN)/python -m tools.soak.run --minutes $(MINUTES)
 

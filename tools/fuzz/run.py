@@ -5,7 +5,8 @@ What ends in anything but success or one line of :class:`HarnessError` is a find
 place in the code. Fixed findings move to ``tests/fuzz/findings/TARGET/``, where ``test_findings.py`` reads them in every test run.
 
 Inputs are drawn by hypothesis and varied (:mod:`variation`); a batch of caption sets counts as so many inputs. A tenth of the time
-goes to coverage-guided inputs of atheris (:mod:`guided`) where it is installed (extra ``fuzz``).
+goes to coverage-guided inputs of atheris (:mod:`guided`) where it is installed (extra ``fuzz``). The exit status is 1 when there is a
+finding, or a target had fewer than 30 inputs a minute.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tools.fuzz.worker import cpu_seconds, keep, read_current, work
 STUCK = 120
 """CPU seconds without a new input after which a process counts as stuck in compiled code."""
 OUT = Path(".fuzz")
+LEAST = 30
+"""Inputs a minute of every target below which the fuzzer says nothing."""
 
 
 def fuzz(args: argparse.Namespace, until: float, out: Path, scratch: Path) -> collections.Counter[str]:
@@ -81,7 +84,7 @@ def add_counts(total: collections.Counter[str], file: Path) -> None:
 
 
 def main() -> int:
-    """Run the workers; return 1 when there are findings."""
+    """Run the workers; return 1 when there are findings, or a target had too few inputs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS))
@@ -95,11 +98,11 @@ def main() -> int:
         names = [name for name in args.targets if name in GUIDED]
         total.update(guide(names, 60 * args.minutes * args.guided, args.workers, args.seed, out, Path(folder)))
         total.update(fuzz(args, began + 60 * args.minutes, out, Path(folder)))
-    return summary(args.targets, total, time.time() - began, out)
+    return summary(args.targets, total, time.time() - began, out, round(LEAST * args.minutes))
 
 
-def summary(names: list[str], total: collections.Counter[str], seconds: float, out: Path) -> int:
-    """Print a line per target and return 1 when there are findings."""
+def summary(names: list[str], total: collections.Counter[str], seconds: float, out: Path, least: int) -> int:
+    """Print a line per target and return 1 when there are findings, or a target had fewer inputs than ``least``."""
     print(f"{'target':<18} {'inputs':>9} {'accepted':>9} {'refused':>9} {'findings':>9}")
     scored = every = 0
     for name in names:
@@ -115,7 +118,10 @@ def summary(names: list[str], total: collections.Counter[str], seconds: float, o
         f"{every:,} inputs in {seconds / 60:.1f} minutes, {every / used:,.0f} per CPU second, {scored:,} of them reached a metric:"
         f" {other} tracebacks, {slow} beyond 5 s, {memory} beyond 1 GB, {died} ends of a process; {found} findings in {out}"
     )
-    return 1 if found or died else 0
+    idle = [name for name in names if sum(total[f"{name} {end}"] for end in ("accepted", "refused", "finding")) < least]
+    if idle:
+        print(f"too little was done: fewer than {least} inputs of {', '.join(idle)}")
+    return 1 if found or died or idle else 0
 
 
 if __name__ == "__main__":

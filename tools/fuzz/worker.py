@@ -35,7 +35,7 @@ POOL = 100
 """Largest number of inputs of a target that are varied."""
 TURN = 3.0
 """CPU seconds of a turn."""
-SHARES = {"metrics": 12.0, "tokenisers": 2.0, "registries": 0.5, "run-directories": 2.0}
+SHARES = {"metrics": 8.0, "tokenisers": 2.0, "registries": 0.5, "run-directories": 3.0, "labels": 2.0, "exports": 3.0, "terminals": 3.0}
 """Shares of the time; 1 for the others."""
 AREA = 1 << 18
 

@@ -1,8 +1,8 @@
 """Test the tests: ``python -m tools.mutants.run``, or ``make mutants``.
 
 Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in a process of its own, and the fast tests of the
-changed module run against it: first the test module of its name, then the others of the folder. A mutant is noticed when a test fails
-or takes far more time than it takes without the change. The sources on disk stay as they are.
+changed module run against it: first the test module of its name, then the others of the folder, then those of the folders that its group
+names. A mutant is noticed when a test fails or takes far more time than it takes without the change. The sources on disk stay as they are.
 
 Those that no test notices are listed. ``equivalent.json`` says of each why it cannot change a result. The exit status is 1 when
 one is missing there, or fewer than 95 % of those that can change a result are noticed.
@@ -107,14 +107,16 @@ def _wait(child: int, seconds: float) -> int:
 
 
 # --------------------------------------------------------------------------- tests of a module
-def test_modules(path: str) -> tuple[list[str], list[str]]:
-    """Return the test module of a source file, and the other test modules of its folder."""
+STAGES = ("noticed", "folder", "elsewhere")
+
+
+def test_modules(path: str, elsewhere: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the test module of a source file, the other test modules of its folder, and those of further folders."""
     own = ROOT / "tests" / re.sub(r"/harness_\w+/", "/", path)
     own = own.with_name(f"test_{own.name}")
     others = sorted(own.parent.glob("test_*.py"))
-    if not own.is_file():
-        return [], [str(p) for p in others]
-    return [str(own)], [str(p) for p in others if p != own]
+    further = sorted({p for folder in elsewhere for p in (ROOT / folder).rglob("test_*.py")} - {*others, own})
+    return [str(own)] if own.is_file() else [], [str(p) for p in others if p != own], [str(p) for p in further]
 
 
 class Baseline:
@@ -137,10 +139,10 @@ class Baseline:
         return self._seconds[test]
 
 
-def attempt(mutant: Mutant, source: str, baseline: Baseline, scratch: Path) -> str:
-    """Return ``noticed`` (by the test module of its name), ``folder`` (by another of the folder) or ``unnoticed``."""
+def attempt(mutant: Mutant, source: str, baseline: Baseline, scratch: Path, elsewhere: Sequence[str] = ()) -> str:
+    """Return ``noticed`` (by the test module of its name), ``folder`` (by another of the folder), ``elsewhere`` or ``unnoticed``."""
     code = mutant.code(source)
-    for stage, tests in zip(("noticed", "folder"), test_modules(mutant.path)):
+    for stage, tests in zip(STAGES, test_modules(mutant.path, elsewhere)):
         seconds = {test: baseline.seconds(test) for test in tests}
         usable = {test: used for test, used in seconds.items() if used is not None}
         if not usable:
@@ -164,6 +166,14 @@ def draw(config: dict[str, Any], count: int | None, seed: int, only: Sequence[st
         size = group["count"] if count is None else round(count * group["count"] / total)
         drawn += sample(every, size, 1000 * seed + number)
     return drawn
+
+
+def further_tests(config: dict[str, Any], path: str) -> Sequence[str]:
+    """Return the folders of tests that the group of a source file names."""
+    for group in config["groups"].values():
+        if path in sources(ROOT, group["sources"], group.get("exclude", [])):
+            return group.get("tests", [])
+    return []
 
 
 def key(mutant: Mutant, source: str) -> str:
@@ -208,8 +218,8 @@ def main() -> int:
                     if end is not None:
                         results[state] = (mutant, end)
                     continue
-            if end not in ("noticed", "folder") or args.retry:
-                end = attempt(mutant, source, baseline, scratch)
+            if end not in STAGES or args.retry:
+                end = attempt(mutant, source, baseline, scratch, further_tests(config, mutant.path))
                 print(f"{number}/{len(mutants)} {end:<9} line {mutant.line} {name}", flush=True)
                 with (OUT / "results.jsonl").open("a") as file:
                     file.write(json.dumps({"state": state, "end": end, "line": mutant.line, "name": name}) + "\n")
@@ -243,7 +253,8 @@ def summary(results: dict[str, tuple[Mutant, str]]) -> int:
     equal = unnoticed - len(missing)
     share = 1 - len(missing) / max(1, len(ends) - equal)
     print(
-        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed ({ends.count('noticed')} by the test module of their name);"
+        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed ({ends.count('noticed')} by the test module of their name, "
+        f"{ends.count('elsewhere')} by those of other folders);"
         f" {equal} cannot change a result; of the others {share:.1%} noticed"
     )
     print(f"{len(missing)} unnoticed without a reason in {os.path.relpath(REASONS, ROOT)}")

@@ -1,18 +1,18 @@
-"""Soak test of runs: ``python -m tools.soak.run --minutes 10``, or ``make soak MINUTES=10``.
+"""The adversary: ``python -m tools.soak.run --minutes 10``, or ``make soak MINUTES=10``.
 
-Runs of small specs (:mod:`cases`) are killed, terminated, starved of disk, descriptors and memory, run two at a time, and their files torn.
-After each of these the same command runs again, undisturbed. Its directory must then equal that of a run that nothing disturbed, byte
-for byte apart from times. Everything else is a problem: wrong (other numbers), lost (no results), refused (the second run ends
-with an error), traceback.
+Histories of commands and disturbances (:mod:`machine`) over small runs (:mod:`cases`), one process per core. A command is forked from a
+process that has loaded the modules; a preloaded library (``shim.c``) kills it at any call that changes the file system. What a
+history does wrong is a problem: wrong (other numbers), lost (no results), refused, accepted (in place of a refusal), traceback, hang,
+outside (a file outside the run directory was touched), paid (answers of a server were lost).
 
-One process per core works through the scenarios, each for its share of the time; SIGTERM ends the test early, with its counts. The
-exit status is 1 when there is a problem.
+The exit status is 1 when there is a problem, or fewer than 30 histories a minute. ``--seed S --rounds 1 --workers 1`` repeats the
+histories of a seed; SIGTERM ends the test early, with its counts.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import collections
 import json
 import os
 import signal
@@ -21,76 +21,112 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from tools.soak.processes import Tally
-from tools.soak.scenarios import SCENARIOS
-from tools.soak.workshop import Workshop, print_summary
+from tools.soak.shim import preload
 
-SHARES = {"crash-points": 8.0, "random-kills": 6.0, "fresh-crashes": 2.0, "torn-caches": 2.0}
-"""Shares of the time; 1 for the other scenarios."""
-LOADED = (
-    "numpy",
-    "scipy.stats",
-    "pyarrow.parquet",
-    "rich.table",
-    "harness.api",
-    "harness.cli.run",
-    "harness.cli.report",
-)
+HISTORIES = 30
+"""Histories a minute below which the test says nothing."""
+PER_SEED = 8
+STEPS = 5
 
 
-def work(args: argparse.Namespace, worker: int) -> dict[str, Tally]:
-    """Run scenarios until the time is over, or each of them ``rounds`` times; return their counts."""
-    for name in LOADED:
-        importlib.import_module(name)
+def work(args: argparse.Namespace) -> dict[str, Any]:
+    """Run the histories of one seed after another until the time is over; return the counts and the failures."""
+    preload()
+    from hypothesis import HealthCheck, Phase, seed, settings
+    from hypothesis.stateful import run_state_machine_as_test
+
+    from tools.soak.machine import Adversary
+    from tools.soak.workshop import Workshop
+
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stopped.append(number))
-    began = time.monotonic()
-    used = dict.fromkeys(args.scenarios, 0.0)
-    turns = dict.fromkeys(args.scenarios, 0)
+    phases = [Phase.generate, Phase.shrink] if args.shrink else [Phase.generate]
+    options = settings(
+        max_examples=PER_SEED,
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        phases=phases,
+        report_multiple_bugs=False,
+        suppress_health_check=[*HealthCheck],  # pyright: ignore[reportArgumentType]
+        print_blob=False,
+    )
+    failures: list[str] = []
+    began, number = time.monotonic(), args.seed + args.worker
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        shop = Workshop(Path(folder), args.seed, args.specs, part=(worker, args.workers))
-        running = {name: SCENARIOS[name](shop) for name in args.scenarios}
-        while running and not stopped and (args.rounds or time.monotonic() < began + 60 * args.minutes):
-            name = min(running, key=lambda n: turns[n] if args.rounds else used[n] / SHARES.get(n, 1.0))
-            started = time.monotonic()
-            ended = next(running[name], None) is None  # every point of it has had its turn
-            used[name] += time.monotonic() - started
-            turns[name] += 1
-            if ended or turns[name] == args.rounds:
-                del running[name]
-    return shop.tallies
+        shop = Workshop(Path(folder))
+        try:
+            shop.stopped = stopped
+            while not stopped and (args.rounds or time.monotonic() < began + 60 * args.minutes):
+
+                class Histories(Adversary):
+                    pass
+
+                Histories.shop, shop.failure, shop.shrinks = shop, None, args.shrink
+                try:
+                    run_state_machine_as_test(seed(number)(Histories), settings=options)
+                except Exception:
+                    if shop.failure is None:  # a bug of the test itself
+                        raise
+                if shop.failure is not None:  # also where it did not come again
+                    failures.append(_describe(number, shop.failure))
+                    print(failures[-1], flush=True)
+                    if args.first:
+                        break
+                number += args.workers
+                if args.rounds and number >= args.seed + args.rounds * args.workers:
+                    break
+        finally:
+            shop.close()
+    return {"tally": dict(shop.tally), "failures": failures}
 
 
-def _ends(workers: list[subprocess.Popen[bytes]]) -> list[int]:
-    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present run."""
+def _describe(number: int, failure: tuple[Exception, list[str]]) -> str:
+    problem, trace = failure
+    lines = [f"seed {number}: {problem}", *(f"    {line}" for line in trace)]
+    return "\n".join([*lines, f"  again: python -m tools.soak.run --seed {number} --rounds 1 --workers 1 [--shrink]"])
 
-    def stop(number: int, frame: object) -> None:
-        for process in workers:
-            process.terminate()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    return [process.wait() for process in workers]
+def summary(tally: collections.Counter[str], failures: list[str], minutes: float) -> int:
+    """Print the counts; return 1 when there is a problem or too little was done."""
+    pairs = {tuple(key.split("|")): count for key, count in tally.items() if "|" in key}
+    rows = sorted({row for row, _ in pairs})
+    columns = sorted({column for _, column in pairs})
+    width = max(map(len, columns), default=10)
+    print(f"{'':<{width}} " + " ".join(f"{row:>9}" for row in rows))
+    for column in columns:
+        print(f"{column:<{width}} " + " ".join(f"{pairs.get((row, column), 0) or '':>9}" for row in rows))
+    kinds = collections.Counter(text.split(": ")[1] for text in failures)
+    found = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "0 lost, 0 wrong, 0 refused"
+    disturbed, killed = sum(pairs.values()), tally["kills"]
+    print(f"{tally['histories']:,} histories, {tally['commands']:,} commands, {disturbed:,} disturbed, {killed:,} killed: {found}")
+    least = round(HISTORIES * minutes)
+    if tally["histories"] < least:
+        print(f"too little was done: {tally['histories']} histories in {minutes:g} minutes; expected at least {least}")
+    return int(bool(failures) or tally["histories"] < least)
 
 
 def main() -> int:
-    """Start the workers and print their counts; return 1 when there are problems."""
+    """Start the workers and print their counts; return 1 when there are problems, or too few histories."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=0, help="turns of every scenario, in place of a time")
-    parser.add_argument("--scenarios", nargs="*", default=list(SCENARIOS), choices=list(SCENARIOS))
-    parser.add_argument("--specs", nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=0, help=f"seeds per worker, of {PER_SEED} histories each, in place of a time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_007)
+    parser.add_argument("--first", action="store_true", help="end at the first problem")
+    parser.add_argument("--shrink", action="store_true", help="look for the shortest history that fails (minutes)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--counts", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if args.worker is not None:
-        args.counts.write_text(json.dumps({name: vars(tally) for name, tally in work(args, args.worker).items()}))
+        args.counts.write_text(json.dumps(work(args)))
         return 0
     print(f"seed {args.seed}", flush=True)
+    tally: collections.Counter[str] = collections.Counter()
+    failures: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, str(k)) for k in range(args.workers)]
         options = [*sys.argv[1:], "--seed", str(args.seed), "--workers", str(args.workers)]
@@ -98,14 +134,33 @@ def main() -> int:
             [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)] for k, file in enumerate(files)
         ]
         workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
-        codes = _ends(workers)
-        if any(codes):
+        if any(_ends(workers, args.first)):
             return 1
-        total: dict[str, Tally] = {name: Tally() for name in args.scenarios}
         for file in files:
-            for name, counts in json.loads(file.read_text()).items():
-                total[name].add(Tally(**counts))
-    return print_summary(total)
+            counts = json.loads(file.read_text())
+            tally.update(counts["tally"])
+            failures += counts["failures"]
+    return summary(tally, failures, 0 if args.rounds else args.minutes)
+
+
+def _ends(workers: list[subprocess.Popen[bytes]], ends_together: bool) -> list[int]:
+    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present histories.
+
+    With ``ends_together`` the end of one lets the others end too.
+    """
+
+    def stop(number: int, frame: object) -> None:
+        for process in workers:
+            process.terminate()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    while any(process.poll() is None for process in workers):
+        if ends_together and any(process.poll() is not None for process in workers):
+            stop(0, None)
+            break
+        time.sleep(0.2)
+    return [process.wait() for process in workers]
 
 
 if __name__ == "__main__":

