@@ -17,8 +17,7 @@ import sys
 from benchmarks.captions import captioner_captions, human_captions
 from benchmarks.timing import timed
 from harness_metrics.crnrr.ngrams import CrNrr
-from harness_metrics.crnrr.resampling import cr_nrr_cnd
-from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu
+from tests.support.ngram_values import corpus_bleu, cr_nrr_cnd, self_bleu
 
 COUNT, SUBSET, GOAL = 50_000, 4, 100
 Tokens = list[list[str]]

@@ -416,27 +416,15 @@ def _without_verdict(pair: Pair, metric: str, reason: str) -> Comparison:
 
 def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     """Return the comparison of a pair by a metric from its tests."""
-    records = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
-    reported, signs = outcome.reported, outcome.signs
-    return Comparison(
-        metric=metric,
-        system_a=pair.labels[0],
-        system_b=pair.labels[1],
-        higher_is_better=records[0].higher_is_better if records[0] is not None else None,
-        sizes_differ=False,
-        a=finite(reported.a) if reported else None,
-        b=finite(reported.b) if reported else None,
-        difference=finite(reported.difference) if reported else None,
-        ci95=list(reported.ci95) if reported and reported.ci95 else None,
-        p_value=finite(reported.p_value) if reported else None,
-        p_bootstrap=finite(reported.p_bootstrap) if reported else None,
-        draws=reported.draws if reported else 0,
-        exact=bool(reported and reported.exact),
-        note=outcome.note,
-        n=outcome.n,
+    record, reported, signs = pair.one.record(pair.a, metric), outcome.reported, outcome.signs
+    row = Comparison(
+        metric=metric, system_a=pair.labels[0], system_b=pair.labels[1],
+        higher_is_better=record.higher_is_better if record is not None else None, note=outcome.note, n=outcome.n,
         left_out=len(set(pair.a.examples) | set(pair.b.examples)) - outcome.n,
         sign_p_value=signs.p_randomisation if signs else None,
-        a_larger=outcome.a_larger,
-        b_larger=outcome.b_larger,
-        ties=outcome.ties,
-    )
+        a_larger=outcome.a_larger, b_larger=outcome.b_larger, ties=outcome.ties,
+    )  # fmt: skip
+    if reported is None:
+        return row
+    numbers = {name: finite(getattr(reported, name)) for name in ("a", "b", "difference", "p_value", "p_bootstrap")}
+    return replace(row, **numbers, ci95=list(reported.ci95) if reported.ci95 else None, draws=reported.draws, exact=reported.exact)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,6 @@ from typing import Any, cast
 import harness
 from harness import __version__
 from harness.contracts import Values
-from harness.contracts.parameters import Parameters
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
 from harness.rundir.artifacts import content_digest
@@ -32,40 +31,40 @@ SIZES_DIFFER = "sizes differ"
 NOT_TESTED = "not tested"
 
 
-@dataclass(frozen=True)
-class Comparison(Parameters):
-    """Two systems compared by one metric. Fields are also items: ``row["p_value"]`` is ``row.p_value``."""
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two systems compared by one metric."""
 
     metric: str
     system_a: str
     system_b: str
     higher_is_better: bool | None
-    sizes_differ: bool
+    sizes_differ: bool = False
     """True for numbers without a common scale: other set sizes, or other numbers of references."""
-    a: float | None
+    a: float | None = None
     """Number of system A on the common examples."""
-    b: float | None
-    difference: float | None
+    b: float | None = None
+    difference: float | None = None
     """``a - b``."""
-    ci95: Sequence[float] | None
+    ci95: Sequence[float] | None = None
     """Interval of the difference, two ends."""
-    p_value: float | None
+    p_value: float | None = None
     """Of the number that the result table reports: approximate randomisation, or the jackknife, which :attr:`note` says."""
-    p_bootstrap: float | None
-    draws: int
-    exact: bool
+    p_bootstrap: float | None = None
+    draws: int = 0
+    exact: bool = False
     """True where all assignments were enumerated."""
     note: str
     n: int
     """Number of common examples."""
-    left_out: int
+    left_out: int = 0
     """Number of examples that one system alone has."""
-    sign_p_value: float | None
+    sign_p_value: float | None = None
     """Of the per-example scores, by random signs."""
-    a_larger: int
+    a_larger: int = 0
     """Number of examples whose score is larger for A."""
-    b_larger: int
-    ties: int
+    b_larger: int = 0
+    ties: int = 0
     forced: Sequence[str] = ()
     """Differences between two runs in spite of which they are compared."""
     p_holm: float | None = None
@@ -77,35 +76,11 @@ class Comparison(Parameters):
     better: str = ""
     """``A`` or ``B`` for the better system, ``=``, ``sizes differ`` or ``not tested``; empty before p-values are adjusted."""
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(
-            name for name in FIELDS if name != "signature" and (self.better or name not in ADJUSTED) and (self.forced or name != "forced")
-        )
-
     def to_dict(self) -> Values:
-        """Return the items as JSON types."""
-        return {name: list(value) if name in LISTS and value is not None else value for name, value in self.items()}
-
-
-FIELDS = tuple(field.name for field in fields(Comparison))
-ADJUSTED = {"p_holm", "p_bh", "better"}
-"""Fields that depend on the other comparisons."""
-
-
-LISTS = {"ci95", "forced"}
-"""Fields that are lists in JSON."""
+        """Return the fields as in JSON; those that depend on other comparisons are absent before they are known."""
+        absent = {"signature", *(() if self.forced else ("forced",)), *(() if self.better else ("p_holm", "p_bh", "better"))}
+        values = {name: value for name, value in vars(self).items() if name not in absent}
+        return {**values, **({"forced": list(self.forced)} if self.forced else {})}
 
 
 def better(row: Comparison) -> str:
@@ -179,11 +154,9 @@ def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     """Return the comparison of two metrics by their agreement with people, from the tests in their records."""
     tests = (a.details or {}).get("against", {}).get(b.metric, {})
     return Comparison(
-        metric=a.agreement, system_a=a.metric, system_b=b.metric, higher_is_better=True, sizes_differ=False,
-        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), ci95=None,
-        p_value=tests.get("perm_both"), p_holm=tests.get("perm_both_holm"), p_bootstrap=None, draws=0, exact=False,
-        note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n), left_out=0,
-        sign_p_value=None, a_larger=0, b_larger=0, ties=0,
+        metric=a.agreement, system_a=a.metric, system_b=b.metric, higher_is_better=True,
+        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), p_value=tests.get("perm_both"),
+        p_holm=tests.get("perm_both_holm"), note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -55,35 +55,15 @@ def ranks_of(floors: np.ndarray) -> np.ndarray:
     return np.minimum(np.rint(1.0 / np.asarray(floors)), MAX_RANKS).astype(np.int64)
 
 
-class Rule(Protocol):
-    """Combination of the p-values of a run as a sum of scores."""
-
-    def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
-        """Return the combined p-value of p-values (L,) with smallest values ``floors`` (L,)."""
-        ...
-
-    def scores(self, p: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        """Return the scores of p-values; shapes broadcast, NaN stays NaN."""
-        ...
-
-    def critical(self, composition: Composition, examples: int, level: float) -> float:
-        """Return the smallest sum of scores with which a run is rejected; infinity when none is."""
-        ...
-
-    def p_of_sum(self, composition: Composition, examples: int, total: float) -> float:
-        """Return the combined p-value of a run whose scores sum to ``total``."""
-        ...
-
-
 class FisherDiscrete:
     """Rule of :func:`harness.stats.combine.calibrated_p`; scores are -log p minus their mean under the null hypothesis."""
 
     def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
-        """Return the calibrated combined p-value."""
+        """Return the calibrated combined p-value of p-values (L,) with smallest values ``floors`` (L,)."""
         return max(math.exp(log_calibrated_p(p, floors)), SMALLEST)
 
     def scores(self, p: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        """Return -log p minus its mean for p uniform on 1 / M, ..., 1."""
+        """Return -log p minus its mean for p uniform on 1 / M, ..., 1; shapes broadcast, NaN stays NaN."""
         from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
 
         ranks = ranks_of(floors)
@@ -91,7 +71,7 @@ class FisherDiscrete:
         return -np.log(p) - means
 
     def critical(self, composition: Composition, examples: int, level: float) -> float:
-        """Return the smallest sum with a null tail probability of at most ``level``."""
+        """Return the smallest sum of scores with a null tail probability of at most ``level``; infinity when there is none."""
         return _fisher_critical(composition, examples, level)
 
     def p_of_sum(self, composition: Composition, examples: int, total: float) -> float:
@@ -120,6 +100,8 @@ class HarmonicMean:
         return min(1.0, examples / max(total, examples))
 
 
+Rule = FisherDiscrete | HarmonicMean
+"""Combination of the p-values of a run as a sum of scores."""
 RULES: dict[str, Rule] = {"fisher-discrete": FisherDiscrete(), "harmonic-mean": HarmonicMean()}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
-from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
+from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation, Prediction
 from harness.analysis.power_rules import RULES, Rule
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
 from harness.errors import HarnessError, InputError, did_you_mean
@@ -22,30 +22,18 @@ MAX_FACTOR = {"examples": 100, "candidates": 5, "references": 5}
 """Largest number in multiples of the pilot's, by axis: of an estimate, and for captions of a requested size."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """Combined p-value and power of a metric with n candidates and m references per example."""
+@dataclass(frozen=True, kw_only=True)
+class Size(Prediction):
+    """Combined p-value and power of a metric with n candidates and m references per example.
+
+    Within the pilot ``p`` is the geometric mean over repeats, ``p_low`` and ``p_high`` are the smallest and the largest of them, and
+    the intervals of power and share are NaN where the pilot has too few examples.
+    """
 
     model: str
     metric: str
     n: int
     m: int
-    p: float
-    """Combined p over the examples: geometric mean over repeats, or beyond the pilot the median of simulated runs."""
-    p_low: float
-    p_high: float
-    """``p_low`` and ``p_high`` are the smallest and the largest combined p-value over repeats; beyond the pilot the limits of 95 %
-    of the simulated runs."""
-    power: float
-    """Probability that a run of this size has a combined p-value of at most the level."""
-    power_low: float
-    power_high: float
-    """``power_low`` and ``power_high`` are a 95 % interval; NaN where the pilot has too few examples."""
-    share: float
-    """Share of the examples with p <= alpha."""
-    share_low: float
-    share_high: float
-    """``share_low`` and ``share_high`` are a 95 % interval."""
     examples: int
     """Number of examples with a p-value."""
     method: str
@@ -189,21 +177,17 @@ def measured_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapol
             order = np.random.default_rng(derive(options.seed, "examples", repeat)).permutation(len(rows))
             rows = rows[order[:examples]]
         combined.append(options.rule.combined(row[rows], trial.floors[rows]))
-    nothing = (float("nan"), float("nan"), float("nan"))
-    power = share = nothing
+    nan = float("nan")
+    power = share = (nan, nan, nan)
     if extrapolation is not None and extrapolation.examples >= MIN_EXAMPLES:
         power = extrapolation.interval(extrapolation.power(n, m, examples))
         share = extrapolation.share_interval(n, m)
     elif extrapolation is not None:
-        share = (
-            float(np.nanmean(np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha))),
-            float("nan"),
-            float("nan"),
-        )
+        share = (float(np.nanmean(np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha))), nan, nan)
+    values = Prediction(float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share)
     return Size(
-        trials.model, plan.label, n, m,
-        float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share,
-        min(examples, _count_defined(trial)), trials.methods[plan.label, n, m],
+        model=trials.model, metric=plan.label, n=n, m=m, **vars(values), examples=min(examples, _count_defined(trial)),
+        method=trials.methods[plan.label, n, m],
     )  # fmt: skip
 
 
@@ -213,9 +197,7 @@ def _predict_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapol
     reason = obstacle(trials, plan, extrapolation, axes)
     if reason is not None or extrapolation is None:
         raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")
-    value = extrapolation.predict(n, m, examples)
     return Size(
-        trials.model, plan.label, n, m, value.p, value.p_low, value.p_high, value.power, value.power_low, value.power_high,
-        value.share, value.share_low, value.share_high, examples,
-        "fitted in n and m" if axes else "resampled examples", extrapolated=True,
+        model=trials.model, metric=plan.label, n=n, m=m, **vars(extrapolation.predict(n, m, examples)), examples=examples,
+        method="fitted in n and m" if axes else "resampled examples", extrapolated=True,
     )  # fmt: skip

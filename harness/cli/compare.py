@@ -71,10 +71,10 @@ def run(args: argparse.Namespace) -> int:
         draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)
-    examples = differing_most(pair, rows[0]["metric"], 3 if args.examples is None else args.examples) if pair else []
+    examples = differing_most(pair, rows[0].metric, 3 if args.examples is None else args.examples) if pair else []
     if form == "json":
         ranked = {metric: [asdict(system) for system in systems] for metric, systems in clusters.items()}
-        values: Values = {"comparisons": rows, "clusters": ranked}
+        values: Values = {"comparisons": [row.to_dict() for row in rows], "clusters": ranked}
         print_json({**values, **({"examples": [asdict(item) for item in examples]} if examples else {})})
     elif form == "table":
         _print(rows, clusters, examples, args)
@@ -145,7 +145,7 @@ def _print(
         print(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")
-    for sentence in rows[0].get("forced", ()):
+    for sentence in rows[0].forced:
         print(f"--force: {sentence}")
     _print_examples(rows, examples)
 

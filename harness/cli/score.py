@@ -211,7 +211,9 @@ def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argpars
         if not args.output:
             for record in results:
                 record.pop("statistics", None)  # names files of a run directory
-        print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
+        print_json(
+            {"results": results, "failed": result.failed, "comparisons": [row.to_dict() for row in rows], "notes": list(result.notes)}
+        )
         return
     compared = compared_systems(result, all_pairs_only=True) if len(result.samples.systems) > 2 else None
     print_as(score_table(result.records, rows, baseline, args.draws, compared), form)

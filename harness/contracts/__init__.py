@@ -27,8 +27,8 @@ _NAMES = {
     "features": "Distance Embedding Features",
     "judgments": "JudgedCaption JudgedItem JudgedPair Judgments",
     "metrics": (
-        "ChecksInstallation Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric MetricSpec "
-        "OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms merge_states"
+        "ChecksInstallation Cost DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
+        "MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"
     ),
     "models": "Adapter CountsUsage Describes Listener OpensMedia Prepares Reader Scorer Timed needs_whole_task",
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
-from harness.contracts.metrics import MetricSpec, State
+from harness.contracts.metrics import Cost, MetricSpec, State
 from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 
@@ -117,6 +117,14 @@ class _NamedBySpec(Parameterised):
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
         """Return None: there is no corpus state."""
         return None
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of a metric that reads each word once; one of level ``set`` has arrays of all pairs of texts too."""
+        texts, has_vectors = n + m, "embeddings" in self.spec.needs
+        pairs = texts**2 if self.spec.level == "set" else 0
+        seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
+        kept = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
+        return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, kept=kept)
 
 
 class MeanMetric(_NamedBySpec):

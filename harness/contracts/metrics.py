@@ -71,6 +71,32 @@ class MetricSpec:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Resources that a metric takes for one example, within a factor of three; :class:`DeclaresCost`."""
+
+    seconds: float
+    """Seconds of one core."""
+    bytes: float
+    """Peak memory per example of a batch, such as its matrix of distances."""
+    fixed: float = 0.0
+    """Peak memory that does not grow with the batch: examples are scored one after the other, or in blocks of bounded size."""
+    kept: float = 200.0
+    """Bytes that stay until the number is known: statistics, objects, document frequencies."""
+    advice: str = "fewer or shorter texts"
+    """What to change where this is too much, for the end of a message."""
+
+
+@runtime_checkable
+class DeclaresCost(Protocol):
+    """A metric that estimates what it takes. The base classes estimate a metric that reads each word once and, for the level ``set``,
+    has arrays of all pairs of texts; a metric with another cost overrides :meth:`cost`. ``harness check`` measures the memory."""
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of an example of n candidates and m references of so many words each; ``tested``: with p-values."""
+        ...
+
+
 @runtime_checkable
 class Metric(Protocol):
     """A metric of caption sets, vectorised over the B examples of a batch.
@@ -282,6 +308,11 @@ class Permutes(Protocol):
         scores where True, higher scores where False.
         """
         ...
+
+
+def cost_of(metric: Metric, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+    """Return what a metric declares for an example (:meth:`DeclaresCost.cost`); nothing but its statistics where it declares nothing."""
+    return metric.cost(n, m, tokens, tested=tested) if isinstance(metric, DeclaresCost) else Cost(0.0, 0.0)
 
 
 class OnePassFit(Exception):

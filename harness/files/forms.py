@@ -34,6 +34,7 @@ from harness.files.records import (
     parquet_rows,
     utf16_hint,
 )
+from harness.files.streams import lines_of
 from harness.files.yaml_source import YamlValue
 
 Role = Literal["candidates", "references"]
@@ -303,7 +304,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file from 1, without line ends; the last line may lack one."""
     with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
         try:
-            for number, line in enumerate(text, 1):
+            for number, line in lines_of(text, str(path)):
                 yield number, line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
             hint = utf16_hint(error.object, str(path))

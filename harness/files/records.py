@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
+from harness.files.streams import BoundedGzip, lines_of, spool_pipe
 from harness.files.user_path import nearest_beside, user_path
 from harness.files.yaml_source import YamlValue
 
@@ -37,7 +38,7 @@ class Record(NamedTuple):
 
 
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
-    """Return ``path`` as a :class:`~pathlib.Path` to an existing file, ``~`` expanded.
+    """Return ``path`` as a :class:`~pathlib.Path` to an existing file, ``~`` expanded; a pipe is read to its end into a temporary file.
 
     Parameters
     ----------
@@ -60,6 +61,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
         raise InputError(f"is no possible path of a {what}", str(path)[:200], parameter=parameter, value=str(path))
     if file.is_dir():
         raise InputError(f"is a folder; expected a {what}", str(path), parameter=parameter, value=str(path))
+    if file.is_fifo():
+        return spool_pipe(file)
     if not file.is_file():
         nearest = nearest_beside(file)
         hint = f"; did you mean '{nearest}'?" if nearest else ""
@@ -82,7 +85,7 @@ def open_plain(path: Path) -> IO[bytes]:
     """Open a file as bytes, decompressed when it is gzipped."""
     with path.open("rb") as file:
         zipped = file.read(2) == GZIP_MAGIC
-    return io.BufferedReader(gzip.GzipFile(path)) if zipped else path.open("rb")  # type: ignore[arg-type]
+    return io.BufferedReader(BoundedGzip(path)) if zipped else path.open("rb")  # type: ignore[arg-type]
 
 
 def is_parquet(path: Path) -> bool:
@@ -252,7 +255,7 @@ def json_lines(path: Path) -> Iterator[Record]:
     """Yield the objects of a JSON Lines file, one per line; blank lines are skipped."""
     offset = 0  # bytes before the line, for messages: the file may be larger than the memory, and is never read as a whole
     with open_binary(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in lines_of(file, str(path)):
             if line.strip():
                 location = f"{path}:{number}"
                 value = parse_json(line, location, offset=offset)
@@ -354,7 +357,9 @@ def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]
             # Tab-separated files of captions are written without quoting: a quotation mark at the start of a caption is text there, and
             # taken for a quote it would swallow the following lines.
             quoting = csv.QUOTE_NONE if delimiter == "\t" and not quoted_tabs else csv.QUOTE_MINIMAL
-            reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter == "|")
+            reader = csv.reader(
+                (line for _, line in lines_of(text, str(path))), delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter == "|"
+            )
             for row in reader:
                 location = f"{path}:{reader.line_num + 1}"
                 if not row:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -56,6 +57,17 @@ class Located:
         self.data[key[0]] = value
         self.locations = {path: location for path, location in self.locations.items() if path[:1] != key}
         self.locations.update({key + path: location for path, location in locations.items()})
+
+    def walk(self) -> Iterator[tuple[Key, YamlValue]]:
+        """Yield all values at any depth with their keys, each mapping and list before its items."""
+        waiting: list[tuple[Key, YamlValue]] = [((), self.data)]
+        while waiting:
+            key, value = waiting.pop()
+            yield key, value
+            if isinstance(value, dict):
+                waiting += [((*key, name), item) for name, item in cast("dict[Any, YamlValue]", value).items()]
+            elif isinstance(value, list):
+                waiting += [((*key, index), item) for index, item in enumerate(cast("list[YamlValue]", value))]
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
         """Return the places at and below ``key``, relative to it."""

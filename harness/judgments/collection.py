@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Parameters, Values
 from harness.errors import InputError
-from harness.files.captions import captions, identity
+from harness.files.captions import captions, check_text, identity
 from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
@@ -155,7 +155,8 @@ class Collection:
         return (marked_reference(texts[0], references, location),)
 
     def add(self, caption: JudgedCaption) -> int:
-        """Add a caption and return its position."""
+        """Add a caption and return its position; raise :class:`InputError` for a system whose name is no Unicode text."""
+        check_text(caption.system, f"judged caption {len(self.judged) + 1}", what="system")
         self.judged.append(caption)
         return len(self.judged) - 1
 

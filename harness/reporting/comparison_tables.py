@@ -30,7 +30,7 @@ def pair_tables(rows: Sequence[Comparison]) -> list[Table]:
 def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in full), a row per pair and metric."""
     systems = len({(row.system_a, row.system_b) for row in rows}) > 1
-    title = "" if systems or not rows else f"A = {rows[0]['system_a']}, B = {rows[0]['system_b']}"
+    title = "" if systems or not rows else f"A = {rows[0].system_a}, B = {rows[0].system_b}"
     cells = [[*((row.system_a, row.system_b) if systems else ()), *_cells(row)] for row in rows]
     headers = [*(("system A", "system B") if systems else ()), *HEADERS]
     alignment = ("ll" if systems else "") + "lrrrrrrrrrl"

@@ -180,10 +180,10 @@ def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
 def _data(result: Result, baseline: str) -> list[object]:
     """Return the values of a result in the order of :data:`DATA`; None becomes an empty cell."""
     row, (low, high) = result.row, (result.row and result.row.ci95) or (None, None)
-    tests = {name: None if row is None else row[name] for name in ("p_value", "p_holm", "n")}
+    p_value, p_holm, n = (row and getattr(row, name) for name in ("p_value", "p_holm", "n"))
     values = full_row(result.record) | {
         "system": result.record.model, "permutation_p": result.record.p_value, "baseline": baseline, "difference": result.difference,
-        "difference_ci_low": low, "difference_ci_high": high, "p_value": tests["p_value"], "p_holm": tests["p_holm"],
-        "n_compared": tests["n"], "note": "; ".join(_remarks(result)),
+        "difference_ci_low": low, "difference_ci_high": high, "p_value": p_value, "p_holm": p_holm,
+        "n_compared": n, "note": "; ".join(_remarks(result)),
     }  # fmt: skip
     return [values[name] for name in DATA]

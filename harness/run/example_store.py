@@ -60,6 +60,9 @@ class ExampleStore(Sequence[Example]):
         """Numbers of references that occur."""
         self.has_meta = False
         """True when an example has metadata."""
+        self.longest = 0
+        """Number of words of the longest reference."""
+        n_words = n_references = 0
         keys: list[bytes] = []
         ids: set[int] = set()
         iterator = iter(examples)
@@ -67,11 +70,16 @@ class ExampleStore(Sequence[Example]):
             self._check_ids(block, ids, location)
             keys.append(b"".join(example_key(example) for example in block))
             self.reference_counts.update(len(example.references) for example in block)
+            references = [text for example in block for text in example.references]
+            self.longest = max(self.longest, words_of(max(references, key=len, default="")))
+            n_words, n_references = n_words + sum(map(words_of, references)), n_references + len(references)
             self.has_meta = self.has_meta or any(example.meta for example in block)
             self._add(block)
             advance(len(block))
         self.keys = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
         """Key of each example's content, uint8, shape (examples, 16)."""
+        self.words = n_words / max(1, n_references)
+        """Mean number of words of a reference."""
 
     @property
     def references(self) -> References:
@@ -193,6 +201,11 @@ class References(Sequence[Sequence[str]]):
         if isinstance(index, slice):
             return [example.references for example in self.store[index]]
         return self.store[index].references
+
+
+def words_of(text: str) -> int:
+    """Return the number of words of a text, by its blanks."""
+    return text.count(" ") + 1
 
 
 def example_values(example: Example) -> list[object]:

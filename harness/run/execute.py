@@ -38,6 +38,7 @@ from harness.run.generate import generate, prepare
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.reference_subsets import position_note
+from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
@@ -99,6 +100,7 @@ def execute(
     with connect_cluster(options.executor) as cluster:
         # Read the task. What cannot work is reported before anything is written.
         examples = read_examples(plan, show=show)
+        check_plan(plan, examples)
         if plan.caption_metrics:
             for model in plan.models:
                 for decoding in plan.generations:

@@ -38,7 +38,7 @@ class MetricPlan:
 
     def details(self, stats: Statistics) -> dict[str, object] | None:
         """Return the metric's further numbers for the record, or None when it has none."""
-        return self.metric.details(stats) if isinstance(self.metric, Details) else None
+        return (self.metric.details(stats) or None) if isinstance(self.metric, Details) else None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ from harness.contracts import (
     join_statistics,
     place_statistics,
 )
+from harness.run.example_store import words_of
 from harness.run.features import FeatureCache
+from harness.run.limits import check_example
 
 if TYPE_CHECKING:
     from harness.contracts import Batch
@@ -39,7 +41,9 @@ BATCH = 512
 MIN_DRAWS = 99
 """Minimum number of relabelings per example of a test that scores texts again; the smallest p-value is then 0.01."""
 _MAX_PAIRS = 1 << 18
-"""Maximum number of text pairs per batch without p-values."""
+"""Number of text pairs per batch without p-values, of examples that are more than :data:`BATCH`."""
+MAX_BATCH_PAIRS = 1 << 22
+"""Maximum number of text pairs per batch of several examples: their matrices take some 300 MB."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,8 @@ def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = B
     out: list[PositionedBatch] = []
     for shape in sorted(by_shape):
         positions = by_shape[shape]
-        step = size or max(BATCH, _MAX_PAIRS // sum(shape) ** 2)
+        pairs = sum(shape) ** 2
+        step = min(size or max(BATCH, _MAX_PAIRS // pairs), max(1, MAX_BATCH_PAIRS // pairs))
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
             out.append(PositionedBatch(np.asarray(chunk), features.batch([sets[i] for i in chunk])))
@@ -155,6 +160,16 @@ def nested(full: Sequence[PositionedBatch], features: Features, n: int | None, m
         PositionedBatch(positions, features.sub_batch(batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)))
         for positions, batch in full
     ]
+
+
+def check_batches(
+    metrics: Mapping[str, Metric], positioned_batches: Sequence[PositionedBatch], significance: SignificanceSpec | None
+) -> None:
+    """Raise :class:`HarnessError` where an example of the batches is too large for one of the metrics, by label."""
+    for _, batch in positioned_batches:
+        tokens = words_of(max((text for texts in batch.texts for text in texts), key=len))
+        for label, metric in metrics.items():
+            check_example(label, metric, batch.n, batch.m, tokens, tested=is_tested(metric, significance))
 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
@@ -267,6 +282,8 @@ def score_sets(
     """
     features = FeatureCache([item.references for item in sets] if references is None else references)
     positioned_batches = batches(sets, features, BATCH if significance else None)
+    metrics = list(metrics)
+    check_batches({metric.spec.name: metric for metric in metrics}, positioned_batches, significance)
     return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
 
 

@@ -77,6 +77,8 @@ class ShardScorer:
         for unit, sets in enumerate(job.sets):
             requests = [request for request in job.requests if request.unit == unit]
             full_batches = scoring.batches(sets, self.features, self.batch) if requests else []
+            plans = [self.metrics[index] for index in sorted({index for request in requests for index, _ in request.metrics})]
+            scoring.check_batches({plan.label: plan.metric for plan in plans}, full_batches, self.significance)
             for request in requests:
                 nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
                 for metric, examples in request.metrics:

@@ -19,6 +19,7 @@ import numpy as np
 
 from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
+from harness.files.streams import check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
 from harness.rundir.format import ARTIFACT_FOLDERS, plain
 from harness.rundir.run_folder import RunFolder
@@ -135,6 +136,7 @@ class ArtifactStore:
             return None
         try:
             with self._files.open(name) as file, np.load(file, allow_pickle=False) as stored:
+                check_expansion(stored.zip)
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:

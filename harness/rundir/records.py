@@ -32,7 +32,10 @@ def number(value: object) -> float:
         return math.nan
     if value not in ("inf", "-inf") and (isinstance(value, bool) or not isinstance(value, Real)):
         raise ValueError("expected a number or null")
-    return float(cast("float | str", value))
+    try:
+        return float(cast("float | str", value))
+    except OverflowError:
+        raise ValueError("expected a number of at most 1.8e308") from None
 
 
 def _check_number(value: object) -> object:

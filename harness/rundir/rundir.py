@@ -62,6 +62,10 @@ class RunDir:
     """One run directory."""
 
     def __init__(self, path: Path) -> None:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InputError("the name of a run directory is UTF-8; found other bytes", str(path)) from None
         self.path = path
         self.folder = RunFolder(path)
         self.artifacts = ArtifactStore(path)

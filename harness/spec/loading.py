@@ -25,6 +25,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
+from harness.files.captions import check_text
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, looks_like_key, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
 from harness.spec.conditions import VARIABLE, drop_unmet, extend_notice, holds
@@ -37,7 +38,8 @@ from harness.spec.published import resolve_references
 _CONTENT = ("dataset", "judgments")
 """Keys that make a file a task of its own, not a fragment."""
 
-
+MAX_BITS = 1024
+"""Maximum size of a whole number."""
 VIEWS = "views"
 
 
@@ -262,12 +264,22 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
     tree.replaced = frozenset[str]() if VIEWS in keys else tree.replaced | keys
     model = JudgmentSpec if "judgments" in tree.data else Spec
     remember_keys(tree.data)
+    _check_scalars(tree)
     check_permissions(tree)
     try:
         spec = model.model_validate(tree.data)
     except ValidationError as error:
         raise explain(error, tree, model) from None
     return LoadedJudgments(tree, spec) if isinstance(spec, JudgmentSpec) else LoadedSpec(tree, spec)
+
+
+def _check_scalars(tree: Located) -> None:
+    """Raise :class:`InputError` for texts that are no Unicode, and for numbers that no parameter holds, which cannot be printed either."""
+    for key, value in tree.walk():
+        if isinstance(value, str) and not value.isascii():
+            check_text(value, tree.where(key), what="value")
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+            raise InputError(f"a whole number of {value.bit_length():,} bits; expected at most {MAX_BITS}", tree.where(key))
 
 
 def _set(tree: Located, text: str) -> None:

@@ -8,7 +8,7 @@ environment variables :data:`ALLOWED_SECRETS` and :data:`ALLOWED_CODE`, which a 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.files.yaml_source import Key, Located, YamlValue
+from harness.files.yaml_source import Located, YamlValue
 
 ALLOWED_SECRETS = "HARNESS_ALLOWED_SECRETS"
 """Environment variable: names of environment variables that specs may read, separated by commas."""
@@ -54,7 +54,8 @@ def check_secret(name: str, location: str) -> None:
 
 def check_permissions(tree: Located) -> None:
     """Raise :class:`InputError`, with file and line, for keys of servers and for code that the user has not allowed."""
-    for key, values in _mappings(tree.data, ()):
+    for key, value in tree.walk():
+        values = cast("Values", value) if isinstance(value, dict) else {}
         names: YamlValue = values.get("api_key_env")
         for name in cast("list[Any]", names) if isinstance(names, list) else [names]:
             if isinstance(name, str) and not _is_default_host(name, values.get("base_url")):
@@ -76,15 +77,3 @@ def _is_default_host(name: str, base_url: object) -> bool:
     except ValueError:
         return False
     return address is not None and address.scheme == "https" and address.hostname == _DEFAULT_HOSTS.get(name)
-
-
-def _mappings(value: YamlValue, key: Key) -> Iterator[tuple[Key, Values]]:
-    """Yield the mappings of a spec at any depth, with their keys."""
-    items: Iterable[tuple[Any, YamlValue]] = ()
-    if isinstance(value, dict):
-        yield key, cast("Values", value)
-        items = cast("Values", value).items()
-    elif isinstance(value, list):
-        items = enumerate(cast("list[YamlValue]", value))
-    for name, item in items:
-        yield from _mappings(item, (*key, name))

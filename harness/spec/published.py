@@ -99,8 +99,10 @@ class _Resolver:
         path = next((p for p in (folder / name, Path(name)) if p.is_file()), None)
         if path is None or not item_id:
             raise self.error(f"found '{address}'; expected FILE#ID of a file of published values", ITEM)
-        data = cast("Values", load(path, name).data)
-        items = {str(entry["id"]): entry for entry in cast("list[Values]", data.get("items") or [])}
+        data = _mapping(load(path, name).data)
+        entries: YamlValue = data.get("items")
+        entries = cast("list[YamlValue]", entries) if isinstance(entries, list) else []
+        items = {str(entry.get("id")): entry for entry in map(_mapping, entries)}
         if item_id not in items:
             raise self.error(f"no item '{item_id}' in {name}{did_you_mean(item_id, items)}", ITEM)
         return _mapping(data.get("paper")), items[item_id]

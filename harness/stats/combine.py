@@ -46,39 +46,28 @@ def _check_p_values(p: ArrayLike) -> np.ndarray:
     return values
 
 
-def _normalise_weights(p: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the p-values without NaN and their weights, scaled to sum to 1, both of shape (L,)."""
-    if weights is None:
-        values = _check_p_values(p)
-        return values, np.full(len(values), 1.0 / len(values))
-    w = np.asarray(weights, dtype=np.float64).ravel()
-    raw = np.asarray(p, dtype=np.float64).ravel()
-    if w.shape != raw.shape:
-        raise ValueError(f"{len(w)} weights for {len(raw)} p-values")
-    w = w[~np.isnan(raw)]
-    if (w < 0).any() or not w.sum() > 0:
-        raise ValueError("weights must be non-negative and not all 0")
-    return _check_p_values(p), w / w.sum()
+def harmonic_mean_p(p: ArrayLike) -> float:
+    """Return the harmonic mean of p-values (L,): L / sum(1 / p).
 
-
-def harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Return the harmonic mean of p-values (L,): L / sum(1 / p), or 1 / sum(w / p) with weights (scaled to sum to 1).
-
-    Raises ValueError without p-values, for p-values outside (0, 1], or for weights that do not match.
+    Raises ValueError without p-values, and for p-values outside (0, 1].
 
     >>> harmonic_mean_p([0.5, 0.25])
     0.3333333333333333
     """
-    values, w = _normalise_weights(p, weights)
-    return float(1.0 / np.sum(w / values))
+    return 1.0 / _mean_reciprocal(_check_p_values(p))
 
 
-def log_harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
+def _mean_reciprocal(p: np.ndarray) -> float:
+    """Return the mean of 1 / p over p-values (L,)."""
+    return float(np.sum(1.0 / len(p) / p))
+
+
+def log_harmonic_mean_p(p: ArrayLike) -> float:
     """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the form in the tables of Chan et al. (2022)."""
-    return math.log(harmonic_mean_p(p, weights))
+    return math.log(harmonic_mean_p(p))
 
 
-def harmonic_mean_test(p: ArrayLike, weights: ArrayLike | None = None) -> float:
+def harmonic_mean_test(p: ArrayLike) -> float:
     """Return the asymptotically exact p-value of the harmonic mean of p-values (L,).
 
     It is P(X >= 1 / p) for the Landau law of Wilson (2019), equation 4. For L independent uniform p-values, sum(w / p) tends to a
@@ -86,12 +75,12 @@ def harmonic_mean_test(p: ArrayLike, weights: ArrayLike | None = None) -> float:
     parametrisation log L + 0.874 with scale pi / 2). Dependence between the p-values changes the law little, least in its tail.
     A single p-value is returned unchanged.
     """
-    values, w = _normalise_weights(p, weights)
+    values = _check_p_values(p)
     if len(values) == 1:
         return float(values[0])
-    positive = w[w > 0]
-    location = -float(np.sum(positive * np.log(positive))) + 1.0 - _EULER
-    return landau_tail(float(np.sum(w / values)) - location)
+    shares = np.full(len(values), 1.0 / len(values))
+    location = -float(np.sum(shares * np.log(shares))) + 1.0 - _EULER
+    return landau_tail(_mean_reciprocal(values) - location)
 
 
 def landau_tail(x: float) -> float:

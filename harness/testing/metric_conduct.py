@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import copy
+import time
+import tracemalloc
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from harness.contracts import Details, is_defined
+from harness.run.example_store import words_of
 from harness.testing import shared_checks
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject, copy_of_sets, same_rows, token_scores
 from harness.testing.results import Checks, NotApplicable, ensure
 
 CONDUCT_CHECKS = Checks("metrics")
+LARGE_SHAPE = (100, 5)
+"""Candidates and references of the example on which the declared memory is checked: cubic arrays of them take 10 MB."""
+COST_SLACK = 4e6
+"""Bytes by which the memory may differ from three times the declared one, and the reverse."""
 
 
 @CONDUCT_CHECKS.of(MetricSubject)
@@ -66,6 +74,32 @@ def left_out(subject: MetricSubject) -> None:
         first.values.ndim == 1 and len(first.values) > 1,
         f"left_out has values of shape {first.values.shape}; expected (K,), K at least 2",
     )
+
+
+@CONDUCT_CHECKS.of(MetricSubject)
+def declared_cost(subject: MetricSubject) -> None:
+    """The memory for 100 + 5 texts is within a factor of three, and 4 MB, of what ``cost`` declares; the time is not far above it."""
+    subject.base  # noqa: B018  (raises when the recorded run failed; models and dictionaries are loaded)
+    metric, features = subject.component, subject.fit_features()
+    if not hasattr(metric, "cost") or not subject.accepts(*LARGE_SHAPE):
+        raise NotApplicable("declares no cost, or does not score 100 + 5 texts")
+    example = subject.reshape_sets(*LARGE_SHAPE)[0]
+    distinct = tuple(f"{text} {number}" for number, text in enumerate(example.candidates))  # features of equal texts are shared
+    state, batch = subject.state(features), features.batch([replace(example, candidates=distinct)])
+    words = max(words_of(text) for text in batch.texts[0])
+    declared = metric.cost(*LARGE_SHAPE, words)
+    started, is_tracing = time.perf_counter(), tracemalloc.is_tracing()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    metric.stats(batch, features, state)
+    seconds, measured = time.perf_counter() - started, tracemalloc.get_traced_memory()[1] - before
+    if not is_tracing:
+        tracemalloc.stop()
+    expected = declared.bytes + declared.fixed
+    fits = measured <= 3 * expected + COST_SLACK and expected <= 3 * measured + COST_SLACK
+    ensure(fits, f"takes {measured / 1e6:.1f} MB for 100 + 5 texts of up to {words} words; cost declares {expected / 1e6:.1f} MB")
+    ensure(seconds <= 10 * declared.seconds + 30, f"takes {seconds:.0f} s for 100 + 5 texts; cost declares {declared.seconds:.3g} s")
 
 
 def _is_plain(value: object) -> bool:

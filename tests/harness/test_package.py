@@ -23,7 +23,7 @@ def run(project):
 
 def test_compare_returns_rows(run):
     (row,) = harness.compare(run)
-    assert (row["metric"], row["difference"], row["better"]) == ("length", -1.0, "B")
+    assert (row.metric, row.difference, row.better) == ("length", -1.0, "B")
     with pytest.raises(HarnessError, match="no model 'lang'"):
         harness.compare(run, baseline="lang")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caption_kernels.reference.cider_formula import SCALE, document_frequencies, pair_score, score, vectors
+from tests.support.cider_formula import SCALE, document_frequencies, pair_score, score, vectors
 
 words = st.lists(st.sampled_from(["a", "dog", "runs", "the", "cat"]), max_size=9)
 DOCUMENTS = [[["a", "dog"], ["a"]], [["a", "cat"]], [["the", "cat", "sat"]]]

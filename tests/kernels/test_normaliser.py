@@ -15,7 +15,7 @@ from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.installed import MissingSources, build, find_sources
 from caption_kernels.lexicon.word_lists import read_lists
 from caption_kernels.reference.meteor.java_hash import java_hash
-from caption_kernels.reference.meteor.normaliser import _without_runs_of_dots, is_plain
+from caption_kernels.reference.meteor.normaliser import _PLACEHOLDER, _without_runs_of_dots
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
@@ -105,14 +105,9 @@ def test_plain_text_is_split_at_blanks(lexicons, text):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text("aZ09DOTMULI", min_size=1, max_size=8).filter(is_plain)))
+@given(st.lists(st.text("aZ09DOTMULI", min_size=1, max_size=8).filter(lambda word: _PLACEHOLDER not in word)))
 def test_plain_words_are_only_changed_to_lower_case(lexicons, plain):
     assert compiled.normalise([" ".join(plain)], lexicons[compiled]) == [[word.lower() for word in plain]]
-
-
-@pytest.mark.parametrize("word", ["", "a b", "é", "man's", "DOTMULTI", "3,5"])
-def test_words_that_the_rules_may_change_are_not_plain(word):
-    assert not is_plain(word)
 
 
 def jar_steps(text):

@@ -7,6 +7,8 @@ import math
 
 import pytest
 
+from harness.contracts import Interval
+from harness.run.measured_coverage import LOWEST, checked_interval, table_name
 from harness.testing.calibration import MANY, calibrate
 from tools import calibration
 
@@ -54,6 +56,41 @@ def test_every_metric_without_a_table_says_why_on_its_card():
         text = (calibration.ROOT / "docs" / cards["metrics", name]).read_text("utf-8")
         line = f"Calibration of `{name}` is not measured: it {calibration.reason_without(name)}."
         assert (line in text) == (name not in measured), name
+
+
+def test_no_built_in_metric_prints_an_interval_that_covers_less_than_it_should():
+    printed = 0
+    for label, table in TABLES.items():
+        try:
+            metric, _ = calibration.case(table["metric"])
+        except (calibration.HarnessError, OSError):  # needs a model that is not installed here
+            continue
+        assert table_name(metric) == label
+        for n, cell in table["sizes"].items():
+            lowest = min((share for share in cell["interval"] if share is not None), default=1.0)
+            ends = checked_interval(metric, Interval((0.0, 1.0)), int(n)).ends
+            assert (ends is None) == (lowest < LOWEST), (label, n)
+            printed += ends is not None
+    assert printed > 300
+
+
+def test_metrics_outside_the_goal_are_listed():
+    section = calibration.PAGE.read_text("utf-8").partition(calibration.START)[2].partition(calibration.END)[0]
+    assert section.strip() == calibration.goal_section(TABLES)
+    outside = calibration.outside_goal(TABLES)
+    of_few = {"2": {"interval": [0.5]}, "20": {"interval": [0.94, None]}}
+    wide, narrow = {"20": {"interval": [0.99]}}, {"300": {"interval": [0.95, 0.8]}}
+    tables = {name: {"repetitions": 10_000, "sizes": sizes} for name, sizes in (("few", of_few), ("wide", wide), ("narrow", narrow))}
+    assert calibration.outside_goal(tables) == {"narrow": ["300: .80–.95 \\*"], "wide": ["20: .99"]}
+    smooth = {"rouge", "meteor", "bleu4", "cider", "chrf", "ter", "bertscore", "wmd", "trm", "mmd", "frechet", "sari", "fense"}
+    assert smooth <= TABLES.keys() and not smooth & outside.keys()
+
+
+def test_captions_for_metrics_of_nearest_neighbours_differ():
+    a, b = calibration.unequal_captions(2)
+    texts = [text for system in (a, b) for item in system for text in item.candidates] + [text for item in a for text in item.references]
+    assert len(set(texts)) == len(texts) == 15 * len(a)
+    assert [item.references for item in a] == [item.references for item in b]
 
 
 def test_a_section_stars_what_a_run_does_not_print():

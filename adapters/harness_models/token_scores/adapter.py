@@ -13,6 +13,7 @@ import numpy as np
 from harness.contracts import Candidates, Decoding, Example, Generation, PathParam, Prepares, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.records import is_parquet, open_binary, parquet_rows
+from harness.files.streams import lines_of
 from harness.registry import resolve
 
 FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
@@ -170,7 +171,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield location, {key: value for key, value in row.items() if value is not None}
         return
     with open_binary(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in lines_of(file, str(path)):
             location = f"{path}:{number}"
             if not line.strip():
                 continue

@@ -70,21 +70,6 @@ def sentence_bleu(counts: BleuCounts, n: int = ORDERS) -> float:
     return score(counts.matches, counts.guesses, counts.length, counts.reference_length, n)
 
 
-def smoothed_bleu(counts: BleuCounts, n: int = ORDERS) -> float:
-    """Return BLEU-n with one added to matches and guesses above order 1, in [0, 1]; exactly 1 for equal texts.
-
-    Lin & Och (2004), "ORANGE: a Method for Evaluating Automatic Evaluation Metrics for Machine Translation" (BLEU+1).
-    """
-    if counts.length == 0:
-        return float(counts.reference_length == 0)
-    product = counts.matches[0] / counts.length
-    for k in range(1, n):
-        product *= (counts.matches[k] + 1) / (counts.guesses[k] + 1)
-    shorter = counts.length < counts.reference_length
-    brevity = float(math.exp(1 - counts.reference_length / counts.length)) if shorter else 1.0
-    return float(math.power(product, 1 / n)) * brevity
-
-
 def clip_pairs(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     """Return the matches (B, n, m, 4) of gram rows ``hyp`` (B, n) clipped at each single reference of ``ref`` (B, m), int64."""
     out = np.zeros((*hyp.shape, ref.shape[1], ORDERS), dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.contracts import Features, Metric, merge_states
+from harness.contracts import Cost, Features, Metric, cost_of, merge_states
 from harness.stats.significance import untestable_reason
 
 
@@ -21,6 +21,10 @@ class FitsInner:
     def merge(self, first: Any, second: Any) -> Any:
         """Return the corpus state of two shards together."""
         return merge_states(self.inner, first, second)
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the inner metric."""
+        return cost_of(self.inner, n, m, tokens, tested=tested)
 
 
 def untestable_by(inner: Metric) -> str:

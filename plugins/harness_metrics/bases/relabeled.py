@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from caption_kernels.batches import ngram
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, Cost, Features, MeanMetric, MetricSpec
 
 T = TypeVar("T")
 
@@ -76,6 +77,11 @@ class BestMatchMetric(RelabeledMetric):
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis; every subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} must define pairwise(batch, features)")
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the scores of all pairs, by vectors of the words of each text."""
+        cost, texts = super().cost(n, m, tokens), n + m
+        return replace(cost, seconds=cost.seconds + 3e-4 * texts**2, bytes=cost.bytes + 64.0 * texts**2, fixed=2.5e5 * texts)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""

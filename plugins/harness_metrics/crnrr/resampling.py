@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts.parameters import Count, check_arguments
 from harness.errors import require
 from harness_metrics.crnrr.counting import Tokens, Vocabulary, changes, pack, sort_order
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
@@ -122,36 +121,3 @@ def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     sentences, first, sizes = np.unique(side.sentence, return_index=True, return_counts=True)
     squares = np.bincount(side.unit[first], sizes * sizes, units) if len(sentences) else np.zeros(units)
     return np.bincount(side.unit, minlength=units), within, squares
-
-
-@check_arguments
-def cr_nrr_cnd(candidates: Sequence[Tokens], references: Sequence[Tokens], n: Count) -> CrNrr:
-    """Return CR, NRR and CND of order n of two corpora.
-
-    Parameters
-    ----------
-    candidates, references : sequence of sequences of str
-        Sentences as tokens; a sentence shorter than n has no n-gram.
-    n : int
-        Order, at least 1.
-
-    Returns
-    -------
-    CrNrr
-        All values are None when a side has no n-gram; ``note`` names the side.
-
-    Raises
-    ------
-    InputError
-        For an n that is not an integer of at least 1, and a sentence that is a string.
-
-    Examples
-    --------
-    >>> result = cr_nrr_cnd([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 1)
-    >>> result.cr, result.nrr, result.cnd
-    (0.375, -0.625, 0.5)
-    """
-    vocabulary = Vocabulary()
-    sides = [words_of(sentences, vocabulary) for sentences in (candidates, references)]
-    q, p = grams_of(sides, n)
-    return weigh_units(q, p, n, *(np.ones((1, len(side.unit)), dtype=np.int64) for side in sides))[0]

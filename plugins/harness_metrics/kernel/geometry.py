@@ -14,24 +14,6 @@ CACHE_BYTES = 8 << 20
 """Bytes of vectors that are centred at once."""
 
 
-def stack_samples(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return two samples as one array (B, n + m, d), and n.
-
-    ``x`` and ``y`` have shapes (n, d) and (m, d), or (B, n, d) and (B, m, d). Raises ValueError for other shapes or an empty sample.
-    """
-    x, y = np.asarray(x), np.asarray(y)
-    if x.ndim != y.ndim or x.ndim not in (2, 3) or x.shape[-1] != y.shape[-1] or x.shape[:-2] != y.shape[:-2]:
-        raise ValueError(f"samples have shapes {x.shape} and {y.shape}; expected (n, d), (m, d) or (B, n, d), (B, m, d)")
-    if 0 in x.shape[-2:] or 0 in y.shape[-2:]:
-        raise ValueError(f"samples have shapes {x.shape} and {y.shape}; each must hold at least one vector")
-    return np.concatenate([x, y], axis=-2).reshape(-1, x.shape[-2] + y.shape[-2], x.shape[-1]), x.shape[-2]
-
-
-def shaped_like(values: np.ndarray, x: np.ndarray) -> np.ndarray | float:
-    """Return values (B,) unchanged for a batch of samples ``x`` (B, n, d), or as a float for a single sample (n, d)."""
-    return values if np.ndim(x) == 3 else float(values[0])
-
-
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """Return vectors (..., d) scaled to unit length, float64; zero vectors stay zero."""
     vectors = vectors.astype(np.float64)
@@ -105,9 +87,7 @@ def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
     m = size - n
     if estimator == "biased":
         return n * n, m * m
-    if estimator == "unbiased":
-        return n * (n - 1), m * (m - 1)
-    raise ValueError(f"estimator is {estimator!r}; expected biased or unbiased")
+    return n * (n - 1), m * (m - 1)
 
 
 def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:

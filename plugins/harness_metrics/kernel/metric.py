@@ -6,12 +6,13 @@ Each is the mean over examples of a divergence between the vectors of the candid
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Explanation, Features, MeanMetric
-from harness.errors import HarnessError, did_you_mean
+from harness.contracts.parameters import check_arguments
+from harness.errors import HarnessError
 from harness.stats import forms, ties
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet, geometry, mmd, sliced_wasserstein
@@ -81,10 +82,8 @@ class Mmd(_TwoSampleMetric):
     Gretton et al. 2012, *A Kernel Two-Sample Test*; Chan et al. 2022, section 3.3 and A.6. Formula: :mod:`harness_metrics.kernel.mmd`.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", estimator: str = "biased") -> None:
-        if estimator not in ("biased", "unbiased"):
-            hint = did_you_mean(estimator, ("biased", "unbiased"))
-            raise HarnessError(f"mmd: unknown estimator {estimator!r}{hint}; expected biased or unbiased")
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", estimator: Literal["biased", "unbiased"] = "biased") -> None:
         self.estimator = estimator
         if estimator == "biased":
             super().__init__("mmd", embedding, False, bounds=(0.0, 2.0))

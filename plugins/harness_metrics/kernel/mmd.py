@@ -16,39 +16,6 @@ import numpy as np
 from harness_metrics.kernel import geometry
 
 
-def mmd(x: np.ndarray, y: np.ndarray, estimator: str = "biased") -> np.ndarray | float:
-    """Return the squared MMD of two samples.
-
-    Parameters
-    ----------
-    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
-        Vectors of the samples.
-    estimator : {'biased', 'unbiased'}
-        V-statistic, or the statistic without the diagonals.
-
-    Returns
-    -------
-    float, or ndarray of shape (B,)
-        Biased: in [0, 2], 0 for equal samples. Unbiased: may be negative; NaN if a sample has one vector.
-
-    Raises
-    ------
-    ValueError
-        For an unknown estimator, or if the shapes do not match or a sample is empty.
-
-    References
-    ----------
-    Gretton et al. 2012, *A Kernel Two-Sample Test*, equations 3 (unbiased) and 5 (biased).
-
-    Examples
-    --------
-    >>> round(mmd(np.array([[0.0], [1.0]]), np.array([[1.0]])), 4)
-    0.4323
-    """
-    vectors, n = geometry.stack_samples(x, y)
-    return geometry.shaped_like(geometry.two_sample(mmd_kernel(geometry.gram(vectors)), n, estimator), x)
-
-
 def mmd_kernel(inner: np.ndarray) -> np.ndarray:
     """Return the Gaussian kernels (B, N, N) for Gram matrices (B, N, N)."""
     return gaussian_kernel(geometry.squared_distances(inner))

@@ -52,43 +52,6 @@ def directions(width: int, number: int, seed: int) -> np.ndarray:
     return normal / np.linalg.norm(normal, axis=0)
 
 
-def sliced_wasserstein(x: np.ndarray, y: np.ndarray, projections: int = 128, p: float = 2.0, seed: int = 0) -> np.ndarray | float:
-    """Return the sliced Wasserstein distance of two samples, a Monte Carlo estimate over seeded directions.
-
-    Parameters
-    ----------
-    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
-        Vectors of the samples.
-    projections : int
-        Number of directions.
-    p : float
-        Order, at least 1.
-    seed : int
-        Seed of the directions.
-
-    Returns
-    -------
-    float, or ndarray of shape (B,)
-        At least 0; 0 for equal samples.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not match or a sample is empty.
-
-    References
-    ----------
-    Bonneel et al. 2015, *Sliced and Radon Wasserstein Barycenters of Measures*.
-
-    Examples
-    --------
-    >>> sliced_wasserstein(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]))
-    2.0
-    """
-    vectors, n = geometry.stack_samples(x, y)
-    return geometry.shaped_like(compare_samples(project_vectors(vectors, projections, seed), n, p), x)
-
-
 def project_vectors(vectors: np.ndarray, projections: int, seed: int) -> np.ndarray:
     """Return the coordinates of vectors (B, N, d) along L = ``projections`` directions, float64, shape (B, L, N).
 

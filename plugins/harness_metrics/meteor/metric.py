@@ -5,13 +5,14 @@ Metric, null and distance of a run share their alignments through the feature ca
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from caption_kernels.batches import ngram
 from caption_kernels.batches.meteor import N_STATISTICS, Aligned, scores_of, summable
-from harness.contracts import Batch, Features, MetricSpec, SumMetric
+from harness.contracts import Batch, Cost, Features, MetricSpec, SumMetric
 from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
 from harness_metrics.meteor.installed import start_loading
@@ -134,6 +135,10 @@ class _WithEngine:
         """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
         return f"meteor|v1.5-en|tok:{self.tokenizer}" + ("" if self.engine == "python" else f"|engine:{self.engine}")
 
+    def pair_seconds(self, tokens: float) -> float:
+        """Return the seconds of the alignment of two texts of so many words."""
+        return 5e-6 * tokens + 8e-9 * tokens**2
+
     def warm(self) -> None:
         """Start to load the lexicon in a thread, unless the engine is ``java``."""
         if self.engine == "python":
@@ -181,6 +186,13 @@ class Meteor(_WithEngine, SumMetric):
         values = np.sort(scores.max(axis=2), axis=1)
         means = np.cumsum(values, axis=1)[:, -1] / batch.n  # added one by one in increasing order, as in null
         return np.concatenate([summable(rows).sum(axis=1), means[:, None]], axis=1)
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the alignments: of the candidates with the references, and with ``tested`` of all pairs."""
+        pairs = (n + m) ** 2 if tested else n * m
+        return replace(
+            super().cost(n, m, tokens), seconds=pairs * self.pair_seconds(tokens), bytes=500.0 * pairs + 300.0 * (n + m) * tokens
+        )
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         """Return the mean of the candidates' scores (B,) from statistics (B, 24)."""

@@ -15,7 +15,7 @@ from harness_metrics.crnrr.resampling import sparse_counts
 
 GROUPS = 100
 """Maximum number of groups of examples that the interval leaves out in turn."""
-HELD_FIXED = "document frequencies held fixed"
+HELD_FIXED = "document frequencies of all references held fixed"
 """Note of intervals under the document frequencies of the task."""
 NOTE = "jackknife with document frequencies refitted; for the expected value of this number of examples"
 """Note of intervals under refitted document frequencies."""

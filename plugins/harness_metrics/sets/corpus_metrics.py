@@ -37,7 +37,8 @@ class CorpusFrechet(CorpusVectors):
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
         """Return the distance of vectors (n, d) and (m, d)."""
-        return float(frechet.frechet(candidates.astype(np.float64), references.astype(np.float64)))
+        vectors = np.concatenate([candidates, references]).astype(np.float64)
+        return float(frechet.of_vectors(vectors[None], len(candidates))[0])
 
 
 class _Kernel(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from harness import registry
-from harness.contracts import Distance, MeanMetric, MetricSpec, Warms
+from harness.contracts import Cost, Distance, MeanMetric, MetricSpec, Warms
 
 DistanceSpec = str | Mapping[str, Any] | Distance
 
@@ -47,6 +47,13 @@ class DistanceMetric(MeanMetric):
     def signature(self) -> str:
         """Return the name, the options and the signature of the distance, such as ``semantic-entropy|0.3|cosine|minilm``."""
         return self._signature
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the distances of all pairs; a distance may declare ``pair_seconds(tokens)``."""
+        cost, pairs = super().cost(n, m, tokens, tested=tested), (n + m) ** 2
+        declared: Callable[[float], float] | None = getattr(self.distance, "pair_seconds", None)
+        seconds = declared(tokens) if declared is not None else 1e-7 * tokens
+        return replace(cost, seconds=cost.seconds + seconds * pairs, bytes=cost.bytes + 30.0 * pairs)
 
     def warm(self) -> None:
         """Start the first-use work of the distance, if it has any."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
-from harness.contracts import Batch, Explanation, Features
-from harness.errors import HarnessError, did_you_mean
+from harness.contracts import Batch, Cost, Explanation, Features
+from harness.contracts.parameters import Count, check_arguments
+from harness.stats.seeds import derive
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 from harness_metrics.trm import statistic
+from harness_metrics.trm.sampled import sampled_triangle_rank
 from harness_metrics.trm.triangles import RANKS, heaviest_triangle
 
 _MAXIMA = {"pooled": 4 / 3, "per-direction": 8 / 3}
@@ -27,6 +30,11 @@ class Trm(DistanceMetric):
         A registered distance: name, ``{name: {parameters}}`` or instance.
     pooling : {'pooled', 'per-direction'}
         Triangles of both directions in one count (Chan et al.), or the sum of Q over the directions (Liu & Modarres).
+    triangles : {'all', 'sampled'}
+        All triangles of an example, or ``drawn`` of them, drawn by a seed of the example's id. Sampled, there are no p-values; the
+        interval includes the draws, and the result has their standard error.
+    drawn : int
+        Number of triangles that are drawn of each example; not used for ``all``.
 
     References
     ----------
@@ -34,20 +42,59 @@ class Trm(DistanceMetric):
     Liu & Modarres 2011, *A triangle test for equality of distribution functions in high dimensions*.
     """
 
-    def __init__(self, *, distance: DistanceSpec = "meteor", pooling: str = "pooled") -> None:
-        if pooling not in _MAXIMA:
-            raise HarnessError(f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _MAXIMA)}; expected pooled or per-direction")
-        self.pooling: statistic.Pooling = pooling  # type: ignore[assignment]
-        options = [] if pooling == "pooled" else [pooling]
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        distance: DistanceSpec = "meteor",
+        pooling: statistic.Pooling = "pooled",
+        triangles: Literal["all", "sampled"] = "all",
+        drawn: Count = 100_000,
+    ) -> None:
+        self.pooling: statistic.Pooling = pooling
+        self.drawn = drawn if triangles == "sampled" else 0
+        options = [*([] if pooling == "pooled" else [pooling]), *([f"sampled {drawn}"] if self.drawn else [])]
         super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))
+        untestable = "draws triangles (`triangles: all` has p-values)" if self.drawn else ""
+        self.spec = replace(self.spec, untestable=untestable)
 
     def signature(self) -> str:
-        """Return ``trm|POOLING|`` and the signature of the distance."""
-        return f"trm|{self.pooling}|{self.distance.signature()}"
+        """Return ``trm|POOLING|``, the number of drawn triangles, if any, and the signature of the distance."""
+        return "|".join(["trm", self.pooling, *([f"drawn:{self.drawn}"] if self.drawn else []), self.distance.signature()])
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the distances and of the triangles; a test ``per-direction`` has numbers of all three texts."""
+        cost, texts = super().cost(n, m, tokens), n + m
+        triangles = self.drawn or (texts**3 if tested else n * m * texts)
+        table = 20.0 * texts**3 if tested and self.pooling == "per-direction" else 0.0
+        fixed = table + (100.0 * self.drawn or min(9.0 * triangles, 9.0 * statistic.INDICATOR_BYTES))
+        advice = cost.advice if self.drawn else "`triangles: sampled` or fewer candidates"
+        return replace(cost, seconds=cost.seconds + 1e-8 * triangles, fixed=fixed, advice=advice)
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return Q of each example, shape (B, 1), and for drawn triangles its standard error, (B, 2); NaN without a triangle."""
+        distances = features.distances(self.distance, batch)
+        if not self.drawn:
+            return np.asarray(statistic.triangle_rank(distances, batch.n, self.pooling)).reshape(-1, 1)
+        seeds = (derive(0, "triangles", name) for name in batch.ids)
+        return np.array(
+            [
+                sampled_triangle_rank(matrix, batch.n, self.pooling, self.drawn, np.random.default_rng(seed))
+                for matrix, seed in zip(distances, seeds)
+            ]
+        ).reshape(-1, 2)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return Q of each example, shape (B,); NaN without a triangle."""
-        return np.asarray(statistic.triangle_rank(features.distances(self.distance, batch), batch.n, self.pooling))
+        return self.stats(batch, features, state)[:, 0]
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return the largest standard error of the number that is due to the draws; nothing for all triangles.
+
+        It is the root mean square of those of the examples, and holds however much their errors have in common: the smallest values
+        of Q, near the standard error, are all estimated too high.
+        """
+        return {"sampling_error": float(np.sqrt(np.mean(stats[:, 1] ** 2)))} if self.drawn else {}
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return Q of each example under labels (P, N), shape (B, P)."""

@@ -32,7 +32,6 @@ from typing import Literal
 import numpy as np
 
 from harness.stats import forms, permutation, ties
-from harness_metrics.bases.relabeled import observed_labels
 from harness_metrics.kernel import symmetric_relabelings
 
 Pooling = Literal["pooled", "per-direction"]
@@ -78,7 +77,8 @@ def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "
     1.3333
     """
     batch, n, _ = _check_shape(distances, n_candidates)
-    values = np.concatenate([_observed_statistic(block, n, pooling) for block in _parts(batch)]) if len(batch) else np.empty(0)
+    blocks = [_observed_statistic(block, n, pooling) for _, block in _enumerated_parts(batch)]
+    values = np.concatenate(blocks) if blocks else np.empty(0)
     return values if np.ndim(distances) == 3 else float(values[0])
 
 
@@ -163,42 +163,62 @@ def _enumerated_parts(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     return ((start, batch[start : start + step]) for start in range(0, len(batch), step))
 
 
-def _parts(batch: np.ndarray) -> Iterator[np.ndarray]:
-    return (block for _, block in _enumerated_parts(batch))
-
-
 # --------------------------------------------------------------------------- triangles
-def _indicators(distances: np.ndarray) -> list[np.ndarray]:
-    """Return I_0, I_1, I_2, each bool (B, N, N, N) over (a, b, x); False where two of the three are the same text."""
-    size = distances.shape[-1]
-    inner = distances[:, :, :, None]
-    to_a = distances.transpose(0, 2, 1)[:, :, None, :]  # d[x, a]
-    to_b = distances.transpose(0, 2, 1)[:, None, :, :]  # d[x, b]
+def edge_ranks(inner: np.ndarray, to_a: np.ndarray, to_b: np.ndarray) -> list[np.ndarray]:
+    """Return where the edge ``inner`` is the smallest, the middle and the largest of three, each bool; shapes are broadcast."""
     # Ties satisfy both inequalities: a triangle with equal edges counts for every rank that it fits, as Liu &
     # Modarres define it, so that T may exceed the number of triangles.
     le_a, le_b, ge_a, ge_b = inner <= to_a, inner <= to_b, inner >= to_a, inner >= to_b
+    return [le_a & le_b, (ge_a & le_b) | (ge_b & le_a), ge_a & ge_b]
+
+
+def _indicators(distances: np.ndarray, rows: slice = slice(None)) -> list[np.ndarray]:
+    """Return I_0, I_1, I_2, each bool (B, A, N, N) over (a, b, x), a in ``rows``; False where two of the three are the same text."""
+    size = distances.shape[-1]
+    to = distances.transpose(0, 2, 1)  # d[x, a] at [a, x]
     a, b, x = np.ogrid[:size, :size, :size]
-    distinct = (a != b) & (a != x) & (b != x)
-    return [le_a & le_b & distinct, ((ge_a & le_b) | (ge_b & le_a)) & distinct, ge_a & ge_b & distinct]
+    distinct = (a[rows] != b) & (a[rows] != x) & (b != x)
+    all_ranks = edge_ranks(distances[:, rows, :, None], to[:, rows, None, :], to[:, None])
+    return [indicator & distinct for indicator in all_ranks]
 
 
 def _forms(distances: np.ndarray) -> np.ndarray:
     """Return the symmetric forms of E_0 = 3 T_0 - T, E_1 = 3 T_1 - T and T, shape (B, 3, N, N)."""
-    counts = np.stack([_pair_counts(indicator) for indicator in _indicators(distances)], axis=1)
+    counts = _pair_counts(distances)
     total = counts.sum(axis=1)
     return np.stack([3 * counts[:, 0] - total, 3 * counts[:, 1] - total, total], axis=1)
 
 
-def _pair_counts(indicator: np.ndarray) -> np.ndarray:
-    """Return what each pair with different labels adds to T_r, shape (B, N, N), symmetric; multiples of 1/2."""
-    flat = indicator.view(np.uint8)
-    # By the identity of the module's docstring each triangle adds 1/2 to its pairs (a, x) and (b, x) and takes 1/2
-    # from (a, b).
-    with_x = flat.sum(axis=2, dtype=np.float64) + flat.sum(axis=1, dtype=np.float64)  # [a or b, x]
-    within = flat.sum(axis=3, dtype=np.float64)  # [a, b]
-    half = 0.5 * (with_x - within)
+def _pair_counts(distances: np.ndarray) -> np.ndarray:
+    """Return what each pair with different labels adds to T_r, shape (B, 3, N, N), symmetric; multiples of 1/2."""
+    batch, size = distances.shape[:2]
+    half = np.zeros((batch, 3, size, size))
+    step = max(1, INDICATOR_BYTES // (batch * size**2))
+    for start in range(0, size, step):  # memory grows with N^2, not with N^3
+        rows = slice(start, start + step)
+        for r, indicator in enumerate(_indicators(distances, rows)):
+            # By the identity of the module's docstring each triangle adds 1/2 to its pairs (a, x) and (b, x) and takes 1/2
+            # from (a, b).
+            flat = indicator.view(np.uint8)
+            half[:, r] += 0.5 * flat.sum(axis=1, dtype=np.float64)
+            half[:, r, rows] += 0.5 * (flat.sum(axis=2, dtype=np.float64) - flat.sum(axis=3, dtype=np.float64))
     # An unordered pair of texts receives what both of its orders add.
-    return half + half.transpose(0, 2, 1)
+    return half + half.transpose(0, 1, 3, 2)
+
+
+def _observed_counts(distances: np.ndarray, n: int) -> np.ndarray:
+    """Return T_r of the triangles with two candidates and of those with two references, shape (B, 2, 3)."""
+    candidates, references = slice(0, n), slice(n, None)
+    out = np.zeros((len(distances), 2, 3))
+    for direction, (pair, opposite) in enumerate(((candidates, references), (references, candidates))):
+        inner, to = distances[:, pair, pair, None], distances[:, opposite, pair].transpose(0, 2, 1)  # d[x, a] at [a, x]
+        distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
+        step = max(1, INDICATOR_BYTES // inner.size)
+        for start in range(0, to.shape[2], step):
+            chunk = to[:, :, start : start + step]
+            for r, indicator in enumerate(edge_ranks(inner, chunk[:, :, None], chunk[:, None])):
+                out[:, direction, r] += np.count_nonzero(indicator & distinct, axis=(1, 2, 3))
+    return out
 
 
 def _statistic_of_forms(values: np.ndarray) -> np.ndarray:
@@ -217,9 +237,19 @@ def _largest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _observed_statistic(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
     """Return Q (B,) of distances (B, N, N) with the n candidates first."""
+    counts = _observed_counts(distances, n)
+    return statistic_of_counts(counts[:, 0], counts[:, 1], pooling)
+
+
+def statistic_of_counts(candidates: np.ndarray, references: np.ndarray, pooling: Pooling) -> np.ndarray:
+    """Return Q (B,) of T_r of the triangles with two candidates and of those with two references, each (B, 3); NaN without any."""
+    counts = candidates + references
+    total = counts.sum(axis=1, keepdims=True)
     if pooling == "pooled":
-        return _statistic_of_forms(forms.identity(_forms(distances), n)[:, :, None])[:, 0]
-    return _per_direction(_direction_coefficients(distances), observed_labels(n, distances.shape[-1] - n))[:, 0]
+        errors = 3 * counts - total
+        return _statistic_of_forms(np.stack([errors[:, :1], errors[:, 1:2], total], axis=1))[:, 0]
+    q = _direction(candidates[..., None]) + _direction(references[..., None])
+    return np.where(total > 0, q, np.nan)[:, 0]
 
 
 def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.ndarray:
@@ -260,8 +290,9 @@ def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
     pairs, triples = _tuples(size)
     out = np.zeros((len(distances), 6, size + len(pairs) + len(triples)))
     singles, twos, threes = slice(0, size), slice(size, size + len(pairs)), slice(size + len(pairs), None)
+    counts = _pair_counts(distances)
     for r, indicator in enumerate(_indicators(distances)):
-        cut = _pair_counts(indicator)
+        cut = counts[:, r]
         # For labels of 0 and 1, the pairs with different labels are sum_p s_p cut_p - 2 sum_{p<q} s_p s_q cut_pq,
         # since s_p^2 = s_p.
         out[:, 3 + r, singles] = cut.sum(axis=2)

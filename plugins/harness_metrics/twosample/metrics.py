@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features
+from harness.contracts import Batch, Cost, Features
 from harness.contracts.parameters import Count, Ge, Index, check_arguments
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
@@ -56,6 +57,10 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
             "mmdagg", embedding, True, *([] if kernel == "both" else [kernel]), min_candidates=2, min_references=2,
             bounds=(0.0, 1.0), settings=(kernel, f"bandwidths:{bandwidths}", f"seed:{seed}"),
         )  # fmt: skip
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the vectors, of the kernels, and of the relabelings with which they are compared, in blocks."""
+        return replace(super().cost(n, m, tokens), fixed=min(17e3 * (n + m) ** 2, 3e8))
 
     def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the kernels of each example, shape (B, K, N, N)."""

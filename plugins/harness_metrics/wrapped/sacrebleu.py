@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec, SumMetric
+from harness.contracts import Batch, Cost, Features, MeanMetric, MetricSpec, SumMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
 
@@ -44,6 +44,10 @@ class _SacrebleuMetric(SumMetric):
             counts = np.array(self.scorer._extract_corpus_statistics(list(item.candidates), streams), dtype=np.float64)
             rows.append(np.append(self._percentages(counts).mean() / 100.0, counts.sum(axis=0)))
         return np.stack(rows) if self.level == "corpus" else np.stack(rows)[:, :1]
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the n-grams of characters of the candidates and, for each candidate anew, of the references."""
+        return Cost(2e-5 * n * m * tokens, 0.0, fixed=1500.0 * n * m * tokens)
 
     def _percentages(self, sums: np.ndarray) -> np.ndarray:
         rows = sums.reshape(-1, sums.shape[-1]).tolist()
@@ -144,3 +148,7 @@ class Ter(_SacrebleuMetric):
         self.version = sacrebleu.__version__
         self.settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
         self.spec = MetricSpec("ter", higher_is_better=False, untestable=_SLOW)
+
+    def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
+        """Return the cost of the search for shifts: measured, between that of texts with few and with many equal words."""
+        return Cost(1.5e-6 * n * m * tokens**2.5, 0.0, fixed=1.5e5 * tokens, advice="shorter texts, or `chrf`")

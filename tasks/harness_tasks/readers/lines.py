@@ -19,6 +19,7 @@ from harness.contracts.parameters import Count, Index, check_arguments
 from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
+from harness.files.streams import lines_of
 from harness.registry import resolve
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -144,7 +145,7 @@ class Lines:
     def _file(self, path: Path) -> Iterator[str]:
         """Yield the lines of a file that are not blank, stripped."""
         with files.open_binary(path) as file:
-            for number, raw in enumerate(file, 1):
+            for number, raw in lines_of(file, str(path)):
                 location = f"{path}:{number}"
                 try:
                     text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()

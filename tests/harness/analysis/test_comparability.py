@@ -82,7 +82,7 @@ def test_numbers_with_document_frequencies_of_other_examples_have_no_verdict(cap
     whole, part = harness.evaluate(spec), harness.evaluate({**spec, "limit": 3})
     cider, rouge = compare_runs([whole, part])
     assert cider.better == "sizes differ" and cider.p_holm is None
-    assert cider.note == "no verdict: document frequencies of 4 and 3 examples (--equalise compares)"
+    assert cider.note == "no verdict: document frequencies of all references of 4 and 3 examples (--equalise compares)"
     assert rouge.better == "=" and not rouge.note
     # On the common examples, with their frequencies, the same captions have the same number.
     cider, rouge = compare_runs([whole, part], equalise=True)

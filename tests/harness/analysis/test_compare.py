@@ -32,19 +32,19 @@ def opened(*paths):
 def test_models_of_one_run_are_compared_pair_by_pair(project):
     harness.evaluate(SPEC, output="r")
     (row,) = compare("r")
-    assert (row["system_a"], row["system_b"], row["difference"], row["n"]) == ("short", "long", -1.0, 6)
-    assert row["sign_p_value"] == row["p_value"] == pytest.approx(2 / 64)
-    assert row["exact"]
-    assert row["p_holm"] == row["p_bh"] == row["p_value"]
-    assert row["better"] == "B"
-    assert (row["a_larger"], row["ties"], row["b_larger"]) == (0, 0, 6)
+    assert (row.system_a, row.system_b, row.difference, row.n) == ("short", "long", -1.0, 6)
+    assert row.sign_p_value == row.p_value == pytest.approx(2 / 64)
+    assert row.exact
+    assert row.p_holm == row.p_bh == row.p_value
+    assert row.better == "B"
+    assert (row.a_larger, row.ties, row.b_larger) == (0, 0, 6)
 
 
 def test_the_difference_is_that_of_the_table(project):
     harness.evaluate(SPEC, output="r")
     values = {record.model: record.value for record in RunDir.open("r").records}
     (row,) = compare("r")
-    assert (row["a"], row["b"]) == (values["short"], values["long"])
+    assert (row.a, row.b) == (values["short"], values["long"])
 
 
 def test_a_run_in_memory_is_compared_as_one_in_a_directory(project):
@@ -64,7 +64,7 @@ def test_a_baseline_is_compared_with_the_others(project):
     models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle"}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
     rows = compare("r", baseline="long")
-    assert [(row["system_a"], row["system_b"]) for row in rows] == [("short", "long"), ("middle", "long")]
+    assert [(row.system_a, row.system_b) for row in rows] == [("short", "long"), ("middle", "long")]
     with pytest.raises(HarnessError, match="no model 'lang'; did you mean 'long'"):
         compare("r", baseline="lang")
     with pytest.raises(HarnessError, match="systems of one run"):
@@ -84,7 +84,7 @@ def test_runs_on_different_data_are_not_paired_by_chance(project):
         compare("r", "s")
     rows = compare("r", "s", force=True)
     assert len(rows) == 2
-    assert "different data" in rows[0]["forced"][0]
+    assert "different data" in rows[0].forced[0]
 
 
 def test_two_runs_are_matched_by_model_or_chosen_by_name(project):
@@ -102,29 +102,29 @@ def test_labels_of_both_runs_are_told_apart(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate(SPEC, output="s", seed=2)
     rows = compare("r", "s")
-    assert (rows[0]["system_a"], rows[0]["system_b"]) == ("r::short", "s::short")
-    assert {row["difference"] for row in rows} == {0.0}
-    assert {row["p_value"] for row in rows} == {1.0}
+    assert (rows[0].system_a, rows[0].system_b) == ("r::short", "s::short")
+    assert {row.difference for row in rows} == {0.0}
+    assert {row.p_value for row in rows} == {1.0}
 
 
 def test_examples_that_one_system_lacks_are_left_out(project):
     models = [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long", "fail": ["e2"]}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
     (row,) = compare("r")
-    assert (row["n"], row["left_out"]) == (5, 1)
+    assert (row.n, row.left_out) == (5, 1)
 
 
 def test_undefined_examples_of_one_system_are_left_out(project):
     metrics = [{"length": {"undefined": ["e1", "e4"]}}]
     harness.evaluate({**SPEC, "metrics": metrics}, output="r")
     (row,) = compare("r")
-    assert (row["n"], row["left_out"]) == (4, 2)
+    assert (row.n, row.left_out) == (4, 2)
 
 
 def test_set_metrics_of_different_sizes_have_no_better(project):
     harness.evaluate({**SPEC, "metrics": [{"trm": {"distance": "chars"}}]}, output="r")
     (row,) = compare("r")
-    assert row["better"] == "sizes differ"
+    assert row.better == "sizes differ"
 
 
 def test_comparisons_are_computed_once_and_stored(project, monkeypatch):
@@ -145,22 +145,22 @@ def test_comparisons_are_computed_once_and_stored(project, monkeypatch):
 def test_the_choice_of_pairs_does_not_change_a_row(project):
     models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle", "fail": ["e5"]}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
-    (alone,) = [row for row in compare("r", baseline="long") if row["system_a"] == "short"]
+    (alone,) = [row for row in compare("r", baseline="long") if row.system_a == "short"]
     (project / "r" / "comparisons.json").unlink()
-    (among,) = [row for row in compare("r") if (row["system_a"], row["system_b"]) == ("short", "long")]
-    assert {key: alone[key] for key in ("difference", "p_value", "ci95")} == {key: among[key] for key in ("difference", "p_value", "ci95")}
+    (among,) = [row for row in compare("r") if (row.system_a, row.system_b) == ("short", "long")]
+    assert (alone.difference, alone.p_value, alone.ci95) == (among.difference, among.p_value, among.ci95)
 
 
 def test_a_run_in_memory_is_compared(project):
     run = harness.evaluate(SPEC)
     (row,) = compare_pairs(pairs([ComparedRun(run)]))
-    assert row["difference"] == -1.0
+    assert row.difference == -1.0
 
 
 def test_metrics_are_chosen_by_name(project):
     harness.evaluate({**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r")
     for name in ("length", "Length", "TRM(chars)"):
-        assert [row["metric"] for row in compare("r", metrics=[name])] == [name.lower()]
+        assert [row.metric for row in compare("r", metrics=[name])] == [name.lower()]
     with pytest.raises(HarnessError, match="no metric 'lenght'; did you mean 'length'"):
         compare("r", metrics=["lenght"])
 
@@ -176,8 +176,8 @@ def test_a_damaged_artifact_is_a_note(project):
     for file in (project / "r" / "scores").iterdir():
         file.write_bytes(b"torn")
     (row,) = compare("r")
-    assert "no statistics of this metric" in row["note"]
-    assert row["better"] == "not tested"
+    assert "no statistics of this metric" in row.note
+    assert row.better == "not tested"
 
 
 def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
@@ -192,15 +192,15 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
         }
         ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
     (row,) = compare("r")
-    assert row["note"] == "the run has no statistics of this metric; run the spec again"
+    assert row.note == "the run has no statistics of this metric; run the spec again"
 
 
 def test_adjustment_is_by_metric_and_over_all_rows():
     rows = [make_comparison(metric=m, p_value=p, difference=1.0) for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))]
     result = adjusted(rows)
-    assert [row["p_holm"] for row in result] == [0.02, 0.04, 0.03, None]
-    np.testing.assert_allclose([row["p_bh"] for row in result[:3]], [0.03, 0.04, 0.04])
-    assert result[3]["better"] == "not tested"
+    assert [row.p_holm for row in result] == [0.02, 0.04, 0.03, None]
+    np.testing.assert_allclose([row.p_bh for row in result[:3]], [0.03, 0.04, 0.04])
+    assert result[3].better == "not tested"
 
 
 def test_runs_of_other_reference_counts_are_refused(project):
@@ -209,23 +209,23 @@ def test_runs_of_other_reference_counts_are_refused(project):
     with pytest.raises(HarnessError, match="is of 2 references in r and of 1 in s; --force"):
         compare("r", "s")
     (row,) = compare("r", "s", force=True)
-    assert row["better"] == "sizes differ"
+    assert row.better == "sizes differ"
 
 
 def test_labels_have_the_decoding_where_the_run_has_several(project):
     harness.evaluate({**SPEC, "references": 1}, output="r")
     (row,) = compare("r")
-    assert (row["system_a"], row["system_b"]) == ("short", "long")
+    assert (row.system_a, row.system_b) == ("short", "long")
     harness.evaluate({**SPEC, "references": [1, 2]}, output="s")
-    labels = {row["system_a"] for row in compare("s")}
+    labels = {row.system_a for row in compare("s")}
     assert labels == {"short m=1", "short m=2", "long m=1"}
 
 
 def test_incomparable_numbers_do_not_count_among_the_tests():
     rows = [make_comparison(p_value=p, sizes_differ=differ, difference=1.0) for p, differ in ((0.01, False), (0.0001, True), (0.04, False))]
     result = adjusted(rows)
-    assert [row["p_holm"] for row in result] == [0.02, None, 0.04]
-    assert [row["better"] for row in result] == ["A", "sizes differ", "A"]
+    assert [row.p_holm for row in result] == [0.02, None, 0.04]
+    assert [row.better for row in result] == ["A", "sizes differ", "A"]
 
 
 def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
@@ -244,13 +244,13 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
     harness.evaluate({**spec, "bootstrap": {"samples": 10}}, output="s")
     for paths in (["r"], ["r::dull", "s::rich"]):
         rows = compare(*paths, draws=50)
-        assert [row["metric"] for row in rows] == ["compression-ratio", "ms-jaccard1"]
+        assert [row.metric for row in rows] == ["compression-ratio", "ms-jaccard1"]
         for row in rows:
-            assert row["better"] == "B"
-            assert row["difference"] == pytest.approx(row["a"] - row["b"])
-            assert row["ci95"][0] < row["difference"] < row["ci95"][1]
-            assert 0 < row["p_value"] <= 0.05 and row["p_bootstrap"] is None and row["draws"] == 0
-            assert row["note"].endswith("the jackknife that leaves out 20 parts of 1.5 examples, 19 degrees of freedom")
+            assert row.better == "B"
+            assert row.difference == pytest.approx(row.a - row.b)
+            assert row.ci95[0] < row.difference < row.ci95[1]
+            assert 0 < row.p_value <= 0.05 and row.p_bootstrap is None and row.draws == 0
+            assert row.note.endswith("the jackknife that leaves out 20 parts of 1.5 examples, 19 degrees of freedom")
 
 
 def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_differ(project):

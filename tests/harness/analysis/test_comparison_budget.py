@@ -49,7 +49,7 @@ def test_rows_follow_their_pairs(project):
     harness.evaluate(SPEC, output="r")
     compared = pairs([ComparedRun.open("r")])
     rows = compare_affordable(compared, ["length"])
-    assert [(row["system_a"], row["system_b"], row["metric"]) for _, row in rows] == [
+    assert [(row.system_a, row.system_b, row.metric) for _, row in rows] == [
         ("a", "b", "length"), ("a", "c", "length"), ("b", "c", "length"),
     ]  # fmt: skip
     assert [pair.labels for pair, _ in rows] == [("a", "b"), ("a", "c"), ("b", "c")]

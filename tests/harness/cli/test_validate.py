@@ -13,13 +13,16 @@ TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
 
 def test_a_valid_spec_is_described_and_nothing_is_written(project, capsys):
     assert main(["validate", "spec.yaml", *TWO_SIZES]) == 0
-    assert capsys.readouterr().out == ("spec.yaml: valid; task words, reader words\n  models: echo\n  decodings: 2\n  metrics: length\n")
+    out = capsys.readouterr().out
+    assert out.startswith("spec.yaml: valid; task words, reader words\n  models: echo\n  decodings: 2\n  metrics: length\n  cost: ")
+    assert out.endswith("of memory\n")
     assert not (project / "runs").exists()
 
 
 def test_json(project, capsys):
     assert main(["validate", "spec.yaml", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert set(row.pop("estimate")) == {"text", "seconds", "bytes"}
     assert row == {
         "task": "words", "variant": "", "reader": "words", "models": ["echo"], "decodings": 1, "metrics": ["length"],
     }  # fmt: skip

@@ -102,7 +102,7 @@ def test_comparisons_are_a_table_and_a_chart(captions_run):
     rows = harness.compare(captions_run.path)
     cells = Cells(rows._repr_html_()).rows
     assert len(cells) == 1 + len(rows)
-    assert repr(rows) == "<comparisons of 3 pairs by 4 metrics: {} of 12 significant>".format(sum(r["better"] in "AB" for r in rows))
+    assert repr(rows) == "<comparisons of 3 pairs by 4 metrics: {} of 12 significant>".format(sum(r.better in "AB" for r in rows))
     assert isinstance(rows.chart(), altair.ConcatChart)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.contracts import LeftOut, MetricSpec
+from harness.contracts import Cost, LeftOut, MetricSpec
 from harness.testing import check_metric
 from harness.testing.metric_conduct import CONDUCT_CHECKS, TOKEN_SCORE_CHECKS
 
@@ -90,9 +90,24 @@ class OnePart(LeavesOut):
         return LeftOut(np.ones(1), 0.5, 1)
 
 
+class CubicMemory(Base):
+    """Has an array of all three texts, which it does not declare."""
+
+    def scores(self, batch, features, state):
+        np.zeros((len(batch), batch.n + batch.m, batch.n + batch.m, batch.n + batch.m))
+        return super().scores(batch, features, state)
+
+
+class DeclaresTooMuch(Base):
+    def cost(self, n, m, tokens, *, tested=False):
+        return Cost(0.0, 8.0 * (n + m) ** 3)
+
+
 @pytest.mark.parametrize(
     ("check", "broken", "reason"),
     [
+        ("declared-cost", CubicMemory, "takes 9.3 MB for 100 + 5 texts of up to 11 words; cost declares"),
+        ("declared-cost", DeclaresTooMuch, "takes 0.0 MB for 100 + 5 texts of up to 11 words; cost declares 9.3 MB"),
         ("inputs-unchanged", SortsStatistics, "per_example or reduce modifies the statistics"),
         ("inputs-unchanged", NormalisesWeights, "reduce modifies the weights"),
         ("inputs-unchanged", SortsIds, "modifies the batch's text_ids"),

@@ -7,7 +7,7 @@ from harness.contracts import CaptionSet, Metric, join_statistics
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
 from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
-from harness_metrics.crnrr.resampling import cr_nrr_cnd
+from tests.support.ngram_values import cr_nrr_cnd
 
 RNG = np.random.default_rng(3)
 

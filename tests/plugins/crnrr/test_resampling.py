@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from harness_metrics.crnrr.counting import Vocabulary
-from harness_metrics.crnrr.resampling import cr_nrr_cnd, grams_of, per_unit, weigh_units, words_of
+from harness_metrics.crnrr.resampling import grams_of, per_unit, weigh_units, words_of
+from tests.support.ngram_values import cr_nrr_cnd
 
 RNG = np.random.default_rng(4)
 

@@ -5,7 +5,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness_metrics.discrepancy.bleu import CorpusBleu
-from harness_metrics.diversity.corpus_bleu import corpus_bleu
+from tests.support.ngram_values import corpus_bleu
 
 
 def split(texts):

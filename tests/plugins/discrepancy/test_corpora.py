@@ -6,10 +6,10 @@ import pytest
 from harness_metrics.crnrr.caption_words import sentence_lengths, sides_of
 from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.crnrr.metric import Cr, Nrr
-from harness_metrics.crnrr.resampling import cr_nrr_cnd, words_of
+from harness_metrics.crnrr.resampling import words_of
 from harness_metrics.discrepancy.bleu import CorpusBleu
 from harness_metrics.discrepancy.corpora import largest_quality, point
-from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu
+from tests.support.ngram_values import corpus_bleu, cr_nrr_cnd, self_bleu
 
 
 def split(texts):

@@ -8,8 +8,8 @@ import pytest
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
-from harness_metrics.diversity.corpus_bleu import self_bleu
 from harness_metrics.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
+from tests.support.ngram_values import self_bleu
 
 SETS = [
     CaptionSet("1", ("a dog runs", "a dog"), ("a dog runs fast", "dog")),

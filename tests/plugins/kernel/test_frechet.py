@@ -7,7 +7,8 @@ import pytest
 
 from harness_metrics.kernel import frechet as frechet_module
 from harness_metrics.kernel import geometry
-from harness_metrics.kernel.frechet import frechet, helmert
+from harness_metrics.kernel.frechet import helmert
+from tests.support.kernel_values import frechet
 
 SHAPES = [(10, 5), (5, 5), (3, 7), (1, 4), (4, 1), (2, 2)]
 

@@ -34,13 +34,6 @@ def test_duplicates_are_at_distance_zero_exactly():
     assert (squared[~equal] > 0).all()
 
 
-def test_samples_are_stacked_and_single_samples_give_a_float():
-    vectors, n = geometry.stack_samples(np.zeros((2, 3)), np.ones((4, 3)))
-    assert (vectors.shape, n) == ((1, 6, 3), 2)
-    assert geometry.shaped_like(np.array([1.5]), np.zeros((2, 3))) == 1.5
-    assert np.array_equal(geometry.shaped_like(np.array([1.5]), np.zeros((1, 2, 3))), [1.5])
-
-
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 def test_the_two_sample_statistic_is_its_means(estimator):
     rng = np.random.default_rng(0)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels.reference import cider_formula as formula
 from harness.contracts import CaptionSet, is_defined
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness.stats import forms, permutation
 from harness_metrics.ngram import cider
+from tests.support import cider_formula as formula
 
 EXACT = 1e-12
 short = st.lists(st.sampled_from(["a", "dog", "runs", "the", "a3", "é"]), max_size=12).map(" ".join)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from caption_kernels.reference.cider import repetition_penalty
-from caption_kernels.reference.cider_formula import document_frequencies, vectors
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness_metrics.ngram.cider_r import CiderR
+from tests.support.cider_formula import document_frequencies, vectors
 
 
 @parametrize_with_checks([CiderR()])

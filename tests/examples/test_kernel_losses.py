@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from harness_metrics.kernel.energy import energy
-from harness_metrics.kernel.frechet import frechet
-from harness_metrics.kernel.mmd import mmd
-from harness_metrics.kernel.sliced_wasserstein import sliced_wasserstein
+from tests.support.kernel_values import energy, frechet, mmd, sliced_wasserstein
 
 torch = pytest.importorskip("torch")
 
-from harness_metrics.kernel import torch_forms  # noqa: E402
+_SPEC = importlib.util.spec_from_file_location(
+    "kernel_losses", Path(__file__).resolve().parents[2] / "examples" / "losses" / "kernel_losses.py"
+)
+assert _SPEC is not None and _SPEC.loader is not None
+torch_forms = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(torch_forms)
 
 PAIRS = {
     "mmd": (mmd, torch_forms.mmd, {}),

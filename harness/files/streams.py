@@ -1,0 +1,86 @@
+"""Input whose size is not known before it is read: gzip streams, lines, zip archives, and pipes, which can be read once."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, AnyStr
+
+from harness.errors import InputError
+
+MAX_RATIO = 200
+"""Maximum size of compressed content over its size on disk; text has 3 to 20."""
+UNCHECKED_BYTES = 16 << 20
+"""Size up to which any ratio is accepted, for files."""
+UNCHECKED_ARRAY_BYTES = 512 << 20
+"""The same for arrays, which may be constant."""
+MAX_LINE = 256 << 20
+"""Maximum number of bytes, or characters, of a line."""
+
+
+class BoundedGzip(gzip.GzipFile):
+    """Gzip file for reading that raises :class:`InputError` as soon as its content is :data:`MAX_RATIO` times as large as what was read."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return up to ``size`` bytes of the content, all by default."""
+        if size is None or size < 0:
+            return b"".join(iter(lambda: self.read(1 << 20), b""))
+        data = super().read(size)
+        if self.tell() > max(UNCHECKED_BYTES, MAX_RATIO * os.lseek(self.fileno(), 0, os.SEEK_CUR)):
+            advice = f"more than {MAX_RATIO} times its size; expected captions: where it is right, decompress it (gunzip)"
+            raise InputError(f"the gzip file expands to {advice}", str(self.name))
+        return data
+
+
+def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
+    """Yield the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
+    number = 1
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise InputError(f"the line is longer than {MAX_LINE >> 20} MiB; expected one record per line", f"{location}:{number}")
+        yield number, line
+        number += 1
+
+
+def check_expansion(archive: zipfile.ZipFile) -> None:
+    """Raise ValueError for an archive of arrays that is large and :data:`MAX_RATIO` times as large as on disk."""
+    size, packed = (sum(getattr(item, name) for item in archive.infolist()) for name in ("file_size", "compress_size"))
+    if size > max(UNCHECKED_ARRAY_BYTES, MAX_RATIO * packed):
+        raise ValueError(f"{packed:,} bytes expand to {size:,}")
+
+
+class SpooledPath(type(Path())):
+    """Path of a pipe whose content was copied to a temporary file: it has the name of the pipe, and opens the copy."""
+
+    content: IO[bytes] | None = None
+    """The temporary file, which lives as long as a path of it."""
+
+    def __fspath__(self) -> str:
+        return str(self) if self.content is None else self.content.name
+
+
+_spooled: dict[tuple[int, int], IO[bytes]] = {}
+"""Copies of the pipes that have no name of their own (``/dev/stdin``, ``<(...)``), by device and inode: several components read them."""
+
+
+def spool_pipe(pipe: Path) -> Path:
+    """Return a path that opens a copy of the content of a pipe, which is read to its end; raise :class:`InputError` where that fails."""
+    path, status = SpooledPath(pipe), pipe.stat()
+    key = status.st_dev, status.st_ino
+    path.content = _spooled.get(key)
+    if path.content is None:
+        try:
+            path.content = tempfile.NamedTemporaryFile(prefix="harness-pipe-")  # noqa: SIM115  (closed with the path)
+            with pipe.open("rb") as file:
+                shutil.copyfileobj(file, path.content)
+            path.content.flush()
+        except OSError as error:
+            raise InputError(f"cannot be read as a pipe: {error.strerror or error}", str(pipe)) from error
+        if not os.path.exists(os.path.realpath(pipe)):
+            _spooled[key] = path.content
+    return path

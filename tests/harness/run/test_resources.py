@@ -1,0 +1,47 @@
+"""Estimate of a run: what its metrics declare, for all examples and systems; a run that needs more memory than there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import api
+from harness.cli.main import main
+from harness.run import resources
+from harness.run.execute import read_examples
+from harness.run.resources import estimate
+from harness.run.task_plan import Plan
+
+
+def estimate_of(overrides):
+    (plan,) = api.plans("spec.yaml", overrides)
+    assert isinstance(plan, Plan)
+    return estimate(plan, read_examples(plan))
+
+
+def test_the_time_grows_with_the_number_of_systems_and_with_tests(project):
+    once = estimate_of(["metrics=[bleu]"])
+    twice = estimate_of(["metrics=[bleu]", "models=[{echo: {n: 1}}, {echo: {n: 2}}]"])
+    tested = estimate_of(["metrics=[bleu]", "significance.method=exact"])
+    assert twice.seconds == pytest.approx(2 * once.seconds)
+    assert tested.seconds > once.seconds
+
+
+def test_the_memory_is_that_of_the_largest_metric(project):
+    small, large = estimate_of(["metrics=[bleu]"]), estimate_of(["metrics=[bleu, mmdagg]"])
+    assert large.bytes > small.bytes >= 200e6
+    assert "of one core for the metrics" in str(large)
+
+
+@pytest.mark.parametrize("verb", ["run", "validate"])
+def test_a_run_that_needs_more_memory_than_there_is_stops_before_anything_is_written(project, capsys, monkeypatch, verb):
+    monkeypatch.setattr(resources, "available_memory", lambda: 100_000_000)
+    assert main([verb, "spec.yaml"]) == 2
+    assert "examples of 1 + " in (message := capsys.readouterr().err)
+    assert "and 0.1 GB are free; fewer metrics" in message
+    assert not (project / "runs").exists()
+
+
+def test_validate_says_why_there_is_no_estimate(project, capsys):
+    (project / "cut.jsonl").write_text('{"id": "a", "references": ["a dog"]}\n{"id"\n')
+    assert main(["validate", "spec.yaml", "--set", "dataset={reader: jsonl, path: cut.jsonl}"]) == 0
+    assert "  cost: unknown, because the data set cannot be read: cut.jsonl:2: " in capsys.readouterr().out
