@@ -54,6 +54,8 @@ VERBS = WRITERS | READING
 IN_RUN = VERBS.filter(lambda verb: verb.name not in ("shard", "score"))
 SHARES = st.integers(0, 999)
 """Place in thousandths: of the calls of a command, of the files of a directory."""
+CALLS = SHARES | st.integers(850, 999)
+"""The same for a kill; half of them near the end, where the files of a run replace those of another."""
 
 
 @dataclass
@@ -109,14 +111,14 @@ class Adversary(RuleBasedStateMachine):
         """Give a command, undisturbed."""
         self.perform(verb)
 
-    @rule(verb=WRITERS, kind=st.sampled_from(KILLS), share=SHARES, again=st.booleans())
-    def killed(self, verb: Verb, kind: str, share: int, again: bool) -> None:
-        """Kill a writing command at one of its calls, then perhaps give it again."""
-        self.perform(verb, Fault(kind, share * self.shop.calls(verb) // 1000))
+    @rule(verb=WRITERS, kind=st.sampled_from(KILLS), share=CALLS, again=st.booleans(), looks=st.booleans())
+    def killed(self, verb: Verb, kind: str, share: int, again: bool, looks: bool) -> None:
+        """Kill a writing command at one of its calls; then perhaps look, which may put things right, and perhaps give it again."""
+        self.perform(verb, Fault(kind, share * self.shop.calls(verb) // 1000), looks=looks)
         if again:
             self.perform(verb)
 
-    @rule(verb=VERBS, kind=st.sampled_from(FAULTS), share=SHARES)
+    @rule(verb=VERBS, kind=st.sampled_from(FAULTS), share=CALLS)
     def interrupted(self, verb: Verb, kind: str, share: int) -> None:
         """Kill or terminate any command at one of its calls, or let the disk be full or read-only from there on."""
         self.perform(verb, Fault(kind, share * self.shop.calls(verb) // 1000))
@@ -134,7 +136,7 @@ class Adversary(RuleBasedStateMachine):
         if again:
             self.perform(verb)
 
-    @rule(verb=IN_RUN, share=SHARES, second=IN_RUN | st.just(Verb(LOOK)), is_killed=st.booleans())
+    @rule(verb=IN_RUN, share=CALLS, second=IN_RUN | st.just(Verb(LOOK)), is_killed=st.booleans())
     def two_at_once(self, verb: Verb, share: int, second: Verb, is_killed: bool) -> None:
         """Stop a command at one of its calls, give a second one meanwhile, then let the first go on, or kill it."""
         self.overlap(verb, Fault("stop", share * self.shop.calls(verb) // 1000), second, is_killed)
@@ -226,7 +228,7 @@ class Adversary(RuleBasedStateMachine):
             shutil.rmtree(self.outside, ignore_errors=True)
 
     # ------------------------------------------------------------------ one command
-    def perform(self, verb: Verb, fault: Fault | None = None, *, disturbance: str = "") -> None:
+    def perform(self, verb: Verb, fault: Fault | None = None, *, disturbance: str = "", looks: bool = True) -> None:
         """Give a command and check its end, the directory and everything outside."""
         target = self.directories.get(verb.target, self.directories["run"])
         asks = verb.spec == "served"
@@ -249,7 +251,8 @@ class Adversary(RuleBasedStateMachine):
         is_down = asks and self.behaviour == "down"
         self._step(verb, target, end, is_disturbed=struck or bool(disturbance) or is_down)
         self._check_outside(verb)
-        self.look(verb.target)
+        if looks:
+            self.look(verb.target)
         if asks:
             self._check_answers(end, struck)
 

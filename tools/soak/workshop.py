@@ -109,12 +109,19 @@ class Workshop:
         folder = self.new_folder()
         for k in range(1, SHARDS + 1):
             shutil.copytree(self.directory(State("part", f"{SHARDED}/{k}")), folder / f"part{k}")
-        end = self.command(arguments(Verb("merge"), folder, folder / "run"), folder).wait()
-        self._calls[Verb("merge")] = end.calls
+        replacing = [Verb(name, spec) for spec in SPECS for name in ("extend", "fresh") if (name, spec) != ("extend", "scored")]
+        for verb in (Verb("merge"), *replacing):
+            if verb.name != "merge":
+                shutil.copytree(self.directory(State("done", "small" if verb.argument == "large" else "large")), folder / "run")
+            end = self.command(arguments(verb, folder, folder / "run"), folder).wait()
+            if end.code:
+                raise SystemExit(f"the undisturbed command ends with {end.code}: {verb}: {end.line}")
+            self._calls[verb] = end.calls
+            shutil.rmtree(folder / "run")
 
     def calls(self, verb: Verb) -> int:
         """Return the number of calls of an undisturbed command that change the file system."""
-        return self._calls.get(Verb("run", verb.argument) if verb.name in ("extend", "fresh") else verb, 0)
+        return self._calls.get(verb, 0)
 
     def close(self) -> None:
         """End the server."""
