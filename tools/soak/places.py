@@ -13,6 +13,8 @@ NAMES = (
     *("commit.json", "candidates", "scores"),
 )
 """Names of a run directory at which something is planted although nothing is there yet."""
+WRITTEN = (".lock", "log.jsonl", "commit.json", ".next")
+"""Those that a command writes in place or first: something is planted there more often."""
 VITAL = ("manifest.json", "results.json", "samples.parquet", "commit.json")
 PLANTS = ("symlink", "symlink to a copy", "dangling symlink", "hard link", "fifo", "folder")
 TEARS = ("half", "empty", "flipped", "zeros")
@@ -46,7 +48,7 @@ class Plant:
         made_folder = None if run.is_dir() else run
         run.mkdir(exist_ok=True)
         inner = (str(path.relative_to(run)) for path in run.rglob("*"))
-        names = sorted({*NAMES, *inner})
+        names = sorted({*NAMES, *inner}) + 3 * sorted(WRITTEN)
         path = run / names[share * len(names) // 1000]
         original = None
         if path.is_symlink() or path.exists():
