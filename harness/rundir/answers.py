@@ -7,22 +7,18 @@ concatenating their files. A torn or damaged line is left out and its example is
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import cast
 
-from harness.files.json_text import parse_json
+from harness.files.json_text import encode_row, parse_row
 
 _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
-_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 class MemoryAnswers:
@@ -35,23 +31,16 @@ class MemoryAnswers:
         """Return the rows by key."""
         return self._rows
 
-    def writer(self) -> AnswerWriter:
-        """Return these rows as their own writer."""
-        return self
+    def append(self, key: str, row: Row) -> None:
+        """Add the row of an example."""
+        self._rows[key] = row
+
+    def close(self) -> None:
+        """Do nothing; the rows stay."""
 
     def drop(self) -> None:
         """Remove all rows."""
         self._rows.clear()
-
-    def __enter__(self) -> AnswerWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return
-
-    def append(self, key: str, row: Row) -> None:
-        """Add the row of an example."""
-        self._rows[key] = row
 
 
 class AnswerFile:
@@ -59,18 +48,13 @@ class AnswerFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file: FileIO | None = None
 
     def read(self) -> dict[str, Row]:
         """Return the rows by key, without damaged lines."""
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return {}
         rows: dict[str, Row] = {}
         damaged = 0
-        for line in data.split(b"\n"):
-            if not line:
-                continue
+        for line in filter(None, _read_bytes(self.path).split(b"\n")):
             pair = _parse_line(line)
             if pair is None:
                 damaged += 1
@@ -81,36 +65,12 @@ class AnswerFile:
             _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
         return rows
 
-    def writer(self) -> AnswerWriter:
-        """Return a writer that appends to the file."""
-        return _FileWriter(self.path)
-
-    def drop(self) -> None:
-        """Remove the file."""
-        self.path.unlink(missing_ok=True)
-
-
-class _FileWriter:
-    """Appends lines to a file; opened by the first row."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: FileIO | None = None
-
-    def __enter__(self) -> AnswerWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._file is not None:
-            os.fsync(self._file.fileno())
-            self._file.close()
-
     def append(self, key: str, row: Row) -> None:
-        """Write a line; the operating system has it when the call returns."""
+        """Write a line; the operating system has it when the call returns. The first one opens the file."""
         if self._file is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            tail = _unfinished_line(self._path)
-            self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            tail = _read_bytes(self.path).rpartition(b"\n")[2]  # what a kill or a full disk tore
+            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115  (closed by close)
             if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:
@@ -123,46 +83,51 @@ class _FileWriter:
         while unwritten:  # a disk that is nearly full takes a part
             unwritten = unwritten[self._file.write(unwritten) :]
 
+    def close(self) -> None:
+        """Bring the rows to the disk and close the file."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def drop(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+
 
 Answers = MemoryAnswers | AnswerFile
 """Rows of one block of examples by key."""
-AnswerWriter = MemoryAnswers | _FileWriter
-"""Appends rows, in a ``with`` block."""
 
 
 def join_answers(sources: Sequence[Path], target: Path) -> None:
     """Write the lines of several answer files of one block into ``target``, as new lines of it."""
-    with AnswerFile(target).writer() as writer:
-        present = set(AnswerFile(target).read())
+    answers = AnswerFile(target)
+    present = set(answers.read())
+    with closing(answers):
         for source in sources:
             for key, row in AnswerFile(source).read().items():
                 if key not in present:
-                    writer.append(key, row)
+                    answers.append(key, row)
                     present.add(key)
 
 
+def _read_bytes(path: Path) -> bytes:
+    """Return the content of a file; empty without one."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 def _line(key: str, row: Row) -> bytes:
-    text = _ENCODER.encode(row).encode()
-    return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
+    text, checksum = encode_row(row)
+    return b"%s %08x %s\n" % (key.encode(), checksum, text)
 
 
 def _parse_line(line: bytes) -> tuple[str, Row] | None:
-    fields = line.split(b" ", 2)
-    if len(fields) != 3:
-        return None
-    key, checksum, text = fields
-    if checksum != b"%08x" % zlib.crc32(text):
-        return None
     try:
-        row = parse_json(text)
+        key, checksum, text = line.split(b" ", 2)
+        row = parse_row(text, int(checksum, 16))
     except ValueError:
         return None
-    return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None
-
-
-def _unfinished_line(path: Path) -> bytes:
-    """Return what follows the last newline of a file: a line that a kill or a full disk tore; empty without a file."""
-    try:
-        return path.read_bytes().rpartition(b"\n")[2]
-    except FileNotFoundError:
-        return b""
+    return None if row is None else (key.decode("ascii", "replace"), row)

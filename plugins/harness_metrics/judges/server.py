@@ -97,8 +97,7 @@ class Server:
             store(index, reply)
 
         total = len(conversations)
-        for _ in self._client_with_key().ask_all(ask, list(enumerate(conversations))):
-            pass  # each reply is stored as soon as it is there
+        self._client_with_key().ask_all(ask, list(enumerate(conversations)))
         problems = failures or (rejections if len(rejections) == total > 1 else [])
         if problems:
             raise HarnessError(
