@@ -30,7 +30,9 @@ _NAMES = {
         "ChecksInstallation Cost DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
         "MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"
     ),
-    "models": "Adapter CountsUsage Describes Listener OpensMedia Prepares Reader Scorer Timed needs_whole_task",
+    "models": (
+        "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia Prepares Reader Scorer StoreResult Timed needs_whole_task"
+    ),
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
     "parameters": "Parameters PathLike PathMark PathParam Values",
 }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from harness.contracts.data import Candidates, Decoding, Example, Failure, Generation, TaskView, TokenScores
+
+StoreResult = Callable[[int, Generation | Failure], None]
+"""Takes the position of an example and its result."""
 
 
 @runtime_checkable
@@ -26,6 +29,18 @@ class Adapter(Protocol):
 
         ``seeds`` holds one 63-bit integer per example, derived from the run seed and the example id, so that batch size,
         order and sharding never change a caption.
+        """
+        ...
+
+
+@runtime_checkable
+class GeneratesUnordered(Protocol):
+    """An adapter whose results arrive in any order, as those of a server do: each is stored at once, not after those before it."""
+
+    def generate_unordered(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+        """Call ``store(position, result)`` once per example, as soon as its result is there, in any thread but one call at a time.
+
+        The results are those of :meth:`Adapter.generate`.
         """
         ...
 

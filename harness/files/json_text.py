@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 MAX_LEVELS = 100
 """Largest number of levels of a value."""
+_ROWS = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _TOO_DEEP = f"nested more than {MAX_LEVELS} levels deep"
 
 
@@ -44,6 +47,21 @@ def parse_json(text: str | bytes) -> Any:
     if brackets > MAX_LEVELS and _is_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def encode_row(row: object) -> tuple[bytes, int]:
+    """Return the JSON text of a stored row in one line of ASCII, and its checksum."""
+    text = _ROWS.encode(row).encode()
+    return text, zlib.crc32(text)
+
+
+def parse_row(text: object, checksum: object) -> Mapping[str, Any] | None:
+    """Return the JSON object of a stored row; None where it is damaged: another checksum, or no JSON object."""
+    if isinstance(text, bytes) and zlib.crc32(text) == checksum:
+        with suppress(ValueError):
+            row = parse_json(text)
+            return row if isinstance(row, dict) else None
+    return None
 
 
 def _is_deep(value: object) -> bool:

@@ -11,7 +11,7 @@ import random
 import re
 import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -173,8 +173,11 @@ class ChatClient:
         names = {name: self.parameters.get(name, name) for name in body}
         return {new: body[name] for name, new in names.items() if new is not None}
 
-    def ask_all(self, ask: Callable[[Session, Item], Awaitable[T]], items: Sequence[Item]) -> Iterator[T]:
-        """Yield the results of ``ask(session, item)`` in the order of the items; at most ``4 * concurrency`` are in work at a time.
+    def ask_all(self, ask: Callable[[Session, Item], Coroutine[Any, Any, None]], items: Sequence[Item]) -> None:
+        """Await ``ask(session, item)`` for all items, in any order; at most ``4 * concurrency`` are in work at a time.
+
+        ``ask`` stores the answer that :meth:`Session.post` returns before it awaits anything else: no further request has then taken
+        the place of this one, so that a kill loses at most ``concurrency`` answers. It runs in another thread, one call at a time.
 
         The first request of a client is sent alone; the others follow when it succeeded. A key, model, address or field that the
         server refuses thus ends the work after one request.
@@ -187,26 +190,23 @@ class ChatClient:
         """
         threads: Any = require("anyio.from_thread", extra="servers", needed_by=f"'{self.owner}'")
 
-        async def ask_in_turn(session: Session, item: Item) -> T:
-            async with session.window:
-                return await ask(session, item)
+        async def ask_each() -> None:
+            async with self.session() as session:
+                start = 0
+                while start < len(items) and not self.usage.answers:
+                    await ask(session, items[start])
+                    start += 1
+                async with asyncio.TaskGroup() as group:
+                    for item in items[start:]:
+                        await session.window.acquire()
+                        group.create_task(ask(session, item)).add_done_callback(lambda _: session.window.release())
 
         # An event loop in a thread of its own: the caller may run in one, in a notebook for example.
-        with (
-            threads.start_blocking_portal("asyncio") as portal,
-            portal.wrap_async_context_manager(self.session()) as session,
-        ):
-            start = 0
-            while start < len(items) and not self.usage.answers:
-                yield portal.call(ask_in_turn, session, items[start])
-                start += 1
-            futures = [portal.start_task_soon(ask_in_turn, session, item) for item in items[start:]]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
+        try:
+            with threads.start_blocking_portal("asyncio") as portal:
+                portal.call(ask_each)
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

@@ -2,24 +2,22 @@
 
 Layout: ``FOLDER/ab/abcdef....sqlite``, one file per digest of everything that all its rows depend on. FOLDER is one of the folders of
 caches (:func:`~harness.files.user_path.cache_folder`): ``answers`` for candidates of models, ``judges`` for replies of judges.
-SQLite locks the file, so that processes may share it, and after a kill all rows that were added are there; each row has a checksum.
-A file that is damaged is replaced.
+SQLite locks the file, so that processes may share it, and after a kill all rows that were added are there; each row has a checksum, so
+that a damaged row costs that row. A file whose pages are damaged is replaced by a copy of the rows that can be read.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sqlite3
-import zlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError
-from harness.files.json_text import parse_json
+from harness.files.json_text import encode_row, parse_row
 from harness.files.user_path import cache_folder
 
 _log = logging.getLogger(__name__)
@@ -29,7 +27,6 @@ SETTING = "HARNESS_ANSWERS"
 CHOICES = ("servers", "all", "none")
 LOCK_SECONDS = 60.0
 """Time to wait for another process."""
-KEYS_PER_QUERY = 500
 
 
 def is_shared(counts_usage: bool) -> bool:
@@ -69,62 +66,75 @@ class ReplyStore:
 
     def read(self, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return the rows of the keys that are present and undamaged."""
-        if not self._usable or not self.path.is_file():
-            return {}
         rows: dict[str, Mapping[str, Any]] = {}
-        try:
-            for start in range(0, len(keys), KEYS_PER_QUERY):
-                queried = keys[start : start + KEYS_PER_QUERY]
-                query = f"SELECT key, checksum, row FROM answers WHERE key IN ({','.join('?' * len(queried))})"
-                for key, checksum, text in self._open().execute(query, queried):
-                    if zlib.crc32(text.encode()) == checksum:
-                        rows[key] = parse_json(text)
-        except (sqlite3.Error, OSError) as error:
-            self._handle(error)
+
+        def read_rows(connection: sqlite3.Connection) -> None:
+            for key in keys:
+                for found, checksum, text in connection.execute("SELECT key, checksum, row FROM answers WHERE key = ?", (key,)):
+                    row = parse_row(text, checksum)
+                    if row is not None and found == key.encode():  # SQLite may find another row next to a damaged key
+                        rows[key] = row
+
+        if self.path.is_file():
+            self._attempt(read_rows)
         return rows
 
     def add(self, key: str, row: object) -> None:
         """Add or replace a row of JSON values; other processes see it when the call returns."""
-        if not self._usable:
-            return
-        text = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
-        try:
-            with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, zlib.crc32(text.encode()), text))
-        except (sqlite3.Error, OSError) as error:
-            self._handle(error)
+        text, checksum = encode_row(row)
+        values = (key, checksum, text.decode())
+        self._attempt(lambda connection: connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", values))
 
     def close(self) -> None:
         """Close the file."""
         if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
+            self._connection.close()
             self._connection = None
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Do work in a transaction; once more where the file was damaged and has been replaced."""
+        for _ in range(2):
+            if not self._usable:
+                return
+            try:
+                with self._open() as connection:
+                    work(connection)
+                return
+            except (sqlite3.Error, OSError) as error:
+                self._handle(error)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=LOCK_SECONDS, check_same_thread=False)
-            try:
-                # A kill loses nothing without waits for the disk; after a power cut the file may be damaged, and is then replaced.
-                connection.execute("PRAGMA synchronous = OFF")
-                connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, checksum INTEGER, row TEXT) WITHOUT ROWID")
-            except sqlite3.Error:
-                connection.close()
-                raise
-            self._connection = connection
+            self._connection = sqlite3.connect(self.path, timeout=LOCK_SECONDS, check_same_thread=False)
+            self._connection.text_factory = bytes  # a damaged text need not be UTF-8
+            # A kill loses nothing without waits for the disk; after a power cut the file may be damaged, and is then replaced.
+            self._connection.execute("PRAGMA synchronous = OFF")
+            columns = "key TEXT PRIMARY KEY, checksum INTEGER, row TEXT"
+            self._connection.execute(f"CREATE TABLE IF NOT EXISTS answers ({columns}) WITHOUT ROWID")
         return self._connection
 
     def _handle(self, error: Exception) -> None:
-        """Remove a damaged file; leave a file alone that cannot be used, and raise :class:`HarnessError` if it is required."""
+        """Replace a damaged file; leave a file alone that cannot be used, and raise :class:`HarnessError` if it is required."""
         self.close()
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-            with suppress(OSError):
-                self.path.unlink(missing_ok=True)
-            _log.warning("note: %s is damaged; its answers are asked for again", self.path)
+            _log.warning("note: %s is damaged; its answers that cannot be read are asked for again", self.path)
+            with suppress(OSError, sqlite3.Error), closing(self):
+                self._replace()
             return
         if self.required:
             text = f"the cache of {self.kind} cannot be used ({error}): set HARNESS_CACHE to a folder that can be written"
             raise HarnessError(text, str(self.path)) from error
         self._usable = False
         _log.warning("note: answers are not shared with other runs: %s (%s)", error, self.path)
+
+    def _replace(self) -> None:
+        """Keep the file under another name and copy its rows into a new one, by the first two digits of their keys."""
+        damaged = self.path.with_suffix(".damaged")
+        self.path.replace(damaged)
+        connection = self._open()
+        connection.execute("ATTACH ? AS damaged", (str(damaged),))
+        for digits in range(256):
+            with suppress(sqlite3.Error), connection:  # a damaged page costs the keys that begin as its own
+                copy = "INSERT OR IGNORE INTO answers SELECT * FROM damaged.answers WHERE key >= ? AND key < ?"
+                connection.execute(copy, (f"{digits:02x}", f"{digits:02x}g"))

@@ -8,7 +8,7 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,9 +18,9 @@ from harness.contracts import (
     CountsUsage,
     Decoding,
     Example,
-    Failure,
-    Generation,
+    GeneratesUnordered,
     Scorer,
+    StoreResult,
     TaskView,
     Timed,
     Values,
@@ -209,11 +209,12 @@ class ModelExecution(Execution):
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
-        on_cluster = self.options.executor.name == "ray" and not needs_whole_task(model.adapter)  # nodes do not have the task
+        # Nodes do not have the task, and a server needs none of them: its answers are stored here one by one.
+        here = needs_whole_task(model.adapter) or isinstance(model.adapter, GeneratesUnordered)
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
                 model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span,
-                ask=self._ask_cluster if on_cluster else None,
+                ask=self._ask_cluster if self.options.executor.name == "ray" and not here else None,
                 prepared=len(self.plan.generations) == 1,
             )  # fmt: skip
         self._count_cost(model)
@@ -232,12 +233,13 @@ class ModelExecution(Execution):
         return captions
 
     def _ask_cluster(
-        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterator[Generation | Failure]:
-        """Yield the captions of a model from the cluster, after waiting for the connection."""
+        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult
+    ) -> None:
+        """Store the captions of a model from the cluster, after waiting for the connection."""
         cluster = self.cluster()
         assert cluster is not None
-        yield from cluster.generate(model, examples, decoding, seeds)
+        for position, item in enumerate(cluster.generate(model, examples, decoding, seeds)):
+            store(position, item)
 
     def _count_cost(self, model: ModelPlan) -> None:
         """Keep the work of an adapter and print its speed."""

@@ -1,9 +1,10 @@
-"""Captions of a model under a decoding, answer by answer: each is on disk before the model is asked for many more."""
+"""Captions of a model under a decoding, answer by answer: each is on disk as soon as it is there, in any order."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from itertools import islice
 from typing import cast
@@ -16,9 +17,11 @@ from harness.contracts import (
     Decoding,
     Example,
     Failure,
+    GeneratesUnordered,
     Generation,
     OpensMedia,
     Prepares,
+    StoreResult,
     TaskView,
     needs_whole_task,
 )
@@ -32,7 +35,7 @@ from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan
-from harness.rundir.answers import AnswerWriter, Row
+from harness.rundir.answers import Answers, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
 from harness.stats.seeds import derive
@@ -41,8 +44,8 @@ REQUEST_EXAMPLES = 256
 """Maximum number of examples per call of an adapter."""
 _TEXTS = ("candidates", "references")
 _NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
-Ask = Callable[[ModelPlan, Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
-"""Yields one result of a model per example: its adapter in this process, or one elsewhere."""
+Ask = Callable[[ModelPlan, Sequence[Example], Decoding, Sequence[int], StoreResult], None]
+"""Gives one result of a model per example to the store, in any order: its adapter in this process, or one elsewhere."""
 
 
 def generate(
@@ -128,8 +131,7 @@ class _Work:
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
         self.artifacts, self.ask, self.advance = artifacts, ask, advance
-        identity = caption_identity(model, decoding, store, seed)
-        self.identity = ArtifactKey.of(model.label, *identity)
+        self.identity = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed))
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
         self._shared = ReplyStore("answers", self.identity.digest) if shared else None
@@ -150,23 +152,33 @@ class _Work:
         missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
         self.advance(stop - start - len(missing))
         if missing:
-            with answers.writer() as writer:
-                missing = self._from_other_runs(missing, rows, writer)
-                for index, item in zip(missing, self._ask_model(missing) if missing else ()):
-                    key = self.store.key(index)
-                    row = rows[key] = _to_row(self._cut_candidates(item))
-                    writer.append(key, row)
-                    shared = self._shared_keys.get(index)
+            with closing(answers):
+                absent = self._from_other_runs(missing, rows, answers)
+
+                def store(position: int, result: object) -> None:
+                    index = absent[position]
+                    item = as_generation(result, self.model.label)
+                    if isinstance(item, Generation):
+                        item = replace(item, candidates=item.candidates[: self.decoding.candidates or None])
+                    key, shared = self.store.key(index), self._shared_keys.get(index)
+                    row = rows[key] = _to_row(item)
+                    answers.append(key, row)
                     if self._shared is not None and shared is not None and not isinstance(item, Failure):
                         self._shared.add(shared, plain(row))
                     self.advance(1)
+
+                if absent:
+                    examples = [self.store[index] for index in absent]
+                    self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples], store)
+                if unanswered := sum(self.store.key(index) not in rows for index in absent):
+                    raise HarnessError(f"model '{self.model.label}' returned no result for {unanswered} of {len(absent)} examples")
             if self._shared is not None:
                 self._shared.close()
         self._recent = {start // BLOCK: rows}
         captions = [rows[self.store.key(index)] for index in range(start, stop)]
         return PlannedSystem.of_rows(self.model.label, self.store, captions, start, self.rows)
 
-    def _from_other_runs(self, missing: list[int], rows: dict[str, Row], writer: AnswerWriter) -> list[int]:
+    def _from_other_runs(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
         """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
         if self._shared is None:
             return missing
@@ -175,7 +187,7 @@ class _Work:
         present = {index: shared[key] for index, key in self._shared_keys.items() if key in shared}
         for index, row in present.items():
             rows[self.store.key(index)] = row
-            writer.append(self.store.key(index), row)
+            answers.append(self.store.key(index), row)
         if present:
             note(f"{self.model.label}: {len(present):,} answers of earlier runs ({SETTING}=none asks again)")
         self.advance(len(present))
@@ -191,14 +203,6 @@ class _Work:
             stored = self._recent[number]
             out.extend(stored[self.store.key(index)] for index in range(first, last))
         return out
-
-    def _ask_model(self, indices: Sequence[int]) -> Iterator[Generation | Failure]:
-        examples = [self.store[index] for index in indices]
-        return self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples])
-
-    def _cut_candidates(self, item: Generation | Failure) -> Generation | Failure:
-        n = self.decoding.candidates
-        return replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
 
 
 def shared_key(adapter: Adapter, example: Example) -> str | None:
@@ -240,11 +244,15 @@ def as_generation(item: object, label: str) -> Generation | Failure:
     raise HarnessError(f"model '{label}' returned {item!r:.80}; expected a tuple of captions, a Generation or a Failure")
 
 
-def ask_adapter(model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-    """Yield the results of the adapter, asked for at most :data:`REQUEST_EXAMPLES` examples at a time."""
+def ask_adapter(model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+    """Store the results of the adapter as they arrive; one that yields them in order is asked for :data:`REQUEST_EXAMPLES` at a time."""
+    if isinstance(model.adapter, GeneratesUnordered):
+        return model.adapter.generate_unordered(examples, decoding, seeds, store)
     for start in range(0, len(examples), REQUEST_EXAMPLES):
         stop = start + REQUEST_EXAMPLES
-        yield from results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
+        results = results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
+        for position, item in enumerate(results, start):
+            store(position, item)
 
 
 def results_of(

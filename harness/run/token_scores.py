@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import cast
 
 import numpy as np
@@ -45,10 +46,10 @@ def token_scores(
         missing = [index for index in range(start, stop) if store.key(index) not in rows]
         advance(stop - start - len(missing))
         if missing:
-            with answers.writer() as writer:
+            with closing(answers):
                 for index, scores in zip(missing, _score_references(model, store, missing)):
                     row = rows[store.key(index)] = {"references": [to_values(item) for item in scores]}
-                    writer.append(store.key(index), row)
+                    answers.append(store.key(index), row)
                     advance(1)
         out.extend([*map(from_values, cast("Sequence[Values]", rows[store.key(index)]["references"]))] for index in range(start, stop))
     return out

@@ -7,22 +7,18 @@ concatenating their files. A torn or damaged line is left out and its example is
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from io import FileIO
-from types import TracebackType
-from typing import cast
 
-from harness.files.json_text import parse_json
+from harness.files.json_text import encode_row, parse_row
 from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
-_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 class MemoryAnswers:
@@ -35,23 +31,16 @@ class MemoryAnswers:
         """Return the rows by key."""
         return self._rows
 
-    def writer(self) -> AnswerWriter:
-        """Return these rows as their own writer."""
-        return self
+    def append(self, key: str, row: Row) -> None:
+        """Add the row of an example."""
+        self._rows[key] = row
+
+    def close(self) -> None:
+        """Do nothing; the rows stay."""
 
     def drop(self) -> None:
         """Remove all rows."""
         self._rows.clear()
-
-    def __enter__(self) -> AnswerWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return
-
-    def append(self, key: str, row: Row) -> None:
-        """Add the row of an example."""
-        self._rows[key] = row
 
 
 class AnswerFile:
@@ -60,6 +49,7 @@ class AnswerFile:
     def __init__(self, folder: RunFolder, name: str) -> None:
         self.folder, self.name = folder, name
         self.path = folder.path / name
+        self._file: FileIO | None = None
 
     def read(self) -> dict[str, Row]:
         """Return the rows by key, without damaged lines."""
@@ -69,9 +59,7 @@ class AnswerFile:
             return {}
         rows: dict[str, Row] = {}
         damaged = 0
-        for line in data.split(b"\n"):
-            if not line:
-                continue
+        for line in filter(None, data.split(b"\n")):
             pair = _parse_line(line)
             if pair is None:
                 damaged += 1
@@ -82,36 +70,12 @@ class AnswerFile:
             _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
         return rows
 
-    def writer(self) -> AnswerWriter:
-        """Return a writer that appends to the file."""
-        return _FileWriter(self)
-
-    def drop(self) -> None:
-        """Remove the file."""
-        self.folder.remove(self.name)
-
-
-class _FileWriter:
-    """Appends lines to a file; opened by the first row."""
-
-    def __init__(self, answers: AnswerFile) -> None:
-        self._answers = answers
-        self._file: FileIO | None = None
-
-    def __enter__(self) -> AnswerWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._file is not None:
-            os.fsync(self._file.fileno())
-            self._file.close()
-
     def append(self, key: str, row: Row) -> None:
-        """Write a line; the operating system has it when the call returns."""
+        """Write a line; the operating system has it when the call returns. The first one opens the file."""
         if self._file is None:
-            self._file = self._answers.folder.append(self._answers.name)
+            self._file = self.folder.append(self.name)
             self._file.seek(0)
-            tail = self._file.readall().rpartition(b"\n")[2]  # a line that a kill or a full disk tore
+            tail = self._file.readall().rpartition(b"\n")[2]  # what a kill or a full disk tore
             if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:
@@ -124,38 +88,42 @@ class _FileWriter:
         while unwritten:  # a disk that is nearly full takes a part
             unwritten = unwritten[self._file.write(unwritten) :]
 
+    def close(self) -> None:
+        """Bring the rows to the disk and close the file."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def drop(self) -> None:
+        """Remove the file."""
+        self.folder.remove(self.name)
+
 
 Answers = MemoryAnswers | AnswerFile
 """Rows of one block of examples by key."""
-AnswerWriter = MemoryAnswers | _FileWriter
-"""Appends rows, in a ``with`` block."""
 
 
 def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
     """Write the lines of several answer files of one block into ``target``, as new lines of it."""
-    with target.writer() as writer:
-        present = set(target.read())
+    present = set(target.read())
+    with closing(target):
         for source in sources:
             for key, row in source.read().items():
                 if key not in present:
-                    writer.append(key, row)
+                    target.append(key, row)
                     present.add(key)
 
 
 def _line(key: str, row: Row) -> bytes:
-    text = _ENCODER.encode(row).encode()
-    return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
+    text, checksum = encode_row(row)
+    return b"%s %08x %s\n" % (key.encode(), checksum, text)
 
 
 def _parse_line(line: bytes) -> tuple[str, Row] | None:
-    fields = line.split(b" ", 2)
-    if len(fields) != 3:
-        return None
-    key, checksum, text = fields
-    if checksum != b"%08x" % zlib.crc32(text):
-        return None
     try:
-        row = parse_json(text)
+        key, checksum, text = line.split(b" ", 2)
+        row = parse_row(text, int(checksum, 16))
     except ValueError:
         return None
-    return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None
+    return None if row is None else (key.decode("ascii", "replace"), row)

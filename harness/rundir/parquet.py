@@ -1,4 +1,7 @@
-"""Parquet files read by column and written by row group."""
+"""Parquet files read by column and written by row group.
+
+Files are read without pyarrow's threads: where the memory is too small to start one, it waits for it for ever.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            table = parquet.read_table(file, columns=[name])
+            table = parquet.ParquetFile(file).read(columns=[name], use_threads=False)
         if whole:
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
@@ -72,7 +75,7 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
     parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
     try:
         with open_run_file(path) as file:
-            column: Arrow = cast(Arrow, parquet).read_table(file, columns=[name]).column(name)
+            column: Arrow = cast(Arrow, parquet).ParquetFile(file).read(columns=[name], use_threads=False).column(name)
         values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
@@ -84,7 +87,7 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            table = parquet.read_table(file, columns=[name], read_dictionary=[name])
+            table = parquet.ParquetFile(file, read_dictionary=[name]).read(columns=[name], use_threads=False)
         require_values(table)
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
@@ -98,7 +101,7 @@ def read_table(path: Path) -> Arrow:
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            return parquet.read_table(file)
+            return parquet.ParquetFile(file).read(use_threads=False)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 

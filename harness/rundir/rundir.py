@@ -26,6 +26,7 @@ from harness.rundir.artifacts import ArtifactStore, content_digest
 from harness.rundir.format import (
     ARTIFACT_FOLDERS,
     COMPARISONS,
+    LOCK,
     LOG,
     MANIFEST,
     REPORT,
@@ -162,8 +163,7 @@ class RunDir:
         self._check(previous, manifest, mode)
         self._remove_temporary()
         self._drop_damaged_results()
-        is_new = previous is None and self.artifacts.is_empty()
-        if not is_new and (mode == "fresh" or (previous or manifest).get("digest") != manifest["digest"]):
+        if previous is not None and (mode == "fresh" or previous.get("digest") != manifest["digest"]):
             self.replace_run(manifest, fresh=mode == "fresh" or (mode != "extend" and self._waits_afresh))
         elif not self.finished:
             self.folder.remove(PENDING)
@@ -234,10 +234,10 @@ class RunDir:
             )
         if previous is None and mode in ("resume", "extend"):
             raise InputError("holds no run to resume", str(self.path))
-        if previous is None and self.path.is_dir():
-            foreign = [p.name for p in self.path.iterdir() if p.name not in RUN_FILES and not _is_temporary(p.name)]
-            if foreign:
-                raise InputError("is not empty and is no run directory; give another --output", str(self.path))
+        # The manifest is the first file that a run writes: without it, files under the names of a run are somebody's own.
+        names = () if previous is not None else self.folder.names()
+        if any(name != LOCK and not _is_temporary(name) for name in names):
+            raise InputError("is not empty and is no run directory; give another --output", str(self.path))
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""

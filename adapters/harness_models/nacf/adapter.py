@@ -71,9 +71,9 @@ class NacfAdapter(VideoAdapter):
         batch_size: int | str = 32,
         device: str = "cpu",
     ) -> None:
-        self.open(
-            checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
-        )  # fmt: skip
+        super().__init__(
+            checkpoint=checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
+        )
         self.teacher = None if teacher is None else self._load_teacher(teacher, config)
         self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
         self.step = ArbStep(self.model)

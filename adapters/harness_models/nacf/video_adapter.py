@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
+from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
 from harness_models.nacf.iterative_refinement import (
     Refiner,
@@ -41,35 +42,24 @@ FRAMES = 8
 
 
 class VideoAdapter(LeftToRight):
-    """Base of the adapters over video features. A subclass sets ``kind`` and ``name`` and calls :meth:`open`."""
+    """Base of the adapters over video features. Parameters that are None take their values from the ``config.json`` of the training."""
 
     kind: type[Nacf] = Nacf
     """Class of the model."""
     name = "nacf"
     """Name of the adapter."""
 
-    def open(
+    def __init__(
         self,
-        checkpoint: str,
         *,
-        features: Mapping[str, Any] | None,
-        words: str | None,
-        config: Mapping[str, Any] | str | None,
-        frames: int | None,
-        batch_size: int | str,
-        device: str,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        frames: int | None = None,
+        batch_size: int | str = 64,
+        device: str = "cpu",
     ) -> None:
-        """Load the model, the word list and the features.
-
-        Parameters that are None take their values from the ``config.json`` that ``harness train`` wrote.
-
-        Raises
-        ------
-        HarnessError
-            If neither the parameters nor the configuration name words or features.
-        InputError
-            If a file does not exist or does not fit the checkpoint.
-        """
         loaded = load_checkpoint(checkpoint)
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)

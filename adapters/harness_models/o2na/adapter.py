@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness_models.nacf.iterative_refinement import sampled_words
 from harness_models.nacf.model import Encoded
 from harness_models.nacf.video_adapter import VideoAdapter
@@ -59,21 +59,10 @@ class O2naAdapter(VideoAdapter):
     name = "o2na"
     model: O2na
 
-    def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        words: PathParam | None = None,
-        config: Mapping[str, Any] | str | None = None,
-        frames: int | None = None,
-        batch_size: int | str = 64,
-        device: str = "cpu",
-    ) -> None:
-        self.open(
-            checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
-        )  # fmt: skip
-        self.objects = [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
+    @cached_property
+    def objects(self) -> list[str]:
+        """Object words of the model."""
+        return [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
 
     def prepare(self, task: TaskView) -> None:
         """Check the examples, the requested objects and the decoding settings of a task.

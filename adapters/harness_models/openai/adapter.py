@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, StoreResult, TaskView
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
@@ -212,26 +213,41 @@ class OpenAI:
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed.
 
+        An error of :meth:`generate_unordered` follows the results before it.
+        """
+        results: dict[int, Generation | Failure] = {}
+        try:
+            self.generate_unordered(examples, decoding, seeds, results.__setitem__)
+        finally:
+            yield from map(results.__getitem__, takewhile(results.__contains__, range(len(examples))))
+
+    def generate_unordered(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+        """Store the results of :meth:`generate` as they arrive; see :class:`~harness.contracts.GeneratesUnordered`.
+
         Raises
         ------
         HarnessError
             As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses or is down.
         """
 
-        async def generate_one(session: Session, pair: tuple[Example, int]) -> Generation | Failure:
-            candidates = decoding.candidates or 1
-            count = 1 if decoding.strategy == "greedy" else candidates
-            try:
-                body = await asyncio.to_thread(self.body, pair[0], decoding, pair[1], count)
-            except RequestFailed as error:
-                return Failure(str(error))
-            try:
-                choices = await self._choices(session, body, count)
-            except RequestFailed as error:
-                return Failure(f"{self.client.base_url}: {error}")
-            return generation(choices * (candidates // count))
+        async def generate_one(session: Session, request: tuple[int, Example, int]) -> None:
+            position, example, seed = request
+            store(position, await self._generation(session, example, decoding, seed))
 
-        return self.client.ask_all(generate_one, list(zip(examples, seeds)))
+        self.client.ask_all(generate_one, list(zip(range(len(examples)), examples, seeds)))
+
+    async def _generation(self, session: Session, example: Example, decoding: Decoding, seed: int) -> Generation | Failure:
+        candidates = decoding.candidates or 1
+        count = 1 if decoding.strategy == "greedy" else candidates
+        try:
+            body = await asyncio.to_thread(self.body, example, decoding, seed, count)
+        except RequestFailed as error:
+            return Failure(str(error))
+        try:
+            choices = await self._choices(session, body, count)
+        except RequestFailed as error:
+            return Failure(f"{self.client.base_url}: {error}")
+        return generation(choices * (candidates // count))
 
     async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
         """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""

@@ -17,9 +17,11 @@ from harness.contracts import (
     Distance,
     Example,
     Failure,
+    GeneratesUnordered,
     Generation,
     Prepares,
     Scorer,
+    StoreResult,
     TaskView,
     TokenScores,
     needs_whole_task,
@@ -121,6 +123,8 @@ class WithDecoding(Wrapper):
     def __init__(self, *, model: str | Mapping[str, Any] | Adapter, decoding: Mapping[str, Any]) -> None:
         self.fixed = check_settings(decoding)
         self.model: Any = resolve("adapters", model)
+        if isinstance(self.model, GeneratesUnordered):
+            self.generate_unordered = self._generate_unordered
 
     def fingerprint(self) -> str:
         """Return the fixed settings and the fingerprint of the model."""
@@ -130,6 +134,9 @@ class WithDecoding(Wrapper):
         """Return the decoding of the run with the fixed settings applied."""
         options = {**decoding.options, **self.fixed.get("options", {})}
         return replace(decoding, **{**self.fixed, "options": options})
+
+    def _generate_unordered(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+        self.model.generate_unordered(examples, self.inner_decoding(decoding), seeds, store)
 
 
 def check_settings(decoding: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,14 +115,14 @@ class Judge:
             index = absent[position]
             replies[index] = reply
             if cache is not None and reply.finish != "rejected":
-                cache.add(keys[index], reply)
+                cache.store.add(keys[index], reply.to_record())
 
         try:
             if absent:
                 self.backend.complete([talks[index] for index in absent], keep)
         finally:
             if cache is not None:
-                cache.close()
+                cache.store.close()
         _log.info("judge: %d answers, %d of them from the cache", len(talks), len(talks) - len(absent))
         if len(replies) < len(talks):
             missing = len(talks) - len(replies)

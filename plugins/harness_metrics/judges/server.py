@@ -97,8 +97,7 @@ class Server:
 
         total = len(conversations)
         client = replace(self.client, api_key=read_key("judge", self.api_key_env))
-        for _ in client.ask_all(ask, list(enumerate(conversations))):
-            pass  # each reply is stored as soon as it is there
+        client.ask_all(ask, list(enumerate(conversations)))
         problems = failures or (rejections if len(rejections) == total > 1 else [])
         if problems:
             raise HarnessError(

@@ -15,6 +15,7 @@ from harness.contracts import (
     Decoding,
     Example,
     Failure,
+    GeneratesUnordered,
     Generation,
     Prepares,
     Scorer,
@@ -65,6 +66,28 @@ def test_the_model_sees_the_decoding_of_the_wrapper():
     wrapper.prepare(TaskView(WRAPPED, Decoding("greedy")))
     assert list(wrapper.generate(WRAPPED, Decoding("greedy"), [1])) == [("caption",)]
     assert wrapper.model.decodings == ["sample", "sample"]
+
+
+class Served(Inner):
+    """Stores its results in another order than that of the examples."""
+
+    def fingerprint(self):
+        return "served"
+
+    def generate_unordered(self, examples, decoding, seeds, store):
+        for position in reversed(range(len(examples))):
+            store(position, Generation((f"{examples[position].id} {decoding.temperature} {seeds[position]}",)))
+
+
+def test_results_of_a_server_pass_through_as_they_arrive():
+    wrapper, stored = WithDecoding(model=Served(), decoding={"temperature": 0.5}), []
+    assert isinstance(wrapper, GeneratesUnordered)
+    wrapper.generate_unordered(EXAMPLES, Decoding(), [3, 4], lambda position, result: stored.append((position, result.candidates)))
+    assert stored == [(1, (f"{EXAMPLES[1].id} 0.5 4",)), (0, (f"{EXAMPLES[0].id} 0.5 3",))]
+
+
+def test_a_wrapper_of_a_model_in_order_gives_results_in_order():
+    assert not isinstance(WithDecoding(model="human", decoding={"temperature": 0.5}), GeneratesUnordered)
 
 
 def test_a_wrapper_needs_the_whole_task_if_it_or_its_model_does():

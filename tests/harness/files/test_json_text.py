@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.files.json_text import MAX_LEVELS, parse_json
+from harness.files.json_text import MAX_LEVELS, encode_row, parse_json, parse_row
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -37,3 +38,20 @@ def test_a_value_has_at_most_a_hundred_levels(kind, opening, closing):
 def test_brackets_side_by_side_and_in_texts_are_no_levels():
     value = [[], {}, "[" * 1000] * 200
     assert parse_json(json.dumps(value)) == value
+
+
+def test_rows_come_back_and_are_one_line():
+    row = {"candidates": ["a\ndog", "ein Hündchen 😀 \udc80"], "lengths": [3]}
+    text, checksum = encode_row(row)
+    assert parse_row(text, checksum) == row
+    assert b"\n" not in text and text.isascii()
+
+
+@pytest.mark.parametrize("text", [b"{", b"[1]", b"null", b"", b"\xff", None, 5, "{}"])
+def test_what_is_no_object_is_no_row(text):
+    assert parse_row(text, zlib.crc32(text if isinstance(text, bytes) else b"{}")) is None
+
+
+@pytest.mark.parametrize("checksum", [0, None, b"1", "x"])
+def test_a_row_with_another_checksum_is_damaged(checksum):
+    assert parse_row(encode_row({"a": 1})[0], checksum) is None

@@ -329,3 +329,35 @@ def test_tokens_and_their_cost():
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
     assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
     assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)
+
+
+def test_an_answer_is_stored_before_the_next_request_is_sent(server):
+    """However slow the store is: the server never has more answers than ``concurrency`` beyond those that are stored."""
+    stored: list[int] = []
+    ahead: list[int] = []
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        ahead.append(len(ahead) + 1 - len(stored))
+        return {"answer": body["number"]}
+
+    async def store_answer(session: Any, number: int) -> None:
+        value = await session.post("chat/completions", {"number": number}, accept)
+        time.sleep(0.002)
+        stored.append(value)
+
+    server.answer = answer
+    client(server.url, concurrency=4).ask_all(store_answer, range(60))
+    assert sorted(stored) == list(range(60))
+    assert max(ahead) <= 4
+
+
+def test_the_first_error_of_many_requests_is_raised_alone(server):
+    async def fail(session: Any, number: int) -> None:
+        await session.post("chat/completions", {"number": number}, accept)
+        if number:
+            raise OSError(28, "No space left on device")
+
+    server.answer = lambda body: {"answer": 1}
+    with pytest.raises(OSError, match="No space left on device"):
+        client(server.url, concurrency=4).ask_all(fail, range(60))
+    assert len(server.requests) < 30

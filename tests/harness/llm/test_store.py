@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import sqlite3
 import subprocess
 import sys
+import zlib
 
+import numpy as np
 import pytest
 
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.llm.store import SETTING, ReplyStore, is_shared
 
 DIGEST = "ab" * 32
@@ -37,6 +40,84 @@ def test_a_row_with_another_checksum_is_absent(tmp_path):
     assert answers.read(["k1"]) == {}
 
 
+@pytest.mark.parametrize(
+    ("damaged", "value"),
+    [
+        ("row", b'{"candidates": ["a \xff dog"]}'),  # not UTF-8
+        ("row", None),
+        ("row", 5),
+        ("checksum", b"\xff"),
+        ("key", b"k\xff"),
+    ],
+)
+def test_a_damaged_row_costs_that_row(tmp_path, caplog, damaged, value):
+    answers = ReplyStore("answers", DIGEST, tmp_path)
+    for key in ("k1", "k2", "k3"):
+        answers.add(key, {"candidates": ["a dog"]})
+    answers.close()
+    with sqlite3.connect(answers.path) as connection:
+        connection.execute(f"UPDATE answers SET {damaged} = CAST(? AS TEXT) WHERE key = 'k2'", (value,))
+    assert answers.read(["k1", "k2", "k3"]) == {key: {"candidates": ["a dog"]} for key in ("k1", "k3")}
+    answers.add("k2", {"candidates": ["a cat"]})
+    assert ReplyStore("answers", DIGEST, tmp_path).read(["k2"]) == {"k2": {"candidates": ["a cat"]}}
+    assert not caplog.text
+
+
+@pytest.mark.parametrize("text", [b"{", b"[1]", b"", b"\xff", b"null"])
+def test_a_row_that_is_no_object_is_absent_though_its_checksum_is_right(tmp_path, text):
+    answers = ReplyStore("answers", DIGEST, tmp_path)
+    answers.add("k1", {"candidates": ["a dog"]})
+    answers.close()
+    with sqlite3.connect(answers.path) as connection:
+        connection.execute("UPDATE answers SET row = CAST(? AS TEXT), checksum = ?", (text, zlib.crc32(text)))
+    assert answers.read(["k1"]) == {}
+
+
+def keyed_rows(count: int) -> dict[str, dict[str, list[str]]]:
+    """Rows under keys as those of runs, of different texts."""
+    return {hashlib.sha256(b"%d" % k).hexdigest(): {"candidates": [f"a dog runs over the grass {k}"] * 5} for k in range(count)}
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_costs_few_rows_and_gives_no_wrong_one(tmp_path):
+    rows = keyed_rows(400)
+    answers = ReplyStore("answers", DIGEST, tmp_path)
+    for key, row in rows.items():
+        answers.add(key, row)
+    answers.close()
+    whole, random = answers.path.read_bytes(), np.random.default_rng(0)
+    lost = []
+    for _ in range(150):
+        content = bytearray(whole)
+        content[random.integers(100, len(content))] ^= 1 << random.integers(8)
+        answers.path.write_bytes(content)
+        readable = ReplyStore("answers", DIGEST, tmp_path).read(list(rows))
+        assert readable.items() <= rows.items()
+        lost.append(len(rows) - len(readable))
+    assert np.mean(np.array(lost) <= 1) > 0.9 and np.mean(lost) < 4
+
+
+def test_a_file_with_a_damaged_page_is_replaced_by_its_other_rows(tmp_path, caplog):
+    rows = keyed_rows(400)
+    answers = ReplyStore("answers", DIGEST, tmp_path)
+    for key, row in rows.items():
+        answers.add(key, row)
+    answers.close()
+    content = bytearray(answers.path.read_bytes())
+    content[10 * 4096 : 10 * 4096 + 100] = b"\xff" * 100  # the header of a leaf
+    answers.path.write_bytes(content)
+    readable = answers.read(list(rows))
+    assert len(rows) - 40 < len(readable) < len(rows) and readable.items() <= rows.items()
+    assert "is damaged; its answers that cannot be read are asked for again" in caplog.text
+    assert answers.path.with_suffix(".damaged").read_bytes() == content
+    for key in rows.keys() - readable.keys():
+        answers.add(key, rows[key])
+    answers.close()
+    caplog.clear()
+    assert ReplyStore("answers", DIGEST, tmp_path).read(list(rows)) == rows
+    assert not caplog.text
+
+
 @pytest.mark.parametrize("content", [b"not a data base at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
 def test_a_damaged_file_is_replaced(tmp_path, caplog, content):
     answers = ReplyStore("answers", DIGEST, tmp_path)
@@ -44,7 +125,7 @@ def test_a_damaged_file_is_replaced(tmp_path, caplog, content):
     answers.path.write_bytes(content)
     with caplog.at_level(logging.WARNING):
         assert answers.read(["k1"]) == {}
-    assert "is damaged; its answers are asked for again" in caplog.text
+    assert "is damaged; its answers that cannot be read are asked for again" in caplog.text
     answers.add("k1", {"candidates": ["a dog"]})
     assert ReplyStore("answers", DIGEST, tmp_path).read(["k1"]) == {"k1": {"candidates": ["a dog"]}}
 
@@ -85,3 +166,19 @@ def test_another_setting_is_refused(monkeypatch):
     monkeypatch.setenv(SETTING, "yes")
     with pytest.raises(InputError, match="HARNESS_ANSWERS is 'yes'; expected servers, all, none"):
         is_shared(True)
+
+
+def test_a_full_disk_costs_the_answers_alone_or_is_one_line(tmp_path, caplog):
+    for required in (False, True):
+        answers = ReplyStore("answers", DIGEST, tmp_path / str(required), required=required)
+        answers.add("k1", {"candidates": ["a dog"]})
+        (pages,) = answers._open().execute("PRAGMA page_count").fetchone()
+        answers._open().execute(f"PRAGMA max_page_count = {pages}")  # SQLite then reports a full disk
+        if required:
+            with pytest.raises(HarnessError, match="the cache of answers cannot be used .database or disk is full.: set") as caught:
+                answers.add("k2", {"candidates": ["a dog" * 10_000]})
+            assert "\n" not in str(caught.value)
+        else:
+            answers.add("k2", {"candidates": ["a dog" * 10_000]})
+            assert caplog.text.count("answers are not shared with other runs: database or disk is full") == 1
+        assert ReplyStore("answers", DIGEST, tmp_path / str(required)).read(["k1", "k2"]) == {"k1": {"candidates": ["a dog"]}}

@@ -152,6 +152,48 @@ def test_answers_received_before_an_error_are_kept(small_artifacts):
     assert [name for name, _ in again.calls] == ["e3", "e4"]
 
 
+class Unordered(Model):
+    """Stores its results from the last example to the first; those of ``absent`` never arrive."""
+
+    def __init__(self, produce: Any, absent: Sequence[str] = ()) -> None:
+        super().__init__(produce)
+        self.absent = absent
+
+    def generate_unordered(self, examples, decoding, seeds, store):
+        for position in reversed(range(len(examples))):
+            if examples[position].id not in self.absent:
+                self.calls.append((examples[position].id, seeds[position]))
+                store(position, self.produce(examples[position]))
+
+
+def test_results_that_arrive_in_any_order_belong_to_their_examples(small_artifacts):
+    model, ordered = Unordered(caption), Model(caption)
+    captions = run(model, small_artifacts)
+    assert captions.caption_sets() == run(ordered).caption_sets()
+    assert captions.digest(0, 5) == run(ordered).digest(0, 5)
+    assert model.calls == ordered.calls[4::-1]
+    assert run(Unordered(lambda example: pytest.fail("asked again")), small_artifacts).caption_sets() == captions.caption_sets()
+
+
+def test_a_result_is_on_disk_before_the_next_one_is_asked_for(small_artifacts):
+    stored: list[int] = []
+
+    def count(example):
+        stored.append(sum(len(file.read_bytes().splitlines()) for file in small_artifacts.folder.rglob("*.jsonl")))
+        return caption(example)
+
+    run(Unordered(count), small_artifacts)
+    assert stored == [0, 1, 2, 3, 4]
+
+
+def test_results_that_do_not_arrive_are_an_error_and_the_others_are_kept(small_artifacts):
+    with pytest.raises(HarnessError, match="model 'm' returned no result for 2 of 5 examples"):
+        run(Unordered(caption, absent=("e1", "e4")), small_artifacts)
+    again = Unordered(caption)
+    run(again, small_artifacts)
+    assert [name for name, _ in again.calls] == ["e4", "e1"]
+
+
 def test_a_torn_answer_is_asked_for_again(small_artifacts):
     run(Model(caption), small_artifacts)
     (file,) = (small_artifacts.folder / "candidates").iterdir()

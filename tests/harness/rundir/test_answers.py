@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 
 import pytest
 
@@ -15,7 +16,7 @@ ROWS = {"aa": {"candidates": ["a dog", "ein Hund ü \ud800"]}, "bb": {"failure":
 @pytest.fixture
 def file(tmp_path):
     answers = AnswerFile(RunFolder(tmp_path), "candidates/m.jsonl")
-    with answers.writer() as writer:
+    with closing(answers) as writer:
         for key, row in ROWS.items():
             writer.append(key, row)
     return answers
@@ -26,15 +27,14 @@ def test_rows_come_back_as_written(file):
     assert AnswerFile(file.folder, "none").read() == {}
 
 
-def test_a_writer_without_rows_makes_no_file(tmp_path):
-    with AnswerFile(RunFolder(tmp_path), "x").writer():
-        pass
+def test_without_rows_there_is_no_file(tmp_path):
+    AnswerFile(RunFolder(tmp_path), "x").close()
     assert not list(tmp_path.iterdir())
 
 
 def test_a_row_is_on_disk_when_append_returns(tmp_path):
     answers = AnswerFile(RunFolder(tmp_path), "x")
-    with answers.writer() as writer:
+    with closing(answers) as writer:
         writer.append("aa", ROWS["aa"])
         assert answers.read() == {"aa": ROWS["aa"]}
 
@@ -45,7 +45,7 @@ def test_a_torn_line_is_left_out_and_later_lines_are_whole(file, cut, caplog):
     complete = {"aa": ROWS["aa"]} if cut > 1 else ROWS
     assert file.read() == complete
     assert (cut == 1) or "1 line is damaged; these answers are computed again" in caplog.text
-    with file.writer() as writer:
+    with closing(file) as writer:
         writer.append("cc", {"candidates": ["x"]})
     assert file.read() == {**complete, "cc": {"candidates": ["x"]}}
     assert len(file.path.read_bytes().splitlines()) == len(complete) + 1
@@ -62,7 +62,7 @@ class NearlyFull(io.FileIO):
 def test_short_writes_are_continued(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.rundir.run_folder.FileIO", NearlyFull)
     answers = AnswerFile(RunFolder(tmp_path), "x")
-    with answers.writer() as writer:
+    with closing(answers) as writer:
         for key, row in ROWS.items():
             writer.append(key, row)
     monkeypatch.undo()
@@ -82,7 +82,7 @@ def test_a_changed_caption_is_noticed(file):
 
 def test_parts_of_a_block_are_joined(file, tmp_path):
     other = AnswerFile(RunFolder(tmp_path), "other.jsonl")
-    with other.writer() as writer:
+    with closing(other) as writer:
         writer.append("cc", {"candidates": ["x"]})
         writer.append("bb", ROWS["bb"])
     target = AnswerFile(RunFolder(tmp_path), "target.jsonl")
@@ -94,7 +94,7 @@ def test_parts_of_a_block_are_joined(file, tmp_path):
 
 def test_rows_in_memory_and_dropped_files(file):
     memory = MemoryAnswers()
-    with memory.writer() as writer:
+    with closing(memory) as writer:
         writer.append("aa", ROWS["aa"])
     assert memory.read() == {"aa": ROWS["aa"]}
     memory.drop()

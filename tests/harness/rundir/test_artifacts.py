@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def store(tmp_path):
 def test_rows_and_arrays_come_back_as_written(store):
     key = ArtifactKey.of("a model/with: odd name", {"x": 1})
     assert store.answers(key).read() == {}
-    with store.answers(key).writer() as writer:
+    with closing(store.answers(key)) as writer:
         writer.append("e1", ROWS[0])
     assert store.answers(key).read() == {"e1": ROWS[0]}
     store.write_arrays(key, {"stats": np.array([[1.5], [np.nan]]), "method": np.asarray("exact")})
@@ -62,7 +64,7 @@ def test_a_changed_number_is_noticed(store):
 def test_dropped_answers_leave_no_folder(store):
     keys = [ArtifactKey.of("m", i) for i in range(3)]
     for key in keys:
-        with store.answers(key).writer() as writer:
+        with closing(store.answers(key)) as writer:
             writer.append("e", ROWS[0])
     store.drop_answers(keys)
     assert store.is_empty()
@@ -88,7 +90,7 @@ def test_artifacts_in_memory_are_those_that_were_written():
     assert artifacts.read_arrays(key.stem) is not None
     artifacts.write_shards("whole", [key.stem])
     assert artifacts.shards_of("whole") == artifacts.shards_of(key.stem) == [key.stem]
-    with artifacts.answers(key).writer() as writer:
+    with closing(artifacts.answers(key)) as writer:
         writer.append("e", ROWS[0])
     assert artifacts.answers(key).read() == {"e": ROWS[0]}
     artifacts.drop_answers([key])

@@ -75,13 +75,13 @@ def test_a_written_table_is_read_back(table, read):
 def test_one_row_group_per_system_and_columns_are_read_by_name(read, tmp_path, monkeypatch):
     assert pq.ParquetFile(tmp_path / "samples.parquet").num_row_groups == 2
     columns: list[list[str]] = []
-    read_table = pq.read_table
+    read_file = pq.ParquetFile.read
 
-    def recorded(path, columns_=None, **options):
+    def recorded(file, **options):
         columns.append(options["columns"])
-        return read_table(path, **options)
+        return read_file(file, **options)
 
-    monkeypatch.setattr(pq, "read_table", recorded)
+    monkeypatch.setattr(pq.ParquetFile, "read", recorded)
     read.numbers("m")
     read.numbers("m")
     assert columns == [["m"]]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from contextlib import closing, suppress
@@ -21,6 +18,7 @@ from harness_metrics.judges.judge import REMINDER, Judge, resolve_judge
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server
+from tests.support.paid_server import Meter, kill_when
 
 
 def read(reply: Reply):
@@ -128,31 +126,27 @@ def stored(folder: Path) -> int:
     return sum(counts)
 
 
-ASK = """
+PROMPTS, CONCURRENCY = 300, 8
+ASK = f"""
 import sys
 from harness_metrics.judges.answers import read_number, verdict_of
 from harness_metrics.judges.judge import resolve_judge
-judge = resolve_judge({"base_url": sys.argv[1], "model": "m", "concurrency": 2}, "clair")
-judge.ask([f"prompt {k}" for k in range(60)], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
+judge = resolve_judge({{"base_url": sys.argv[1], "model": "m", "concurrency": {CONCURRENCY}}}, "clair")
+judge.ask([f"prompt {{k}}." for k in range({PROMPTS})], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
 """
 
 
-def test_a_kill_loses_only_the_answers_under_way(server, cache):
-    server.pause = 0.02
-    server.answer = lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]}
-    process = subprocess.Popen([sys.executable, "-c", ASK, server.url], env=dict(os.environ))
-    try:
-        deadline = time.monotonic() + 60
-        while stored(cache) < 10:
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.01)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    time.sleep(0.1)
-    kept, before = stored(cache), len(server.requests)
-    assert 10 <= kept < 60 and before <= kept + 4
+@pytest.mark.parametrize("moment", [PROMPTS - 1, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_kill_loses_only_the_answers_under_way(server, cache, moment):
+    """One prompt is slow; ``moment`` is the number of answers at the kill."""
+    meter = Meter(server, lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]}, "prompt 3.")
+    command = [sys.executable, "-c", ASK, server.url]
+    kill_when(command, {}, lambda: meter.answered >= moment and (moment < PROMPTS - 1 or stored(cache) >= moment))
+    time.sleep(0.2)  # requests that were sent arrive
+    kept, sent = stored(cache), len(server.requests)
+    assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
+    meter.released.set()
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
-    assert [v.value for v in judge.ask([f"prompt {k}" for k in range(60)], read)] == [5.0] * 60
-    assert len(server.requests) - before == 60 - kept
+    assert [v.value for v in judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)] == [5.0] * PROMPTS
+    assert len(server.requests) - sent == PROMPTS - kept
+    assert len(server.requests) <= PROMPTS + CONCURRENCY

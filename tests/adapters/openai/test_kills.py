@@ -1,0 +1,77 @@
+"""A run that is killed while a server answers: what is paid is stored, in the run directory alone and in the shared store alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.rundir.answers import AnswerFile
+from tests.support.chat_server import captions
+from tests.support.paid_server import Meter, kill_when
+
+pytest.importorskip("httpx2")
+EXAMPLES, CONCURRENCY = 300, 8
+
+
+@pytest.fixture
+def spec(server, tmp_path, monkeypatch) -> dict[str, object]:
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    rows = [{"id": f"e{k}", "references": [f"say e{k}" + " now" * (k % 5)]} for k in range(EXAMPLES)]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = {"base_url": server.url, "model": "m", "prompt": "say {id}.", "image": False, "concurrency": CONCURRENCY}
+    return {
+        "task": "paid",
+        "dataset": {"reader": "jsonl", "path": str(tmp_path / "data.jsonl")},
+        "models": [{"openai": model}],
+        "decoding": {"strategy": "sample", "candidates": 2},
+        "metrics": ["bleu1"],
+    }
+
+
+def stored(folder: Path) -> int:
+    """Number of answers in the files of a run directory."""
+    return sum(len(AnswerFile(file).read()) for file in (folder / "candidates").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "moment", "shared"),
+    [
+        (False, EXAMPLES - 1, "none"),
+        pytest.param(False, EXAMPLES - 1, "servers", marks=pytest.mark.slow),
+        pytest.param(False, 100, "none", marks=pytest.mark.slow),
+        pytest.param(False, 17, "servers", marks=pytest.mark.slow),
+        pytest.param(True, EXAMPLES - 1, "none", marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkeypatch, wrapped, moment, shared):
+    """One example is slow; ``moment`` is the number of answers at the kill. With ``servers`` the run directory is lost too."""
+    monkeypatch.setenv("HARNESS_ANSWERS", shared)
+    if wrapped:
+        spec["models"] = [{"with-decoding": {"model": spec["models"][0], "decoding": {"temperature": 0.5}}}]
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec))
+    folder = tmp_path / "run"
+    meter = Meter(server, lambda body: captions(body, body["n"]), "say e3.")
+    command = [sys.executable, "-m", "harness", "run", str(tmp_path / "spec.yaml"), "--output", str(folder)]
+    # The last answers are on their way to the store while the server counts them.
+    kill_when(command, {}, lambda: meter.answered >= moment and (moment < EXAMPLES - 1 or stored(folder) >= moment))
+    time.sleep(0.2)  # requests that were sent arrive
+    kept = stored(folder)
+    assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
+    if shared == "servers":
+        shutil.rmtree(folder)
+    sent = len(server.requests)
+    meter.released.set()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert len(server.requests) - sent <= EXAMPLES - kept
+    assert len(server.requests) <= EXAMPLES + CONCURRENCY
+    monkeypatch.setenv("HARNESS_ANSWERS", "none")
+    resumed, whole = (harness.evaluate(str(tmp_path / "spec.yaml"), output=output) for output in (folder, tmp_path / "whole"))
+    assert resumed.samples.to_dict() == whole.samples.to_dict()
+    assert [result["value"] for result in resumed.results] == [result["value"] for result in whole.results]
