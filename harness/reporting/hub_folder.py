@@ -113,7 +113,7 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
         schema = arrow.schema([source.schema_arrow.field(name) for name in names])
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             for group in range(source.num_row_groups):
-                rows = source.read_row_group(group, columns=names).select(names)
+                rows = source.read_row_group(group, columns=names, use_threads=False).select(names)
                 require_memory(2 * rows.nbytes)
                 writer.write_table(rows)
     return len(run.samples)

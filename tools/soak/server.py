@@ -69,6 +69,7 @@ def _serve(listener: socket.socket, memory: mmap.mmap) -> None:
     server.socket.close()
     server.socket = listener
     server.daemon_threads = True
+    server.handle_error = lambda request, client_address: None  # clients are killed
     _Handler.memory, _Handler.parent = memory, os.getppid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     server.serve_forever()

@@ -35,7 +35,7 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
             for group in range(file.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
                 if start <= last and start + length > first:
-                    table = file.read_row_group(group, columns=list(COLUMNS))
+                    table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False)
                     require_values(table)
                     columns = table.to_pydict()
                     for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.errors import HarnessError
 from harness.rundir.answers import AnswerFile
+from harness.rundir.run_folder import RunFolder
 from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 
@@ -37,7 +39,7 @@ def spec(server, tmp_path, monkeypatch) -> dict[str, object]:
 
 def stored(folder: Path) -> int:
     """Number of answers in the files of a run directory."""
-    return sum(len(AnswerFile(file).read()) for file in (folder / "candidates").glob("*.jsonl"))
+    return sum(len(AnswerFile(RunFolder(folder), f"candidates/{file.name}").read()) for file in (folder / "candidates").glob("*.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -75,3 +77,13 @@ def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkey
     resumed, whole = (harness.evaluate(str(tmp_path / "spec.yaml"), output=output) for output in (folder, tmp_path / "whole"))
     assert resumed.samples.to_dict() == whole.samples.to_dict()
     assert [result["value"] for result in resumed.results] == [result["value"] for result in whole.results]
+
+
+def test_a_server_that_was_down_is_asked_again(spec, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_ANSWERS", "none")
+    spec["models"][0]["openai"]["retries"] = 0
+    server.script = [(500, {}, "{}")] * 3
+    with pytest.raises(HarnessError, match="3 requests in a row have no answer"):
+        harness.evaluate(spec, output=tmp_path / "run", limit=20)
+    run = harness.evaluate(spec, output=tmp_path / "run", limit=20)
+    assert not run.failed and len(server.requests) == 3 + 20
