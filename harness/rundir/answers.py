@@ -52,18 +52,12 @@ class AnswerFile:
 
     def read(self) -> dict[str, Row]:
         """Return the rows by key, without damaged lines."""
-        rows: dict[str, Row] = {}
-        damaged = 0
-        for line in filter(None, _read_bytes(self.path).split(b"\n")):
-            pair = _parse_line(line)
-            if pair is None:
-                damaged += 1
-            else:
-                rows[pair[0]] = pair[1]
+        pairs = [_parse_line(line) for line in _read_bytes(self.path).split(b"\n") if line]
+        damaged = pairs.count(None)
         if damaged:
             lines = "line is" if damaged == 1 else "lines are"
             _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
-        return rows
+        return dict(pair for pair in pairs if pair is not None)
 
     def append(self, key: str, row: Row) -> None:
         """Write a line; the operating system has it when the call returns. The first one opens the file."""
