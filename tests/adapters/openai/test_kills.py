@@ -13,6 +13,7 @@ import pytest
 
 import harness
 from harness.rundir.answers import AnswerFile
+from harness.rundir.run_folder import RunFolder
 from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 
@@ -37,7 +38,7 @@ def spec(server, tmp_path, monkeypatch) -> dict[str, object]:
 
 def stored(folder: Path) -> int:
     """Number of answers in the files of a run directory."""
-    return sum(len(AnswerFile(file).read()) for file in (folder / "candidates").glob("*.jsonl"))
+    return sum(len(AnswerFile(RunFolder(folder), f"candidates/{file.name}").read()) for file in (folder / "candidates").glob("*.jsonl"))
 
 
 @pytest.mark.parametrize(
