@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -67,23 +67,17 @@ class ReplyStore:
     def read(self, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return the rows of the keys that are present and undamaged."""
         rows: dict[str, Mapping[str, Any]] = {}
-
-        def read_rows(connection: sqlite3.Connection) -> None:
-            for key in keys:
-                for found, checksum, text in connection.execute("SELECT key, checksum, row FROM answers WHERE key = ?", (key,)):
-                    row = parse_row(text, checksum)
-                    if row is not None and found == key.encode():  # SQLite may find another row next to a damaged key
-                        rows[key] = row
-
-        if self.path.is_file():
-            self._attempt(read_rows)
+        for key in keys if self.path.is_file() else ():
+            for found, checksum, text in self._execute("SELECT key, checksum, row FROM answers WHERE key = ?", (key,)):
+                row = parse_row(text, checksum)
+                if row is not None and found == key.encode():  # SQLite may find another row next to a damaged key
+                    rows[key] = row
         return rows
 
     def add(self, key: str, row: object) -> None:
         """Add or replace a row of JSON values; other processes see it when the call returns."""
         text, checksum = encode_row(row)
-        values = (key, checksum, text.decode())
-        self._attempt(lambda connection: connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", values))
+        self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, checksum, text.decode()))
 
     def close(self) -> None:
         """Close the file."""
@@ -91,17 +85,17 @@ class ReplyStore:
             self._connection.close()
             self._connection = None
 
-    def _attempt(self, work: Callable[[sqlite3.Connection], object]) -> None:
-        """Do work in a transaction; once more where the file was damaged and has been replaced."""
+    def _execute(self, statement: str, values: Sequence[object]) -> list[Any]:
+        """Return the rows of a statement; it is repeated where the file was damaged and has been replaced."""
         for _ in range(2):
             if not self._usable:
-                return
+                break
             try:
                 with self._open() as connection:
-                    work(connection)
-                return
+                    return connection.execute(statement, values).fetchall()
             except (sqlite3.Error, OSError) as error:
                 self._handle(error)
+        return []
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -119,9 +113,11 @@ class ReplyStore:
         self.close()
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             _log.warning("note: %s is damaged; its answers that cannot be read are asked for again", self.path)
-            with suppress(OSError, sqlite3.Error), closing(self):
-                self._replace()
-            return
+            try:
+                with closing(self):
+                    return self._replace()
+            except (sqlite3.Error, OSError) as failure:
+                error = failure
         if self.required:
             text = f"the cache of {self.kind} cannot be used ({error}): set HARNESS_CACHE to a folder that can be written"
             raise HarnessError(text, str(self.path)) from error
@@ -133,7 +129,8 @@ class ReplyStore:
         damaged = self.path.with_suffix(".damaged")
         self.path.replace(damaged)
         connection = self._open()
-        connection.execute("ATTACH ? AS damaged", (str(damaged),))
+        with suppress(sqlite3.Error):  # no data base at all
+            connection.execute("ATTACH ? AS damaged", (str(damaged),))
         for digits in range(256):
             with suppress(sqlite3.Error), connection:  # a damaged page costs the keys that begin as its own
                 copy = "INSERT OR IGNORE INTO answers SELECT * FROM damaged.answers WHERE key >= ? AND key < ?"

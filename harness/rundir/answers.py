@@ -19,6 +19,8 @@ from harness.rundir.run_folder import RunFolder
 _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
+AGAIN = "again"
+"""Key of the row of a failure after which a run that goes on asks again."""
 
 
 class MemoryAnswers:
@@ -57,18 +59,13 @@ class AnswerFile:
             data = self.folder.read(self.name)
         except FileNotFoundError:
             return {}
-        rows: dict[str, Row] = {}
-        damaged = 0
-        for line in filter(None, data.split(b"\n")):
-            pair = _parse_line(line)
-            if pair is None:
-                damaged += 1
-            else:
-                rows[pair[0]] = pair[1]
+        pairs = [_parse_line(line) for line in data.split(b"
+") if line]
+        damaged = pairs.count(None)
         if damaged:
             lines = "line is" if damaged == 1 else "lines are"
             _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
-        return rows
+        return dict(pair for pair in pairs if pair is not None)
 
     def append(self, key: str, row: Row) -> None:
         """Write a line; the operating system has it when the call returns. The first one opens the file."""
@@ -105,13 +102,13 @@ Answers = MemoryAnswers | AnswerFile
 
 
 def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
-    """Write the lines of several answer files of one block into ``target``, as new lines of it."""
+    """Write the lines of answer files of finished parts, of one block, into ``target``, as new lines of it; all failures last."""
     present = set(target.read())
     with closing(target):
         for source in sources:
             for key, row in source.read().items():
                 if key not in present:
-                    target.append(key, row)
+                    target.append(key, {name: value for name, value in row.items() if name != AGAIN})
                     present.add(key)
 
 

@@ -140,6 +140,20 @@ def test_a_folder_that_cannot_be_used_costs_the_answers_alone(tmp_path, caplog):
     assert answers.read(["k1"]) == {}
 
 
+def test_a_damaged_file_that_cannot_be_replaced_is_not_used(tmp_path, caplog, monkeypatch):
+    for required in (False, True):
+        answers = ReplyStore("answers", DIGEST, tmp_path / str(required), required=required)
+        answers.path.parent.mkdir(parents=True)
+        answers.path.write_bytes(b"not a data base at all" * 100)
+        monkeypatch.setattr(type(answers.path), "replace", lambda path, target: path.rmdir())  # NotADirectoryError
+        if required:
+            with pytest.raises(HarnessError, match=r"the cache of answers cannot be used \(.*Not a directory.*\): set HARNESS_CACHE"):
+                answers.add("k1", {"candidates": ["a dog"]})
+        else:
+            answers.add("k1", {"candidates": ["a dog"]})
+            assert "answers are not shared with other runs: [Errno 20] Not a directory" in caplog.text
+
+
 def test_processes_write_at_once(tmp_path):
     code = (
         "import sys; from pathlib import Path; from harness.llm.store import ReplyStore\n"
