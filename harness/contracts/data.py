@@ -86,8 +86,6 @@ class Failure:
     """Result of an adapter for an example that it could not process. The run continues, lists the example and exits with 1."""
 
     reason: str
-    lasting: bool = True
-    """False where another attempt may succeed, as for a server without an answer: a run that goes on asks again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan
-from harness.rundir.answers import AGAIN, Answers, Row
+from harness.rundir.answers import Answers, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
 from harness.stats.seeds import derive
@@ -149,7 +149,7 @@ class _Work:
         """Return the captions of a range within a block; missing ones are generated."""
         answers = self.artifacts.answers(self.key(start // BLOCK))
         rows = dict(answers.read())
-        missing = [index for index in range(start, stop) if self._is_missing(rows.get(self.store.key(index)))]
+        missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
         self.advance(stop - start - len(missing))
         if missing:
             with closing(answers):
@@ -183,10 +183,6 @@ class _Work:
         self._recent = {start // BLOCK: rows}
         captions = [rows[self.store.key(index)] for index in range(start, stop)]
         return PlannedSystem.of_rows(self.model.label, self.store, captions, start, self.rows)
-
-    def _is_missing(self, row: Row | None) -> bool:
-        """Return True for an example without an answer, and in a run that has not ended for one whose failure does not last."""
-        return row is None or (AGAIN in row and self.artifacts.is_open)
 
     def _from_other_runs(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
         """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
@@ -282,7 +278,7 @@ def results_of(
 def _to_row(item: Generation | Failure) -> Row:
     """Return a result as JSON types, without secrets."""
     if isinstance(item, Failure):
-        return {"failure": redact(str(item.reason)), **({} if item.lasting else {AGAIN: True})}
+        return {"failure": redact(str(item.reason))}
     texts = {name: [*map(str, value)] for name in _TEXTS if (value := getattr(item, name)) is not None}
     numbers = {name: plain(value) for name in _NUMBERS if (value := getattr(item, name)) is not None}
     row = {**texts, **numbers}

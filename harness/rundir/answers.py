@@ -19,8 +19,6 @@ from harness.rundir.run_folder import RunFolder
 _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
-AGAIN = "again"
-"""Key of the row of a failure after which a run that goes on asks again."""
 
 
 class MemoryAnswers:
@@ -59,8 +57,7 @@ class AnswerFile:
             data = self.folder.read(self.name)
         except FileNotFoundError:
             return {}
-        pairs = [_parse_line(line) for line in data.split(b"
-") if line]
+        pairs = [_parse_line(line) for line in data.split(b"\n") if line]
         damaged = pairs.count(None)
         if damaged:
             lines = "line is" if damaged == 1 else "lines are"
@@ -102,13 +99,13 @@ Answers = MemoryAnswers | AnswerFile
 
 
 def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
-    """Write the lines of answer files of finished parts, of one block, into ``target``, as new lines of it; all failures last."""
+    """Write the lines of several answer files of one block into ``target``, as new lines of it."""
     present = set(target.read())
     with closing(target):
         for source in sources:
             for key, row in source.read().items():
                 if key not in present:
-                    target.append(key, {name: value for name, value in row.items() if name != AGAIN})
+                    target.append(key, row)
                     present.add(key)
 
 

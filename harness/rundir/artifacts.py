@@ -21,7 +21,7 @@ from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
 from harness.files.streams import check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
-from harness.rundir.format import ARTIFACT_FOLDERS, RESULTS, plain
+from harness.rundir.format import ARTIFACT_FOLDERS, plain
 from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
@@ -75,11 +75,6 @@ class MemoryArtifacts:
         """Return the answers of a model for a block of examples."""
         return self._answers.setdefault(key.stem, MemoryAnswers())
 
-    @property
-    def is_open(self) -> bool:
-        """True while the run has no results."""
-        return True
-
     def drop_answers(self, keys: Sequence[ArtifactKey]) -> None:
         """Remove the answers of blocks."""
         for key in keys:
@@ -125,11 +120,6 @@ class ArtifactStore:
 
     def _answer_file(self, name: str) -> AnswerFile:
         return AnswerFile(self._files, f"{self._inside}candidates/{name}")
-
-    @property
-    def is_open(self) -> bool:
-        """True while the run has no results; failures for want of an answer belong to those of a run that has."""
-        return bool(self._inside) or not self._files.has(RESULTS)
 
     def drop_answers(self, keys: Sequence[ArtifactKey]) -> None:
         """Remove the answers of blocks, and their folder when it is empty."""

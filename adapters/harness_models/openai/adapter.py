@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, StoreResult, TaskView
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, Prices, RequestFailed, Session, Unanswered, read_key
+from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
 from harness_models.openai.messages import Messages
 
 # --------------------------------------------------------------------------- replies
@@ -246,7 +246,7 @@ class OpenAI:
         try:
             choices = await self._choices(session, body, count)
         except RequestFailed as error:
-            return Failure(f"{self.client.base_url}: {error}", lasting=not isinstance(error, Unanswered))
+            return Failure(f"{self.client.base_url}: {error}")
         return generation(choices * (candidates // count))
 
     async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
