@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print their outcomes; return 1 when a check fails."""
-    if args.target is None and not args.all_builtins:
+    if not args.target and not args.all_builtins:
         raise HarnessError("name a component to check, or give --all-builtins")
     from harness.testing.targets import builtins, checks_of, subject_of, targets
 
     if args.calibrate:
         return _calibrate(args)
-    components = builtins() if args.all_builtins else targets(args.target, args.kind, _params(args.set))
+    components = builtins() if args.all_builtins else targets(str(args.target), args.kind, _params(args.set))
     rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
