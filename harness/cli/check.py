@@ -14,11 +14,16 @@ import argparse
 import contextlib
 import io
 import sys
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.options import add_common, add_flag, add_list, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
+
+if TYPE_CHECKING:
+    from harness.testing.results import Outcome
+    from harness.testing.targets import Target
 
 SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
 
@@ -40,29 +45,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print their outcomes; return 1 when a check fails."""
-    if args.all_builtins:
-        return _check_builtins(args.json)
-    if args.target is None:
+    if not args.target and not args.all_builtins:
         raise HarnessError("name a component to check, or give --all-builtins")
-    from harness.testing.targets import checks_of, subject_of, targets
+    from harness.testing.targets import builtins, checks_of, subject_of, targets
 
     if args.calibrate:
         return _calibrate(args)
-    components = targets(args.target, args.kind, _params(args.set))
+    components = builtins() if args.all_builtins else targets(str(args.target), args.kind, _params(args.set))
     rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
         skip = args.skip if len(components) == 1 else [name for name in args.skip if name in checks.names]
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # a check reports what a component prints
-                outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
+                subject = subject_of(target.kind, target.component)
+                outcomes = _as_expected(subject, checks.run(subject, skip=skip))
+            if args.all_builtins and isinstance(subject.first_error, HarnessError):  # needs a package or files that are not here
+                raise subject.first_error
         except HarnessError as error:
             if len(components) == 1:
                 raise
             print(f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr)  # other kinds have the name too
             continue
         if not args.json:
-            _print(target.label, target.kind, outcomes)
+            _print(target, [o for o in outcomes if o.failed or not args.all_builtins], outcomes)
         rows.extend(
             {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason} for o in outcomes
         )
@@ -72,6 +78,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"passed": not failed, "checks": rows})
     return 1 if failed else 0
+
+
+def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
+    """Return the outcomes; failures that the class of the component expects (``expected_check_failures``) are no failures."""
+    from harness.testing.results import Outcome
+
+    reasons = getattr(getattr(subject, "component", None), "expected_check_failures", {})
+    return [Outcome(o.check, "expected failure", reasons[o.check]) if o.failed and o.check in reasons else o for o in outcomes]
 
 
 def _calibrate(args: argparse.Namespace) -> int:
@@ -102,51 +116,6 @@ def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"
 
 
-def _check_builtins(as_json: bool) -> int:
-    """Check the built-in components with their default parameters; print one line each and return 1 when a check fails."""
-    from harness.registry import current
-    from harness.registry.component_kinds import SINGULAR
-    from harness.registry.manifest_files import BUILT_IN
-    from harness.testing.targets import checks_of, subject_of
-
-    rows: list[Values] = []
-    for kind in ("metrics", "distances", "embeddings"):
-        for entry in current().entries(kind):
-            if entry.provider != BUILT_IN:
-                continue
-            try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    subject = subject_of(kind, entry.name)
-                    outcomes = checks_of(kind).run(subject)
-                problem = getattr(subject, "first_error", None)
-            except HarnessError as error:
-                outcomes, problem = [], error
-            if isinstance(problem, HarnessError):
-                rows.append({"kind": kind, "name": entry.name, "status": "not checked", "reason": str(problem)})
-            else:
-                rows.append(_builtin_row(kind, entry.name, outcomes, getattr(subject, "component", None)))
-            if not as_json:
-                row = rows[-1]
-                print(f"{row['status']:<12} {SINGULAR[kind]:<10} {entry.name:<26} {row['reason']}".rstrip(), flush=True)
-    failed = [row for row in rows if row["status"] == "FAIL"]
-    if as_json:
-        print_json({"passed": not failed, "components": rows})
-    else:
-        counts = {status: sum(row["status"] == status for row in rows) for status in ("ok", "FAIL", "not checked")}
-        print(", ".join(f"{number} {status}" for status, number in counts.items()))
-    return 1 if failed else 0
-
-
-def _builtin_row(kind: str, name: str, outcomes: list[Any], component: object) -> Values:
-    """Return the summary of one component; failures that its class declares as expected do not count."""
-    expected = getattr(component, "expected_check_failures", {})
-    failures = [o for o in outcomes if o.failed and o.check not in expected]
-    passed = sum(o.status == "pass" for o in outcomes)
-    reason = "; ".join(f"{o.check}: {o.reason}" for o in failures) or f"{passed} checks passed"
-    reason += "".join(f"; expected to fail: {check} ({why})" for check, why in expected.items())
-    return {"kind": kind, "name": name, "status": "FAIL" if failures else "ok", "reason": reason}
-
-
 def _params(texts: list[str]) -> Values:
     """Return ``KEY=VALUE`` texts as parameters; values are YAML."""
     from harness.files.yaml_source import parse_value
@@ -163,15 +132,10 @@ def _params(texts: list[str]) -> Values:
     return params
 
 
-def _print(label: str, kind: str, outcomes: list[Any]) -> None:
-    print(f"{label} ({kind})")
-    width = max(len(outcome.check) for outcome in outcomes)
-    for outcome in outcomes:
+def _print(target: Target, printed: list[Outcome], outcomes: list[Outcome]) -> None:
+    print(f"{target.label} ({target.kind})")
+    width = max((len(outcome.check) for outcome in printed), default=0)
+    for outcome in printed:
         print(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
-    counts = {status: sum(o.status == status for o in outcomes) for status in SIGNS}
-    counted = [f"{number} {_status(status)}" for status, number in counts.items() if number]
-    print(f"  {', '.join(counted)}\n")
-
-
-def _status(status: str) -> str:
-    return {"pass": "passed", "fail": "failed"}.get(status, status)
+    counts = Counter({"pass": "passed", "fail": "failed"}.get(outcome.status, outcome.status) for outcome in outcomes)
+    print(f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from harness.contracts import Parameters
 from harness.testing.results import Instance, NotApplicable
 from harness.testing.side_effects import SideEffects, record_side_effects
@@ -95,6 +97,17 @@ class BaseSubject(Generic[T]):
         if self.first_error is not None:
             raise self.first_error
         return self.base
+
+
+@dataclass(eq=False)
+class ArraySubject(BaseSubject[np.ndarray]):
+    """Subject whose results are an array."""
+
+    def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
+        """Return the shapes of two arrays that have different ones, or their largest difference; empty for equal arrays."""
+        if expected.shape != actual.shape:
+            return f"shapes {expected.shape} and {actual.shape}"
+        return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
 
 AnySubject = BaseSubject[Any]

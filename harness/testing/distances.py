@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness.testing import shared_checks
-from harness.testing.base_subject import BaseSubject
+from harness.testing.base_subject import ArraySubject
 from harness.testing.embeddings import FLOAT32_TOLERANCE
 from harness.testing.metric_subject import RecordingFeatures, copy_of_sets
 from harness.testing.results import Checks, Instance, ensure, violation_on_error
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(eq=False)
-class DistanceSubject(BaseSubject[np.ndarray]):
+class DistanceSubject(ArraySubject):
     """A distance, and the caption sets on which it is checked (default: those of the kit)."""
 
     noun, base_check = "distances", "matrices"
@@ -38,12 +38,6 @@ class DistanceSubject(BaseSubject[np.ndarray]):
         """Return the matrices (B, N, N) of other sets; the corpus state is that of the references of :attr:`sets`."""
         features = FeatureCache([item.references for item in self.sets])
         return (distance or self.component).matrices(features.batch(sets), features)
-
-    def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
-        """Return the largest difference of two arrays of equal shape; matrices must be equal to the digit."""
-        if expected.shape != actual.shape:
-            return f"shapes {expected.shape} and {actual.shape}"
-        return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
     @cached_property
     def tolerance(self) -> float:

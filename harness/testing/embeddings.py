@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.testing import shared_checks
-from harness.testing.base_subject import BaseSubject
+from harness.testing.base_subject import ArraySubject
 from harness.testing.results import Checks, Instance, ensure, violation_on_error
 from harness.testing.sample_captions import SCENES, UNUSUAL_TEXTS
 
@@ -21,7 +21,7 @@ FLOAT32_TOLERANCE = 1e-5
 
 
 @dataclass(eq=False)
-class EmbeddingSubject(BaseSubject[np.ndarray]):
+class EmbeddingSubject(ArraySubject):
     """An embedding, checked on :data:`TEXTS`."""
 
     noun, base_check = "vectors", "vectors"
@@ -31,12 +31,6 @@ class EmbeddingSubject(BaseSubject[np.ndarray]):
         embedding = component or self.component
         embedding.fit(REFERENCES)
         return np.asarray(embedding.encode(list(TEXTS)))
-
-    def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
-        """Return the largest difference of two arrays of equal shape; vectors must be equal to the digit."""
-        if expected.shape != actual.shape:
-            return f"shapes {expected.shape} and {actual.shape}"
-        return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
     def nearly_equal(self, left: np.ndarray, right: np.ndarray) -> bool:
         """Return whether the vectors, of equal shape, are equal within float32."""

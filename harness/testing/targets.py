@@ -16,6 +16,7 @@ from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
 from harness.registry.function_plugins import component_of
 from harness.registry.instance_checks import check_instance
+from harness.registry.manifest_files import BUILT_IN
 from harness.registry.manifest_schema import Entry
 from harness.testing import sample_captions
 from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
@@ -154,6 +155,16 @@ class Target:
     """A :class:`~harness.registry.Component`, a name with parameters, or the path of a task."""
     entry: Entry | None = field(default=None, compare=False)
     """Catalogue entry, for a name of the registry."""
+
+
+def builtins() -> list[Target]:
+    """Return the built-in metrics, distances and embeddings."""
+    return [
+        Target(kind, entry.name, entry.name)
+        for kind in ("metrics", "distances", "embeddings")
+        for entry in current().entries(kind)
+        if entry.provider == BUILT_IN
+    ]
 
 
 def targets(text: str, kind: str | None = None, params: Parameters | None = None) -> list[Target]:

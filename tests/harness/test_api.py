@@ -181,7 +181,7 @@ def test_finished_runs_are_compared_and_reported(project):
     }  # fmt: skip
     harness.evaluate(spec, output="r")
     (row,) = harness.compare("r")
-    assert (row["system_a"], row["system_b"], row["better"], row["difference"]) == ("short", "long", "B", -1.0)
+    assert (row.system_a, row.system_b, row.better, row.difference) == ("short", "long", "B", -1.0)
     files = harness.report("r", output="page.html", tables="tables", title="A title")
     assert [file.name for file in files] == [
         "page.html",
