@@ -78,8 +78,7 @@ def report(
 
 
 def rescore(
-    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None,
-    allow_secrets: Sequence[str] = (), allow_code: bool = False,
+    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None, allow_secrets: Sequence[str] = ()
 ) -> Run:  # fmt: skip
     """Add metrics to a finished run and return it; captions and statistics that the run has are read.
 
@@ -93,7 +92,7 @@ def rescore(
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`).
-    allow_secrets, allow_code
+    allow_secrets : sequence of str
         See :func:`harness.evaluate`.
 
     Raises
@@ -115,7 +114,7 @@ def rescore(
     added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
     if not added:
         raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
-    with allow(allow_secrets, code=allow_code):
+    with allow(allow_secrets):
         plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 
