@@ -103,7 +103,7 @@ def test_truncated_files_are_refused_in_one_line(tmp_path, name, codec):
         path.write_bytes(content[:length])
         with pytest.raises(
             InputError,
-            match=f"{name}: (is no image, video or sound by its content|the (file is truncated: its header|sound does not decode|file has no sound))",
+            match=f"{name}: (is no image|the (file is truncated: its header|sound does not decode|file has no sound))",
         ) as error:
             read_sound(path)
         assert "\n" not in str(error.value) and "Errno" not in str(error.value)
@@ -181,7 +181,7 @@ def test_truncated_videos_are_refused_in_one_line(tmp_path, name, codec):
         path.write_bytes(content[:length])
         with pytest.raises(
             InputError,
-            match=f"{name}: (is no image, video or sound by its content|the (file is truncated: its header|video does not decode|video has no frames))",
+            match=f"{name}: (is no image|the (file is truncated: its header|video does not decode|video has no frames))",
         ) as error:
             video_frames(path)
         assert "\n" not in str(error.value) and "Errno" not in str(error.value)
