@@ -32,8 +32,6 @@ def evaluate(
     mode: Mode = "auto",
     overrides: Sequence[str] = (),
     show: bool | None = None,
-    allow_secrets: Sequence[str] = (),
-    allow_code: bool = False,
     **replace: Any,
 ) -> Run:
     """Run a spec and return the finished run.
@@ -51,12 +49,9 @@ def evaluate(
         ``"a.b=value"`` texts, as for ``--set``.
     show : bool, optional
         Draw progress bars: on stderr in a terminal, below the cell in a notebook. Default: in notebooks only.
-    allow_secrets : sequence of str
-        Names of environment variables that the spec may read and send to the servers that it names.
-    allow_code : bool
-        Let the spec run code of folders that it names (``trust_remote_code``).
     **replace
-        Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``.
+        Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``; and ``allow_secrets=["NAME"]``, names of environment
+        variables that the spec may read and send to the servers that it names.
 
     Raises
     ------
@@ -65,22 +60,17 @@ def evaluate(
     """
     from harness.run.finished import merge_runs
 
-    runs = evaluate_all(
-        spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show,
-        allow_secrets=allow_secrets, allow_code=allow_code, **replace,
-    )  # fmt: skip
+    runs = evaluate_all(spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace)
     return merge_runs(runs)
 
 
-def plans(
-    spec: SpecSource, overrides: Sequence[str] = (), *, allow_secrets: Sequence[str] = (), allow_code: bool = False, **replace: Any
-) -> list[TaskPlan]:
+def plans(spec: SpecSource, overrides: Sequence[str] = (), *, allow_secrets: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
     from harness.judgments.task_kinds import plan_task
     from harness.spec.loading import load_specs
     from harness.spec.permissions import allow
 
-    with allow(allow_secrets, code=allow_code):
+    with allow(allow_secrets):
         return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
 
 
@@ -113,8 +103,6 @@ def evaluate_all(
         Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
-    **replace
-        Top-level keys of the spec, and ``allow_secrets`` and ``allow_code`` of :func:`evaluate`.
     """
     from harness.judgments.task_kinds import execute_tasks
 

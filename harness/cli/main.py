@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
-from harness.cli.options import entry_module, json_alone, permissions, use_registry
+from harness.cli.options import entry_module, json_alone, use_registry
 from harness.cli.parser import Parser
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
@@ -170,6 +170,7 @@ def _failure(text: str, code: int = 2) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     from harness.errors import UnknownName, did_you_mean
+    from harness.spec.permissions import allow
 
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"harness {__version__}")
@@ -195,7 +196,7 @@ def _dispatch(arguments: list[str]) -> int:
     if verb not in VERBS:
         return int(module.run(args) or 0)
     use_registry(args)
-    with json_alone(args), permissions(args):
+    with json_alone(args), allow(getattr(args, "allow_secret", ())):
         return int(module.run(args) or 0)
 
 

@@ -67,21 +67,8 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add the options ``--allow-secret`` and ``--allow-code``, for a verb that loads a spec."""
+    """Add the option ``--allow-secret``, for a verb that loads a spec."""
     add_list(parser, "--allow-secret", "NAME", "an environment variable that the spec may read and send (may be repeated)")
-    add_flag(parser, "--allow-code", "run code of a model's folder that the spec names")
-
-
-@contextmanager
-def permissions(args: argparse.Namespace) -> Generator[None]:
-    """Context of a verb, with what the options of :func:`add_permissions` allow."""
-    if not getattr(args, "allow_secret", None) and not getattr(args, "allow_code", False):
-        yield
-        return
-    from harness.spec.permissions import allow
-
-    with allow(args.allow_secret, code=args.allow_code):
-        yield
 
 
 def use_registry(args: argparse.Namespace) -> None:

@@ -118,14 +118,14 @@ class RowReader:
 
 
 def with_root(media: YamlValue, root: str | None) -> str | None:
-    """Return a media name with the folder before it; None when the value is not a name.
+    """Return a media name with the folder before it, unless it is a whole path; None when the value is not a name.
 
     >>> with_root("1.jpg", "images/")
     'images/1.jpg'
     """
     if not isinstance(media, str) or not media:
         return None
-    return f"{root.rstrip('/')}/{media}" if root else media
+    return f"{root.rstrip('/')}/{media}" if root and not media.startswith("/") else media
 
 
 def examples_by_image(

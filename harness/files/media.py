@@ -10,19 +10,22 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
 from harness.files.dataset_source import DatasetSource
 from harness.files.user_path import cache_folder
 
 _SCHEME = "dataset:"
-_HUB = "hf://"
+_HUB = re.compile(r"((zip|tar|gzip)://[^:]*::)*hf://")
+"""Begin of the name of a file of the hub, or of a member of an archive there."""
 _opened: dict[DatasetSource, Any] = {}
 """Data sets of which cells were read in this process: memory-mapped tables."""
 _MAX_OPENED = 8
@@ -31,6 +34,63 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WAVE", ".wav"), (0, b"fLaC", ".flac"), (0, b"OggS", ".ogg"), (0, b"ID3", ".mp3"), (0, b"\xff\xfb", ".mp3"),
     (4, b"ftyp", ".mp4"), (0, b"\x1aE\xdf\xa3", ".webm"), (8, b"AVI ", ".avi"), (0, b"BM", ".bmp"), (0, b"II*\0", ".tif"),
 )  # fmt: skip
+
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]")
+"""Bytes that headers of media have, and no text has that begins as one of them."""
+_OTHER_FORMATS = re.compile(
+    rb"(?s)MM\0\*|\0\0\0\x0cjP|\xff[\x0a\xf1-\xf3\xf9\xfa]|P[56]\s|.{4}(moov|mdat|wide|free)|FLV|\0\0\x01[\xba\xb3]|G@|0&\xb2u|"
+    rb".{8}AIFF|#!AMR|\.snd|caff"
+)
+"""Further formats: TIFF, JPEG 2000 and XL, AAC and MP3, PNM, QuickTime, FLV, MPEG, WMV, AIFF, AMR, AU, CAF."""
+
+
+def check_media(examples: Iterable[Example], names: Iterable[object]) -> Iterator[Example]:
+    """Yield the examples of a data set, which says by their media which files are opened, and often sent to a server.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        The examples.
+    names : iterable
+        Values of the parameters of the data set, and the folders of models and metrics. Media lie in them and beside the files among
+        them, or in the caches of the harness and of the hub; values that are no path are ignored.
+
+    Raises
+    ------
+    InputError
+        For a file outside of these folders, links resolved, and for a cell of another data set. A relative name without a file is that
+        of a file in the folder of an adapter, which :func:`media_file` checks.
+    """
+    texts = {name for name in names if isinstance(name, str)}
+    folders = [name if os.path.isdir(name) else os.path.dirname(name) or "." for name in texts if os.path.exists(name)]
+    folders += filter(None, (os.environ.get(name) for name in ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE")))
+    folders += [str(cache_folder("media")), os.path.expanduser("~/.cache/huggingface")]
+    roots = tuple({os.path.join(os.path.realpath(folder), "") for folder in folders})
+
+    def is_inside(media: str) -> bool:
+        cell = MediaCell.parse(media)
+        if cell is not None or _HUB.match(media):
+            return cell is None or cell.source.path in texts
+        if not os.path.isabs(media) and ".." not in Path(media).parts and not os.path.lexists(media):
+            return "\0" not in media
+        return "\0" not in media and os.path.realpath(media).startswith(roots)
+
+    for example in examples:
+        if example.media is not None and not is_inside(example.media):
+            raise InputError(
+                f"the media {media_label(example.media)} lies outside of the folders of the data set; "
+                "where it belongs to the data: media_root: FOLDER",
+                f"example '{example.id}'",
+                value=example.media,
+            )
+        yield example
+
+
+def require_media(head: bytes, label: str) -> None:
+    """Raise :class:`InputError` for a file whose first bytes are those of no image, video or sound."""
+    known = suffix_of(head) or _OTHER_FORMATS.match(head)
+    if not known or not _NO_TEXT.search(head[:32]):
+        raise InputError("is no image, video or sound by its content", label)
 
 
 @dataclass(frozen=True)
@@ -126,11 +186,13 @@ def open_media(media: str, folder: Path | None = None) -> IO[bytes]:
     cell = MediaCell.parse(media)
     if cell is not None:
         return io.BytesIO(cell.read())
-    if _HUB in media:
+    if _HUB.match(media):
         fsspec = require("fsspec", extra="datasets", needed_by=f"the file {media}")
         with fsspec.open(media, "rb") as file:
             return io.BytesIO(file.read())
-    return (folder / media if folder is not None else Path(media)).open("rb")
+    file = media_file(media, folder).open("rb")
+    require_media(file.peek(32), file.name)
+    return file
 
 
 def media_file(media: str, folder: Path | None = None) -> Path:
@@ -138,8 +200,11 @@ def media_file(media: str, folder: Path | None = None) -> Path:
 
     Raises as :func:`open_media`; the path of a plain file name is returned without a look at the file.
     """
-    if MediaCell.parse(media) is None and _HUB not in media:
-        return folder / media if folder is not None else Path(media)
+    if MediaCell.parse(media) is None and not _HUB.match(media):
+        path = folder / media if folder is not None else Path(media)
+        if folder is not None and not os.path.isabs(media) and not path.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"leads out of the folder {folder}, to {path.resolve()}", str(path))
+        return path
     with open_media(media) as file:
         return store_media(file.read(), media.rpartition("/")[2])
 
@@ -183,4 +248,4 @@ def media_label(media: str, folder: Path | None = None) -> str:
     cell = MediaCell.parse(media)
     if cell is not None:
         return f"{cell.source.path}: row {cell.row + 1}, {cell.column} {cell.name}"
-    return str(folder / media if folder is not None and _HUB not in media else media)
+    return str(folder / media if folder is not None and not _HUB.match(media) else media)

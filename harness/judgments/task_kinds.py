@@ -98,9 +98,8 @@ def _folder(plan: TaskPlan, several: bool, output: Path | None, default_output: 
 
 
 def rescore(
-    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None,
-    allow_secrets: Sequence[str] = (), allow_code: bool = False,
-) -> Run:  # fmt: skip
+    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None, allow_secrets: Sequence[str] = ()
+) -> Run:
     """Add metrics to a finished run and return it; captions and statistics that the run has are read.
 
     A run that has all the metrics is returned as it is.
@@ -115,7 +114,7 @@ def rescore(
         Draw progress bars on stderr.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`).
-    allow_secrets, allow_code
+    allow_secrets : sequence of str
         See :func:`harness.evaluate`.
 
     Raises
@@ -131,7 +130,7 @@ def rescore(
     if not added:
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished
-    with allow(allow_secrets, code=allow_code):
+    with allow(allow_secrets):
         plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 

@@ -27,6 +27,7 @@ from harness.contracts import (
     needs_whole_task,
 )
 from harness.errors import HarnessError, InputError
+from harness.files.media import check_media
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import warmup
@@ -58,7 +59,7 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     location = f"reader '{plan.spec.dataset.reader}'"
     with bar("reading examples", limit or 0, show=show) as advance:
         reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
-        examples = ExampleStore(reader, location, advance)
+        examples = ExampleStore(check_media(reader, plan.media_places), location, advance)
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
         raise InputError(f"the data set has no examples{cut}", location)

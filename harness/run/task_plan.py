@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from harness.contracts import Adapter, Decoding, Parameters, Reader, Values
+from harness.files.yaml_source import Located
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.spec.models import Spec
 
@@ -40,6 +41,12 @@ class Plan:
         """Return the reader, the labels of the models and the number of decodings."""
         models = [model.label for model in self.models]
         return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}
+
+    @property
+    def media_places(self) -> list[object]:
+        """Values of parameters that may name the data set or folders of media."""
+        images = [plan.params.get("images") for plan in (*self.models, *self.metrics)]
+        return [*(value for _, value in Located(self.spec.dataset.params).walk()), *images]
 
     @cached_property
     def caption_metrics(self) -> tuple[MetricPlan, ...]:

@@ -1,8 +1,8 @@
 """Permissions of the user for what a spec asks for: secrets of the environment, and code in folders that it names.
 
 A spec comes from somebody else as often as not, and says itself to which servers things are sent: that it asks for a key is no
-permission. The user gives it by ``--allow-secret NAME`` and ``--allow-code``, by arguments in Python, or for all runs by the
-environment variables :data:`ALLOWED_SECRETS` and :data:`ALLOWED_CODE`, which a spec cannot set.
+permission. The user allows secrets by ``--allow-secret NAME``, by an argument in Python, or for all runs by the environment variable
+:data:`ALLOWED_SECRETS`, and code by the variable :data:`ALLOWED_CODE`; a spec cannot set them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from harness.contracts import Values
 from harness.errors import InputError
-from harness.files.yaml_source import Located, YamlValue
+
+if TYPE_CHECKING:  # the command line imports this module for every verb
+    from harness.contracts import Values
+    from harness.files.yaml_source import Located, YamlValue
 
 ALLOWED_SECRETS = "HARNESS_ALLOWED_SECRETS"
 """Environment variable: names of environment variables that specs may read, separated by commas."""
@@ -26,24 +28,22 @@ _DEFAULT_HOSTS = {"OPENAI_API_KEY": "api.openai.com"}
 """Usual variable of a service -> its host, to which the key may be sent without permission."""
 _CODE_PARAMETERS = ("trust_remote_code", "jars")
 """Parameters of components that run code of a folder or of the hub."""
-_secrets: ContextVar[frozenset[str]] = ContextVar("_secrets", default=frozenset())
-_code: ContextVar[bool] = ContextVar("_code", default=False)
+_allowed: ContextVar[frozenset[str]] = ContextVar("_allowed", default=frozenset())
 
 
 @contextmanager
-def allow(secrets: Iterable[str] = (), *, code: bool = False) -> Generator[None]:
-    """Context in which specs that are loaded may read these environment variables, and name code where ``code`` is true."""
-    tokens = _secrets.set(_secrets.get() | set(secrets)), _code.set(_code.get() or code)
+def allow(secrets: Iterable[str]) -> Generator[None]:
+    """Context in which specs that are loaded may read these environment variables."""
+    token = _allowed.set(_allowed.get() | set(secrets))
     try:
         yield
     finally:
-        _secrets.reset(tokens[0])
-        _code.reset(tokens[1])
+        _allowed.reset(token)
 
 
 def check_secret(name: str, location: str) -> None:
     """Raise :class:`InputError` for an environment variable that the user has not allowed."""
-    if name not in _secrets.get() and name not in map(str.strip, os.environ.get(ALLOWED_SECRETS, "").split(",")):
+    if name not in _allowed.get() and name not in map(str.strip, os.environ.get(ALLOWED_SECRETS, "").split(",")):
         raise InputError(
             f"the spec asks for the secret {name} of your environment; if it may have it: --allow-secret {name} "
             f"(Python: allow_secrets=['{name}']; for all runs: {ALLOWED_SECRETS}={name})",
@@ -61,19 +61,15 @@ def check_permissions(tree: Located) -> None:
             if isinstance(name, str) and not _is_default_host(name, values.get("base_url")):
                 check_secret(name, tree.where((*key, "api_key_env")))
         for parameter in _CODE_PARAMETERS:
-            if values.get(parameter) and not _code.get() and os.environ.get(ALLOWED_CODE) != "1":
-                raise InputError(
-                    f"{parameter} runs code that the spec names; if you trust it: --allow-code "
-                    f"(Python: allow_code=True; for all runs: {ALLOWED_CODE}=1)",
-                    tree.where((*key, parameter)),
-                    parameter=parameter,
-                )
+            if values.get(parameter) and os.environ.get(ALLOWED_CODE) != "1":
+                text = f"{parameter} runs code that the spec names; if you trust it, set the environment variable {ALLOWED_CODE}=1"
+                raise InputError(text, tree.where((*key, parameter)), parameter=parameter)
 
 
 def _is_default_host(name: str, base_url: object) -> bool:
     """Return True for the usual variable of the service at an address; over http anybody on the way would read the key."""
     try:
-        address = urlsplit(base_url) if isinstance(base_url, str) else None
+        address = urlsplit(str(base_url))
     except ValueError:
         return False
-    return address is not None and address.scheme == "https" and address.hostname == _DEFAULT_HOSTS.get(name)
+    return address.scheme == "https" and address.hostname is not None and address.hostname == _DEFAULT_HOSTS.get(name)

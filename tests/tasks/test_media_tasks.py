@@ -48,7 +48,7 @@ def test_msrvtt_runs_on_videos(root, golden, monkeypatch, tmp_path):
     official = results(root, "msrvtt.yaml", model, f"dataset={{reader: msrvtt, path: {tmp_path}/official.json, split: test}}")
     assert [record["n"] for record in official.results] == [2]
     (reason,) = official.failed.values()
-    assert "video7011.mp4: the video does not decode" in reason
+    assert "video7011.mp4: is no image, video or sound by its content" in reason
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness.contracts import Example
 from harness.contracts.parameters import check_fields
 from harness.errors import InputError
-from harness.files.media import media_label, open_media
+from harness.files.media import media_label, open_media, require_media
 from harness.llm.client import RequestFailed
 from harness_models.shared.inputs.pictures import decode_picture, to_rgb
 from harness_models.shared.inputs.prompts import fill_prompt
@@ -165,7 +165,9 @@ class Messages:
 
     def _video(self, path: Path) -> list[Part]:
         if self.frames == 0:
-            return [video_file_part(path.read_bytes(), mimetypes.guess_type(path.name)[0] or "video/mp4")]
+            content = path.read_bytes()
+            require_media(content[:32], str(path))
+            return [video_file_part(content, mimetypes.guess_type(path.name)[0] or "video/mp4")]
         return frame_parts(video_frames(path, self.frames, self.frame_choice).images, self.max_side)
 
     @staticmethod

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from harness.errors import HarnessError, InputError, require
-from harness.files.media import media_file
+from harness.files.media import media_file, require_media
 
 Medium = Literal["image", "video", "audio"]
 _MORE: dict[str, Medium] = {
@@ -62,7 +62,8 @@ def media_path(name: str, folder: Path | None, medium: Medium) -> Path:
     path = media_file(name, folder)  # of a cell of a data set: a file of the cache
     if path.is_file() or kind_of_name(path) is not None:
         return path
-    return next((candidate for suffix in SUFFIXES[medium] if (candidate := Path(f"{path}{suffix}")).is_file()), path)
+    candidates = (media_file(f"{name}{suffix}", folder) for suffix in SUFFIXES[medium])
+    return next((candidate for candidate in candidates if candidate.is_file()), path)
 
 
 # --------------------------------------------------------------------------- container
@@ -98,6 +99,8 @@ def open_container(source: Source, noun: str) -> Iterator[Any]:
     name = name_of(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise InputError(f"no such {noun}", name)
+    with BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb") as file:
+        require_media(file.read(32), name)  # FFmpeg opens lists of other files and addresses too
     try:
         with av.open(BytesIO(source) if isinstance(source, bytes) else str(source)) as container:
             yield container

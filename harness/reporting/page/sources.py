@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from harness.contracts import CaptionSet, Example
 from harness.errors import HarnessError
+from harness.files.media import check_media
+from harness.files.yaml_source import Located
 from harness.registry import current
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES, open_run_file
@@ -61,6 +63,6 @@ def examples_of(run: Run) -> list[Example]:
         reader: Any = current().create("readers", spec.reader, spec.params)
         if reader.fingerprint() != run.provenance.data.get("fingerprint"):
             return []
-        return list(cast("list[Example]", reader))
+        return list(check_media(reader, (value for _, value in Located(spec.params).walk())))
     except (HarnessError, OSError):  # the run is complete without its data
         return []

@@ -7,14 +7,13 @@ of CLIPScore and max(max over references of cos(caption, reference), 0). PAC-S i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError
-from harness.files.media import MediaCell, media_label, open_media
+from harness.files.media import MediaCell, media_file, media_label, open_media
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.clip import Clip
 
@@ -115,7 +114,7 @@ class ClipScore(MeanMetric):
             raise InputError(f"metric '{self.label}' needs images, and the example '{example}' has none")
         if MediaCell.parse(media) is not None:
             return media
-        file = self.images / media if self.images else Path(media)
+        file = media_file(media, self.images)
         if not file.is_file():
             raise InputError(
                 f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder",

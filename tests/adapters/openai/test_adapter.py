@@ -223,7 +223,7 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server, prices=3)
     with pytest.raises(HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
-    with pytest.raises(InputError, match="example 'x' has no source text"):
+    with pytest.raises(InputError, match="the fields of example 'x' are .id."):
         adapter(server).prepare(TaskView([Example("x", ("a",))], Decoding("sample")))
 
 

@@ -26,7 +26,7 @@ def test_prompts_have_fields():
     example = Example("7", ("r",), source="text", meta={"language": "Latin"})
     messages = Messages(prompt="{id}: {source} in {language}", system="be brief").of(example)
     assert messages == [{"role": "system", "content": "be brief"}, {"role": "user", "content": "7: text in Latin"}]
-    with pytest.raises(InputError, match="example 'x' has no source text for the prompt"):
+    with pytest.raises(InputError, match="the fields of example 'x' are .id."):
         Messages(prompt="{source}").of(Example("x", ("r",)))
     with pytest.raises(InputError, match=r"has '[{]colour}'; the fields of example 'x' are {id}"):
         Messages(prompt="{colour}").of(Example("x", ("r",)))
@@ -63,7 +63,7 @@ def test_files_that_cannot_be_read(tmp_path):
     messages = Messages(prompt="what", folder=tmp_path)
     with pytest.raises(RequestFailed, match=r"gone.png: the image cannot be read \(No such file"):
         messages.of(Example("x", ("r",), media="gone.png"))
-    with pytest.raises(RequestFailed, match=r"broken.png: the image does not decode"):
+    with pytest.raises(RequestFailed, match=r"broken.png: is no image, video or sound by its content"):
         messages.of(Example("x", ("r",), media="broken.png"))
 
 

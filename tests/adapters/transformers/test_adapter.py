@@ -136,7 +136,7 @@ def test_the_message_names_the_missing_key_of_a_prompt(folders):
     assert adapter.builder.text(Example("x", ("a",), source="a cat", meta={"tone": "red"})) == "a cat red"
     with pytest.raises(InputError, match="has .{tone}.; the fields of example .e0. are"):
         list(adapter.generate(EXAMPLES, Decoding(), range(5)))
-    with pytest.raises(InputError, match="example 'n' has no source text"):
+    with pytest.raises(InputError, match="the fields of example 'n' are"):
         list(build(folders, "t5").generate([Example("n", ("a",))], Decoding(), [0]))
 
 
@@ -149,7 +149,7 @@ def test_images_that_do_not_decode_are_failures(folders):
     ]
     results = list(build(folders, "ved").generate(examples, Decoding(), range(4)))
     broken, missing = results[1:3]
-    assert isinstance(broken, Failure) and "broken.png: the image does not decode" in broken.reason
+    assert isinstance(broken, Failure) and "broken.png: is no image, video or sound by its content" in broken.reason
     assert isinstance(missing, Failure) and "gone.png: no such image" in missing.reason
     last = results[3]
     assert isinstance(last, Generation)

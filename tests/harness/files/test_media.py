@@ -9,9 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.files.dataset_source import DatasetSource
-from harness.files.media import MediaCell, encoded_content, media_file, media_label, open_media, store_media, suffix_of
+from harness.files.media import (
+    MediaCell,
+    check_media,
+    encoded_content,
+    media_file,
+    media_label,
+    open_media,
+    require_media,
+    store_media,
+    suffix_of,
+)
 
 datasets = pytest.importorskip("datasets")
 
@@ -28,6 +39,9 @@ def cell(tmp_path):
     data = datasets.Dataset.from_dict({"id": [1, 2], "audio": rows}).cast_column("audio", datasets.Audio())
     data.save_to_disk(str(tmp_path / "a folder"))
     return MediaCell(DatasetSource(str(tmp_path / "a folder"), split="train"), "audio", 1, "b c.wav")
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
 def content(media, folder=None):
@@ -51,11 +65,131 @@ def test_a_cell_is_read_here_and_in_another_process(cell):
 
 
 def test_a_file_is_opened_in_its_folder(tmp_path):
-    (tmp_path / "a.png").write_bytes(b"image")
-    assert content("a.png", tmp_path) == content(str(tmp_path / "a.png")) == b"image"
+    (tmp_path / "a.png").write_bytes(PNG)
+    assert content("a.png", tmp_path) == content(str(tmp_path / "a.png")) == PNG
     assert media_file("a.png", tmp_path) == tmp_path / "a.png"
     with pytest.raises(FileNotFoundError):
         open_media("b.png", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root:x:0:0:root:/root",
+        "",
+        "#EXTM3U\nhttp://host/",
+        "BMW is a car",
+        "P5 is next",
+        "I am free",
+        "FLVs and GIFs",
+        "GIF87a",
+        "ID3 tags",
+    ],
+)
+def test_a_file_that_is_no_media_is_not_opened(tmp_path, text):
+    (tmp_path / "a.png").write_text(text)
+    for folder, name in ((tmp_path, "a.png"), (None, str(tmp_path / "a.png"))):
+        with pytest.raises(InputError, match=r"a\.png: is no image, video or sound by its content"):
+            open_media(name, folder)
+
+
+HEADS = [
+    PNG,
+    b"\xff\xd8\xff\xe0\0\x10JFIF",
+    b"GIF89a\x01\0\x01\0",
+    b"RIFF\x24\0\0\0WEBPVP8 ",
+    b"RIFF\x24\0\0\0WAVEfmt ",
+    b"fLaC\0\0\0\x22",
+    b"OggS\0\x02",
+    b"ID3\x04\0",
+    b"\xff\xfb\x90\x64\0",
+    b"\xff\xf1\x50\x80\x02",
+    b"\0\0\0\x20ftypisom",
+    b"\0\0\0\x08wide\0\0",
+    b"\x1aE\xdf\xa3\x01",
+    b"RIFF\x24\0\0\0AVI LIST",
+    b"BM\x36\0\0\0",
+    b"II*\0\x08",
+    b"MM\0*\0",
+    b"\0\0\0\x0cjP  ",
+    b"FLV\x01\x05\0",
+    b"\0\0\x01\xba\x44",
+    b"G@\0\x10\0",
+    b"0&\xb2u\x8ef\xcf\x11",
+    b"FORM\0\0\x01\0AIFFCOMM",
+    b"#!AMR\n\x04",
+    b".snd\0\0\0\x18",
+    b"caff\0\x01",
+    b"P6\n8 8\n255\n\0\x01",
+]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_the_formats_of_media_are_known_by_their_first_bytes(head):
+    require_media(head, "a")
+
+
+def test_a_media_name_does_not_lead_out_of_its_folder(tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    (folder / "a.png").write_bytes(PNG)
+    (folder / "inside.png").symlink_to("a.png")
+    (tmp_path / "alias").symlink_to(folder)
+    for name in ("../secret.png", "link.png"):
+        for function in (open_media, media_file):
+            with pytest.raises(InputError, match=f"leads out of the folder {folder}, to {tmp_path}/secret.png"):
+                function(name, folder)
+    for name, place in (("a.png", folder), ("inside.png", folder), ("a.png", tmp_path / "alias"), ("images/link.png", tmp_path)):
+        assert content(name, place) == PNG
+
+
+def check(media: str | None, *names: object) -> None:
+    """Check one media name against the parameters of its data set."""
+    (example,) = check_media([Example("7", ("r",), media)], names)
+    assert example.media == media
+
+
+def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("data/captions.json", "data/images/1.png", "data/link.png", "home/secret.png", "home/1.png"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(PNG) if name != "data/link.png" else path.symlink_to("../home/secret.png")
+    data = str(tmp_path / "data")
+    captions = f"{data}/captions.json"
+    other = str(tmp_path / "home")
+    cell = MediaCell(DatasetSource(other), "image", 0, "x").text
+    relative = ["data/images/1.png", "not there.png", "deep/not there.png", "3dshapes:12"]
+    hub = ["hf://datasets/a/b.png", "zip://a.png::hf://datasets/a/b.zip"]
+    for media in (None, f"{data}/images/1.png", f"{data}/not there.png", *relative, *hub):
+        check(media, captions, None, 3, ["x"])
+    links = [f"{data}/link.png", "data/link.png"]
+    for media in (
+        "/etc/passwd",
+        f"{data}/../home/1.png",
+        "../x.png",
+        "home/1.png",
+        str(tmp_path),
+        f"{data}2/1.png",
+        "a\0b",
+        "/a\0b",
+        cell,
+        *links,
+    ):
+        with pytest.raises(InputError, match=r"^example '7': the media .* lies outside of the folders of the data set; where it belongs"):
+            check(media, captions)
+    check("home/1.png", captions, str(tmp_path / "home"))  # media_root, or images of a model
+    check(f"{data}/link.png", captions, str(tmp_path / "home"))
+    check(cell, other)
+
+
+@pytest.mark.parametrize("name", ["http://host/?hf://x", "file:///etc/passwd?hf://"])
+def test_an_address_that_contains_that_of_the_hub_is_the_name_of_a_file(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)  # no import: nothing is asked for
+    with pytest.raises(FileNotFoundError):
+        open_media(name)
 
 
 def test_a_cell_becomes_a_file_once(cell, tmp_path):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import gzip
 import resource
+import socket
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -177,44 +177,32 @@ def test_a_reply_without_end(raw, monkeypatch):
     assert server.connections == 1
 
 
-def compressed(body: bytes, encoding: str = "gzip") -> bytes:
+def compressed(body: bytes, encoding: str) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (encoding.encode(), len(body)) + body
 
 
-def test_a_compressed_reply_is_read(raw):
-    server = raw(
-        lambda server, connection, number: (read_request(connection), connection.sendall(compressed(gzip.compress(b'{"answer": 4}'))))
-    )
-    assert ask(client(server.url), {}) == [4]
-
-
-@pytest.mark.parametrize(
-    ("encoding", "layers", "message"),
-    [
-        ("gzip", 1, "the reply is larger than 64 MiB after decompression"),
-        ("gzip, gzip", 2, "the reply is compressed by 'gzip, gzip'; this client accepts gzip"),
-        ("br", 1, "the reply is compressed by 'br'; this client accepts gzip"),
-    ],
-)
-def test_a_reply_that_inflates_without_bound(raw, encoding, layers, message):
+@pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip", "br", "deflate"])
+def test_a_reply_that_would_inflate_without_bound(raw, encoding):
     packer = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     bomb = b"".join(packer.compress(b" " * 2**20) for _ in range(512)) + packer.flush()
-    for _ in range(layers - 1):
-        bomb = gzip.compress(bomb, 6)
     server = raw(lambda server, connection, number: (read_request(connection), connection.sendall(compressed(bomb, encoding))))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert str(failure(client(server.url))) == message
+    assert str(failure(client(server.url))) == f"the reply is compressed ({encoding}), which was not asked for"
     assert server.connections == 1
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB above the highest so far
-    assert grown < 200 * 1024
+    assert grown < 64 * 1024
 
 
-def test_a_damaged_compressed_reply_is_repeated(raw):
+def test_no_compression_is_asked_for(raw):
+    seen: list[bytes] = []
+
     def play(server, connection, number):
+        seen.append(connection.recv(65536, socket.MSG_PEEK))
         read_request(connection)
-        connection.sendall(compressed(b"no gzip") if number == 0 else reply({"answer": 6}))
+        connection.sendall(reply({"answer": 6}))
 
     assert ask(client(raw(play).url), {}) == [6]
+    assert b"accept-encoding: identity\r\n" in seen[0].lower()
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])

@@ -37,10 +37,7 @@ def refusal(name: str) -> str:
     )
 
 
-CODE = (
-    "trust_remote_code runs code that the spec names; if you trust it: --allow-code "
-    "(Python: allow_code=True; for all runs: HARNESS_ALLOW_CODE=1)"
-)
+CODE = "trust_remote_code runs code that the spec names; if you trust it, set the environment variable HARNESS_ALLOW_CODE=1"
 
 
 @pytest.fixture
@@ -120,41 +117,42 @@ def test_a_spec_runs_no_code_that_the_user_has_not_allowed(keyed, capsys, monkey
     write(keyed, "{trust_remote_code: true}")
     assert main(["run", "s.yaml"]) == 2
     assert capsys.readouterr().err == f"harness: s.yaml:6: {CODE}\n"
-    assert main(["validate", "s.yaml", "--allow-code"]) == 0
-    assert api.plans("s.yaml", allow_code=True)
     (keyed / "m.yaml").write_text(BASE.replace("[length]", "[{spice: {jars: folder}}]") + "models: [echo]\n")
     with pytest.raises(InputError, match=r"^m.yaml:3: jars runs code that the spec names"):
         api.plans("m.yaml")
     monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
-    assert api.plans("s.yaml")
+    assert main(["validate", "s.yaml"]) == 0
     write(keyed, "{trust_remote_code: false}")
     monkeypatch.delenv("HARNESS_ALLOW_CODE")
     assert api.plans("s.yaml")
 
 
-def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(keyed, capsys):
+def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(keyed, capsys, monkeypatch):
     write(keyed, "{api_key_env: PLACE, trust_remote_code: true}")
-    assert main(["run", "s.yaml", "--output", "out", "--allow-secret", "PLACE", "--allow-code"]) == 0
+    monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
+    assert main(["run", "s.yaml", "--output", "out", "--allow-secret", "PLACE"]) == 0
     for index in (1, 2):
-        command = ["run", "s.yaml", "--output", f"part{index}", "--shard", f"{index}/2", "--allow-secret", "PLACE", "--allow-code"]
-        assert main(command) == 0
+        assert main(["run", "s.yaml", "--output", f"part{index}", "--shard", f"{index}/2", "--allow-secret", "PLACE"]) == 0
     capsys.readouterr()
-    for command in (["rescore", "out", "-m", "distinct"], ["merge", "part1", "part2", "--output", "whole"]):
+    verbs = (["rescore", "out", "-m", "distinct"], ["merge", "part1", "part2", "--output", "whole"])
+    monkeypatch.setenv("HARNESS_ALLOW_CODE", "0")
+    for command in verbs:
         assert main(command) == 2
         assert capsys.readouterr().err == f"harness: manifest.json: {refusal('PLACE')}\n"
         assert main([*command, "--allow-secret", "PLACE"]) == 2
         assert capsys.readouterr().err == f"harness: manifest.json: {CODE}\n"
+    monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
     shutil.copytree("out", "copy")
     with pytest.raises(InputError, match="asks for the secret PLACE"):
         harness.rescore("copy", ["distinct"])
-    assert len(harness.rescore("copy", ["distinct"], allow_secrets=["PLACE"], allow_code=True).records) > 1
-    for command in (["rescore", "out", "-m", "distinct"], ["merge", "part1", "part2", "--output", "whole"]):
-        assert main([*command, "--allow-secret", "PLACE", "--allow-code"]) == 0
+    assert len(harness.rescore("copy", ["distinct"], allow_secrets=["PLACE"]).records) > 1
+    for command in verbs:
+        assert main([*command, "--allow-secret", "PLACE"]) == 0
 
 
 def test_permissions_add_up_and_end(keyed):
-    write(keyed, "{api_key_env: PLACE, base_url: '${AWS_SECRET_ACCESS_KEY}', trust_remote_code: true}")
-    with allow(["PLACE"], code=True):
+    write(keyed, "{api_key_env: PLACE, base_url: '${AWS_SECRET_ACCESS_KEY}'}")
+    with allow(["PLACE"]):
         with allow(["AWS_SECRET_ACCESS_KEY"]):
             assert api.plans("s.yaml")
         with pytest.raises(InputError, match="AWS_SECRET_ACCESS_KEY"):

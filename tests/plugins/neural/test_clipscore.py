@@ -64,7 +64,7 @@ def test_pac_score_is_clipscore_with_factor_two(pictures):
             "gone.png",
             r"gone\.png: no such image \(example 'x'\); set the parameter images of 'clipscore' to its folder",
         ),
-        ("broken.png", r"broken\.png: the image cannot be decoded"),
+        ("broken.png", r"broken\.png: is no image, video or sound by its content"),
     ],
 )
 def test_an_unreadable_image_is_an_input_error(pictures, media, message):

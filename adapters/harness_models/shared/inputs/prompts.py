@@ -20,16 +20,14 @@ def fill_prompt(prompt: str, example: Example) -> str:
 
     Raises :class:`InputError` for a field that the example does not have, and for other text in braces.
     """
-    values = {**example.meta, "source": example.source, "id": example.id}
+    values = {**example.meta, "id": example.id, **({} if example.source is None else {"source": example.source})}
 
     def fill(place: re.Match[str]) -> str:
         name = place[1]
         if place[0] in ("{{", "}}"):
             return place[0][0]
-        if name == "source" and example.source is None:
-            raise InputError(f"example '{example.id}' has no source text for the prompt {prompt!r}", parameter="prompt")
         if name not in values:
-            fields = ", ".join(f"{{{key}}}" for key in sorted(values) if key != "source" or example.source is not None)
+            fields = ", ".join(f"{{{key}}}" for key in sorted(values))
             raise InputError(
                 f"the prompt {prompt!r} has '{place[0]}'; the fields of example '{example.id}' are {fields}; a brace is written twice",
                 parameter="prompt",

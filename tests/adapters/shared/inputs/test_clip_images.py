@@ -38,7 +38,7 @@ def test_a_failure_takes_the_place_of_its_image(folder: Path):
     assert isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
     assert first.ndim == 1 and first.dtype == torch.float32
     torch.testing.assert_close(first, second)
-    assert isinstance(broken, Failure) and "broken.jpg: the image does not decode" in broken.reason
+    assert isinstance(broken, Failure) and "broken.jpg: is no image, video or sound by its content" in broken.reason
     assert isinstance(missing, Failure) and "missing.png: no such image" in missing.reason
     assert images.encode([]) == []
 

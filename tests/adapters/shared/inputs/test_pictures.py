@@ -22,7 +22,7 @@ def test_an_image_is_read_in_rgb(tmp_path):
     [
         (None, "names no image"),
         ("gone.png", "gone.png: no such image"),
-        ("text.png", "text.png: the image does not decode"),
+        ("text.png", "text.png: is no image, video or sound by its content"),
         ("short.png", "short.png: the image does not decode"),
         ("huge.png", "huge.png: the image does not decode (DecompressionBombError"),
     ],

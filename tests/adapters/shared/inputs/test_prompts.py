@@ -22,7 +22,7 @@ def test_braces_are_written_twice():
 
 
 def test_a_source_that_the_example_lacks_is_refused():
-    with pytest.raises(InputError, match="example '7' has no source text for the prompt '{source}'"):
+    with pytest.raises(InputError, match="has '{source}'; the fields of example '7' are {id}"):
         fill_prompt("{source}", Example("7", ("r",)))
 
 
