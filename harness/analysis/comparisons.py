@@ -41,7 +41,7 @@ class Comparison(Parameters):
     system_b: str
     higher_is_better: bool | None
     sizes_differ: bool
-    """True for numbers without a common scale: other set sizes, or other numbers of references."""
+    """True for numbers without a common scale: other set sizes, or state that was fitted on other references; :attr:`note` says which."""
     a: float | None
     """Number of system A on the common examples."""
     b: float | None
