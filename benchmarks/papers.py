@@ -123,7 +123,7 @@ def differences(runs: Iterable[Run]) -> dict[str, str]:
                 continue
             bare = view_table(view.model_copy(update={"reference": {}}), run.records)
             rows = [(str(label), [float(str(value) or "nan") for value in values]) for label, *values in bare.data[1:]]
-            value, row, column = largest_difference(rows, bare.headers[1:], table, run.provenance.task)
+            value, row, column = largest_difference(rows, list(map(str, bare.data[0][1:])), table, run.provenance.task)
             if math.isnan(value) or value <= best.get(table.source, (-1.0, ""))[0]:
                 continue
             count = max(record.n for record in run.records)

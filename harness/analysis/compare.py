@@ -364,8 +364,8 @@ class _Frame:
 
     def state_difference(self, pair: Pair, metric: str) -> str:
         """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
-        one, other = pair.one.run, pair.other.run
-        return "" if one is other else state_difference(one, other, self._metric(pair.one, metric))
+        runs = pair.one.run, pair.other.run
+        return "" if runs[0] is runs[1] else state_difference(*runs, self._metric(pair.one, metric))
 
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)

@@ -40,7 +40,7 @@ class Comparison:
     system_b: str
     higher_is_better: bool | None
     sizes_differ: bool = False
-    """True for numbers without a common scale: other set sizes, or other numbers of references."""
+    """True for numbers without a common scale: other set sizes, or state that was fitted on other references; :attr:`note` says which."""
     a: float | None = None
     """Number of system A on the common examples."""
     b: float | None = None

@@ -117,6 +117,6 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
             return sign * np.asarray(metric.metric.reduce(stats, weights), dtype=np.float64)
 
         system_values = reduce
-    counted = [(len(item.candidates), len(item.references)) for item in sets.sets]
-    columns = zip(SET_SIZES, np.array(counted)[sets.index[:, 0, 0]].T)
+    lengths = [(len(item.candidates), len(item.references)) for item in sets.sets]
+    columns = zip(SET_SIZES, np.array(lengths)[sets.index[:, 0, 0]].T)
     return MetricScores(scores, system_values, {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())})

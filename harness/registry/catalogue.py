@@ -105,8 +105,8 @@ class Registry:
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
             # Labels of tables, such as TRM (METEOR), begin with the name of their component.
-            composed = next((entry.name for entry in self.match_entries(kind, re.split(r" ?[(\[]", name)[0])), None)
-            nearest = composed or nearest_name(name, names) or nearest_name(name.lower(), names)
+            component = next((entry.name for entry in self.match_entries(kind, re.split(r" ?[(\[]", name)[0])), None)
+            nearest = component or nearest_name(name, names) or nearest_name(name.lower(), names)
             hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
             raise UnknownName(
                 f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint),

@@ -166,12 +166,12 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
         published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
         table = number_table(view, view.x, heads, [*rows, *published])
     # Published values are found by code labels, which the data keep; people read names.
-    shown, names = shown_view(view, records), shown_names(records) if view.x == "metric" else {}
-    titles = {group.label or str(view.y): group.name or str(shown.y) for group in groups}
+    display, names = shown_view(view, records), shown_names(records) if view.x == "metric" else {}
+    titles = {group.label or str(view.y): group.name or str(display.y) for group in groups}
     return replace(
         table,
-        title=shown.heading,
-        headers=[shown.x, *(names.get(head, head) for head in heads)],
+        title=display.heading,
+        headers=[display.x, *(names.get(head, head) for head in heads)],
         rows=[[titles.get(row[0], row[0]), *row[1:]] for row in table.rows],
     )
 

@@ -47,11 +47,11 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
-    shown, names, direction = shown_view(view, records), shown_names(records), directions(records)
+    display, names, direction = shown_view(view, records), shown_names(records), directions(records)
     if view.x == "metric":
         groups = [replace(group, x=tuple(names[str(label)] for label in group.x)) for group in groups]
-    build = partial(build_view, shown, groups, {names[label]: value for label, value in direction.items()})
-    return Chart("view", shown.heading, view.remark, "views", build)
+    build = partial(build_view, display, groups, {names[label]: value for label, value in direction.items()})
+    return Chart("view", display.heading, view.remark, "views", build)
 
 
 def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
