@@ -1,18 +1,22 @@
 """Cost of large runs: time and memory by the number of examples, executors, kills, resume.
 
     python -m benchmarks.scale [--examples 1000000] [--only growth,sets,digits,ray,kills,resume] [--work FOLDER]
+    python -m benchmarks.scale --examples 1000000 --distinct
 
 A million examples take about an hour on two cores; the default, 20,000, prints the same figures in some minutes.
 
-Data are captions of the COCO test images (the shipped sample without them), drawn with replacement by a seed. Every run is a
-process of its own, whose peak memory is read from the operating system. Times are of one session: compare them by ratios alone.
+Data are captions of the COCO test images (the shipped sample without them), drawn with replacement by a seed; with ``--distinct``
+chains of their word pairs, without repetition. Every run is a process of its own, whose peak memory is read from the operating
+system. Times are of one session: compare them by ratios alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -61,6 +65,36 @@ def source() -> tuple[list[list[str]], list[str]]:
     for annotation in sample["annotations"]:
         texts[annotation["image_id"]].append(annotation["caption"])
     return [item[:5] for item in texts.values()], [item[-1] for item in texts.values()]
+
+
+def distinct_captions(seed: int = 0) -> Iterator[str]:
+    """Yield captions that all differ: chains of word pairs of the references, so that n-grams of three and more words grow without end."""
+    successors: dict[str, list[str]] = {}
+    for text in itertools.chain.from_iterable(source()[0]):
+        words = ["", *text.lower().rstrip(" .").split(), ""]
+        for word, successor in itertools.pairwise(words):
+            successors.setdefault(word, []).append(successor)
+    draw, seen = random.Random(seed).random, set[int]()
+    while True:
+        words, word = list[str](), ""
+        while len(words) < 30 and (word := successors[word][int(draw() * len(successors[word]))]):
+            words.append(word)
+        text = " ".join(words)
+        if len(words) > 4 and hash(text) not in seen:
+            seen.add(hash(text))
+            yield text
+
+
+def write_distinct(folder: Path, examples: int) -> int:
+    """Write 1 + 5 distinct captions of each example as JSON Lines; return the bytes of the captions."""
+    texts, size = distinct_captions(), 0
+    with open(folder / "references.jsonl", "w") as refs, open(folder / "predictions.jsonl", "w") as preds:
+        for number in range(examples):
+            candidate, *references = itertools.islice(texts, 6)
+            refs.write(json.dumps({"id": str(number), "references": references}) + "\n")
+            preds.write(json.dumps({"id": str(number), "candidates": [candidate]}) + "\n")
+            size += len(candidate) + sum(map(len, references))
+    return size
 
 
 def write_data(folder: Path, examples: int, candidates: int, seed: int = 0) -> int:
@@ -115,15 +149,15 @@ def folder_bytes(folder: Path) -> int:
 
 
 # --------------------------------------------------------------------------- sections
-def growth(work: Path, examples: int) -> Iterator[str]:
+def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
     """BLEU, ROUGE-L, CIDEr and METEOR with intervals on 1 + 5 captions, by the number of examples."""
-    yield "1 + 5 captions, BLEU-4, ROUGE-L, CIDEr, METEOR with intervals"
+    yield f"1 + 5 {'distinct ' if distinct else ''}captions, BLEU-4, ROUGE-L, CIDEr, METEOR with intervals"
     costs: dict[int, Measured] = {}
     sizes = sorted({max(SMALL, examples // 100), max(SMALL, examples // 10), examples})
     for size in sizes:
         folder = work / f"growth{size}"
         folder.mkdir()
-        bytes_of_captions = write_data(folder, size, 1)
+        bytes_of_captions = write_distinct(folder, size) if distinct else write_data(folder, size, 1)
         cost = costs[size] = run("run", str(write_spec(folder, PLAIN)), "--output", str(folder / "run"))
         disk = folder_bytes(folder / "run") / bytes_of_captions
         yield (
@@ -324,6 +358,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=20_000, metavar="N")
     parser.add_argument("--only", default="", metavar="SECTION,...", help=f"of {', '.join(SECTIONS)}")
+    parser.add_argument("--distinct", action="store_true", help="growth of memory on captions that all differ, and nothing else")
     parser.add_argument("--work", metavar="FOLDER", help="folder of the data and runs (default: a temporary one)")
     args = parser.parse_args()
     names = args.only.split(",") if args.only else list(SECTIONS)
@@ -331,6 +366,10 @@ def main() -> int:
     if unknown:
         parser.error(f"no section {', '.join(unknown)}; sections are {', '.join(SECTIONS)}")
     with tempfile.TemporaryDirectory(dir=args.work) as folder:
+        if args.distinct:
+            for line in growth(Path(folder), args.examples, distinct=True):
+                print(line, flush=True)
+            return 0
         for name in names:
             for line in globals()[name](Path(folder), args.examples):
                 print(line, flush=True)

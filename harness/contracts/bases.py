@@ -123,8 +123,8 @@ class _NamedBySpec(Parameterised):
         texts, has_vectors = n + m, "embeddings" in self.spec.needs
         pairs = texts**2 if self.spec.level == "set" else 0
         seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
-        kept = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
-        return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, kept=kept)
+        corpus = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
+        return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, corpus=corpus)
 
 
 class MeanMetric(_NamedBySpec):

@@ -81,10 +81,10 @@ class Cost:
     """Peak memory per example of a batch, such as its matrix of distances."""
     fixed: float = 0.0
     """Peak memory that does not grow with the batch: examples are scored one after the other, or in blocks of bounded size."""
-    kept: float = 200.0
+    corpus: float = 200.0
     """Bytes that stay until the number is known: statistics, objects, document frequencies."""
     advice: str = "fewer or shorter texts"
-    """What to change where this is too much, for the end of a message."""
+    """Remedy where this is too much, for the end of a message."""
 
 
 @runtime_checkable

@@ -32,19 +32,16 @@ class BoundedGzip(gzip.GzipFile):
             return b"".join(iter(lambda: self.read(1 << 20), b""))
         data = super().read(size)
         if self.tell() > max(UNCHECKED_BYTES, MAX_RATIO * os.lseek(self.fileno(), 0, os.SEEK_CUR)):
-            advice = f"more than {MAX_RATIO} times its size; expected captions: where it is right, decompress it (gunzip)"
-            raise InputError(f"the gzip file expands to {advice}", str(self.name))
+            raise InputError(f"the gzip file expands to more than {MAX_RATIO} times its size; if that is right, gunzip it", str(self.name))
         return data
 
 
 def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
     """Yield the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
-    number = 1
-    while line := file.readline(MAX_LINE + 1):
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), file.read(0)), 1):
         if len(line) > MAX_LINE:
             raise InputError(f"the line is longer than {MAX_LINE >> 20} MiB; expected one record per line", f"{location}:{number}")
         yield number, line
-        number += 1
 
 
 def check_expansion(archive: zipfile.ZipFile) -> None:

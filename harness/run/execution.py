@@ -13,6 +13,7 @@ from harness.registry.hooks import Plugins
 from harness.run.executor import ExecutorOptions
 from harness.run.finished import Run
 from harness.run.shard_grid import Part, ShardGrid, grid_of
+from harness.run.warmup import import_lazy_parts
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -111,6 +112,7 @@ def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], RayClust
         return
     from harness.run.ray_executor import RayCluster
 
+    import_lazy_parts()
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(RayCluster, options)
         try:

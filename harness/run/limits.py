@@ -29,14 +29,12 @@ def check_example(label: str, metric: Metric, n: int, m: int, tokens: int, *, te
     cost = cost_of(metric, n, m, tokens, tested=tested)
     limit, memory = _max_seconds(), available_memory()
     subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
-    if cost.bytes + cost.fixed > memory:
-        needed = memory_text(cost.bytes + cost.fixed)
-        raise HarnessError(f"{subject} needs about {needed} of memory, and {memory_text(memory)} are free; expected {cost.advice}")
+    if (needed := cost.bytes + cost.fixed) > memory:
+        excess = f"needs about {memory_text(needed)} of memory, and {memory_text(memory)} are free"
+        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
     if cost.seconds > limit:
-        raise HarnessError(
-            f"{subject} takes about {duration_text(cost.seconds)} for one example, more than {limit:g} s; expected {cost.advice} "
-            "(the environment variable HARNESS_EXAMPLE_SECONDS sets another limit)"
-        )
+        excess = f"takes about {duration_text(cost.seconds)} for one example, more than {limit:g} s (HARNESS_EXAMPLE_SECONDS)"
+        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
 
 
 def _max_seconds() -> float:

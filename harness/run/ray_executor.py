@@ -68,20 +68,21 @@ class RayCluster:
         ray = self.ray
         if ray.is_initialized():
             return
-        settings: dict[str, RayObject] = {
-            "logging_level": logging.ERROR,
-            "log_to_driver": False,
-            "include_dashboard": False,
-        }
+        settings: dict[str, RayObject] = {"logging_level": logging.ERROR, "log_to_driver": False}
         address = self.options.address
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         if address is None:
             self._started = True
-            ray.init(address="local", num_cpus=self.options.count, object_store_memory=_store_bytes(), **settings)
+            settings |= {"num_cpus": self.options.count, "object_store_memory": _store_bytes(), "include_dashboard": False}
+            try:
+                ray.init(address="local", **settings)
+            except Exception as error:  # Ray raises a bare Exception where a node does not start in time
+                self.close()
+                raise InputError(f"Ray does not start on this machine: {_cause(error)}; run again, or with --executor process") from error
             return
         _check_reachable(address)
         try:
-            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
+            ray.init(address=address, **settings)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
             hint = "" if "RAY_AUTH_MODE" in os.environ else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
             raise InputError(f"no Ray cluster answers at '{address}': {error}{hint}", value=address) from None

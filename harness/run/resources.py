@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from harness.contracts import Cost, Metric, cost_of
 from harness.errors import HarnessError
 from harness.run.example_store import ExampleStore
 from harness.run.limits import check_example, duration_text, memory_text
-from harness.run.score import BATCH, MAX_BATCH_PAIRS, depends_on_all_examples, is_tested
+from harness.run.score import BATCH, MAX_BATCH_PAIRS, MIN_DRAWS, depends_on_all_examples, is_tested
 from harness.run.shard_grid import BYTES_PER_TEXT, available_memory, grid_of
 from harness.run.task_plan import Plan
 from harness.spec.models import SignificanceSpec
-from harness.stats import permutation
 
 _PROCESS_BYTES = 200e6
 """Memory of a process with its libraries."""
@@ -51,14 +51,14 @@ def estimate(plan: Plan, examples: ExampleStore) -> Estimate:
     n, m = _largest_sizes(plan, examples)
     count, systems = len(examples), len(plan.models) * len(plan.decodings) * len(plan.reference_counts)
     texts, significance = m + n * systems, plan.spec.significance
-    seconds = largest = kept = 0.0
+    seconds = largest = corpus = 0.0
     for item in plan.caption_metrics:
         cost = cost_of(item.metric, n, m, examples.words, tested=is_tested(item.metric, significance))
         seconds += count * systems * (cost.seconds + _test_seconds(item.metric, significance, cost, n, m, count))
         largest = max(largest, min(BATCH, count, 1 + MAX_BATCH_PAIRS // (n + m) ** 2) * cost.bytes + cost.fixed)
-        kept = max(kept, cost.kept)
+        corpus = max(corpus, cost.corpus)
     shard = BYTES_PER_TEXT * texts * min(count, grid_of(count, texts).size)
-    return Estimate(seconds, _PROCESS_BYTES + shard + largest + (kept + _EXAMPLE_BYTES) * count)
+    return Estimate(seconds, _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count)
 
 
 def _largest_sizes(plan: Plan, examples: ExampleStore) -> tuple[int, int]:
@@ -68,10 +68,8 @@ def _largest_sizes(plan: Plan, examples: ExampleStore) -> tuple[int, int]:
 
 def _test_seconds(metric: Metric, significance: SignificanceSpec, cost: Cost, n: int, m: int, examples: int) -> float:
     """Return the time of the permutation test of one example."""
-    if not is_tested(metric, significance):
-        return 0.0
-    total = permutation.count(n, m)
+    total = math.comb(n + m, n) if is_tested(metric, significance) else 0
     relabelings = total if significance.method == "exact" and total <= significance.budget else min(total, significance.draws)
     if depends_on_all_examples(metric, significance):  # texts are scored again
-        return cost.seconds * min(relabelings, max(99, significance.scorings // max(1, examples)))
+        return cost.seconds * min(relabelings, max(MIN_DRAWS, significance.scorings // max(1, examples)))
     return _LABEL_SECONDS * relabelings

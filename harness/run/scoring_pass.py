@@ -77,6 +77,8 @@ class ScoringPass:
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
+            if len(self.shards) > 1:  # the numbers need statistics alone, and the table of n-grams is as large as they are
+                self.__dict__.pop("fit", None)
 
     @cached_property
     def fit(self) -> CorpusFit:

@@ -1,6 +1,8 @@
 // Numbers of 64-bit keys: open addressing.
 #pragma once
 
+#include <cstdint>
+
 #include <bit>
 #include <vector>
 
@@ -88,6 +90,47 @@ class KeyMap {
   std::vector<uint64_t> keys_ = std::vector<uint64_t>(64, FREE);
   std::vector<Id> values_ = std::vector<Id>(64, -1);
   size_t mask_ = 63, size_ = 0;
+};
+
+// Places of 64-bit keys in an array of the owner, which every call gets: a slot takes 4 bytes, for tables of many millions of keys.
+class KeyPlaces {
+ public:
+  // The place of a key, -1 for one that is new: the caller sets it to the size of the array and adds the key there. There is room.
+  Id& operator()(uint64_t key, const std::vector<uint64_t>& keys) { return slots_[slot(key, keys)]; }
+
+  // Makes room for `count` more keys.
+  void reserve(size_t count, const std::vector<uint64_t>& keys) {
+    const size_t wanted = 4 * (keys.size() + count) / 3 + 1;  // at most three of four slots are taken
+    if (wanted <= slots_.size()) return;
+    slots_ = {};  // the places follow from the keys: both tables are never there at once
+    slots_.assign(std::bit_ceil(wanted), -1);
+    for (size_t place = 0; place < keys.size(); ++place) (*this)(keys[place], keys) = static_cast<Id>(place);
+  }
+
+  // Removes a key, which is still in the array. Later keys of its probe sequence move up, so that they are still found.
+  void remove(uint64_t key, const std::vector<uint64_t>& keys) {
+    size_t hole = slot(key, keys);
+    for (size_t place = next(hole); slots_[place] >= 0; place = next(place)) {
+      const size_t steps = (place - mix(keys[slots_[place]])) & mask();  // from the first slot of the key
+      if (steps < ((place - hole) & mask())) continue;                   // which lies behind the hole
+      slots_[hole] = slots_[place];
+      hole = place;
+    }
+    slots_[hole] = -1;
+  }
+
+ private:
+  size_t mask() const { return slots_.size() - 1; }
+  size_t next(size_t place) const { return (place + 1) & mask(); }
+
+  // The slot of a key, or the free one where it belongs.
+  size_t slot(uint64_t key, const std::vector<uint64_t>& keys) const {
+    size_t place = mix(key) & mask();
+    while (slots_[place] >= 0 && keys[slots_[place]] != key) place = next(place);
+    return place;
+  }
+
+  std::vector<Id> slots_ = std::vector<Id>(64, -1);
 };
 
 }  // namespace ck

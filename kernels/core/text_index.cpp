@@ -121,14 +121,14 @@ void TextIndex::count_row(int64_t row) {
   RowGrams grams;
   grams.first = static_cast<int64_t>(entries_.size());
   for (size_t order = 1; order <= ORDERS; ++order) {
-    const int64_t first = static_cast<int64_t>(entries_.size());
+    const int64_t first = static_cast<int64_t>(entries_.size()) - grams.first;
     for (size_t place = 0; place + order <= words.size(); ++place) {
       const Id gram = prefixes_[place] = extend(prefixes_[place], words[place + order - 1]);
-      const int64_t last = last_entry_[gram];
-      if (last >= first && last < static_cast<int64_t>(entries_.size()) && entries_[last].gram == gram) {
-        ++entries_[last].count;
+      const int64_t last = last_entry_[gram], n_entries = static_cast<int64_t>(entries_.size()) - grams.first;
+      if (last >= first && last < n_entries && entries_[grams.first + last].gram == gram) {
+        ++entries_[grams.first + last].count;
       } else {
-        last_entry_[gram] = static_cast<int64_t>(entries_.size());
+        last_entry_[gram] = static_cast<int32_t>(n_entries);
         entries_.push_back({gram, 1});
       }
     }
@@ -180,7 +180,7 @@ void TextIndex::rollback(const ck_mark& mark, bool keep_grams) {
   row_grams_.resize(mark.rows);
   if (mark.rows == 0) entries_.shrink_to_fit();  // a run that forgets its texts wants the memory back
   if (keep_grams) return;
-  for (const uint64_t key : std::span(gram_keys_).subspan(mark.grams)) grams_.remove(key);
+  for (const uint64_t key : std::span(gram_keys_).subspan(mark.grams)) grams_.remove(key, gram_keys_);
   gram_keys_.resize(mark.grams);
   last_entry_.resize(mark.grams);
 }
@@ -276,14 +276,15 @@ ck_status ck_document_frequencies(const ck_index* index, const int64_t* rows, co
                                   int64_t n_df) {
   return guarded([&] {
     std::ranges::fill(ck::items(df, n_df), 0);
-    std::vector<int64_t> last_document(n_df, -1);
+    if (n_documents > INT32_MAX) ck::fail(CK_TOO_LARGE);
+    std::vector<int32_t> last_document(n_df, -1);
     for (int64_t document = 0; document < n_documents; ++document)
       for (const int64_t row : ck::run(rows, starts, document)) {
         index->check_counted(row);
         for (const ck::Entry& entry : index->entries(row)) {
           if (entry.gram >= n_df) ck::fail(CK_OUT_OF_RANGE);
           df[entry.gram] += last_document[entry.gram] != document;
-          last_document[entry.gram] = document;
+          last_document[entry.gram] = static_cast<int32_t>(document);
         }
       }
   });

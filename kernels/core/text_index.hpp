@@ -112,12 +112,12 @@ class TextIndex {
     if (gram_keys_.size() + count > static_cast<size_t>(INT32_MAX)) fail(CK_TOO_LARGE);
     reserve_more(gram_keys_, count);
     reserve_more(last_entry_, count);
-    grams_.reserve(count);
+    grams_.reserve(count, gram_keys_);
   }
   // The n-gram of a word after a prefix, added if it is new; there is room for it.
   Id extend(Id prefix, Id word) {
     const uint64_t key = pair_key(prefix, word);
-    Id& gram = grams_[key];
+    Id& gram = grams_(key, gram_keys_);
     if (gram < 0) {
       gram = static_cast<Id>(n_grams());
       gram_keys_.push_back(key);
@@ -136,9 +136,9 @@ class TextIndex {
   std::vector<Entry> entries_;
   std::vector<Id> resolved_;          // rows in the order in which their gram rows were found
 
-  KeyMap grams_;                      // by key
+  KeyPlaces grams_;                   // of gram_keys_
   std::vector<uint64_t> gram_keys_;
-  std::vector<int64_t> last_entry_;   // per n-gram: the entry that it had last, to find repeated n-grams of a text
+  std::vector<int32_t> last_entry_;   // per n-gram: its last entry, from the first one of the row, to find repeated n-grams of a text
   std::vector<Id> token_words_;       // per token id: its word, -1 unknown
 
   std::vector<Id> scratch_;           // words of the text that is added

@@ -56,7 +56,7 @@ class CiderScores:
     @cached_property
     def idf(self) -> np.ndarray:
         """Weight of each n-gram of the index; computed on first use, because the scores of a shard are merged unused."""
-        return cider_idf(self.frequencies.counts, float(self.frequencies.documents))
+        return cider_idf(self.frequencies.counts.astype(np.int64), float(self.frequencies.documents))
 
     def merge(self, second: CiderScores) -> Self:
         """Return the scores under the document frequencies of both."""

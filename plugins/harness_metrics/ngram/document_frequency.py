@@ -44,7 +44,7 @@ class Frequencies:
     """Document frequencies of the n-grams of an index; n-grams that are added to it later have frequency 0."""
 
     counts: np.ndarray
-    """Number of documents that contain each n-gram, shape (n_grams,), int64."""
+    """Number of documents that contain each n-gram, shape (n_grams,), int32: the tables of large corpora are the memory of a run."""
     documents: int
     """Number of documents N; log N is the largest idf."""
 
@@ -101,7 +101,7 @@ class Source:
             table = df_tables.read(self.path, texts.tokenizer)
             ids = texts.index.intern_grams(table.grams)
             # N-grams of the run that the table lacks keep 0 and count as unseen, as in the toolkit.
-            counts = np.zeros(texts.index.n_grams, dtype=np.int64)
+            counts = np.zeros(texts.index.n_grams, dtype=np.int32)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
         documents = self.documents
@@ -127,7 +127,7 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
         indexed here, block by block, and no text is kept.
     """
     if len(documents) > BLOCK_DOCUMENTS:
-        counts = Frequencies(np.zeros(0, dtype=np.int64), 0)
+        counts = Frequencies(np.zeros(0, dtype=np.int32), 0)
         iterator = iter(documents)
         while block := list(islice(iterator, BLOCK_DOCUMENTS)):
             counts = merge_frequencies(counts, from_documents(texts, block))
@@ -141,7 +141,7 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
         rows = texts.index.gram_rows(texts.add(flat))
     else:
         rows = texts.gram_rows(features, features.intern(flat))
-    counts = texts.index.document_frequencies(rows, starts)
+    counts = texts.index.document_frequencies(rows, starts).astype(np.int32)
     if features is None:
         texts.index.rollback(mark, keep_grams=True)
     return Frequencies(counts, len(documents))
@@ -149,10 +149,10 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
 
 def merge_frequencies(first: Frequencies, second: Frequencies) -> Frequencies:
     """Return the frequencies of two groups of documents together; both count the n-grams of one index."""
-    counts = np.zeros(max(len(first.counts), len(second.counts)), dtype=np.int64)
     # The index grows while blocks are counted: the later array is the longer one, and its further n-grams are new.
-    counts[: len(first.counts)] += first.counts
-    counts[: len(second.counts)] += second.counts
+    shorter, longer = sorted((first.counts, second.counts), key=len)
+    counts = longer.copy()
+    counts[: len(shorter)] += shorter
     return Frequencies(counts, first.documents + second.documents)
 
 

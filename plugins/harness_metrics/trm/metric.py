@@ -84,10 +84,6 @@ class Trm(DistanceMetric):
             ]
         ).reshape(-1, 2)
 
-    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return Q of each example, shape (B,); NaN without a triangle."""
-        return self.stats(batch, features, state)[:, 0]
-
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the largest standard error of the number that is due to the draws; nothing for all triangles.
 

@@ -8,20 +8,13 @@ indicators of the rank r. The standard error comes from the linear part of the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from harness_metrics.trm.statistic import Pooling, edge_ranks, statistic_of_counts
 
-
-class Stratum(NamedTuple):
-    """Triangles drawn from those with two candidates, or with two references."""
-
-    size: float
-    """Number of triangles of the stratum."""
-    indicators: np.ndarray
-    """I_r of each drawn triangle, shape (drawn, 3)."""
+Stratum = tuple[float, np.ndarray]
+"""Number of triangles with two candidates, or with two references, and I_r of each drawn one, shape (drawn, 3)."""
 
 
 def sampled_triangle_rank(distances: np.ndarray, n: int, pooling: Pooling, drawn: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -47,17 +40,17 @@ def sampled_triangle_rank(distances: np.ndarray, n: int, pooling: Pooling, drawn
     shares = sizes / sizes.sum() if pooling == "pooled" else (sizes > 0) / np.count_nonzero(sizes)
     samples = (0, n), (n, m)
     strata = [
-        Stratum(size, _drawn_indicators(distances, pair, opposite, max(2, round(drawn * share)), rng) if size else np.zeros((2, 3)))
+        (size, _drawn_indicators(distances, pair, opposite, max(2, round(drawn * share)), rng) if size else np.zeros((2, 3)))
         for pair, opposite, share, size in zip(samples, samples[::-1], shares, sizes)
     ]
     candidates, references = (size * indicators.mean(axis=0, keepdims=True) for size, indicators in strata)
-    groups = [strata] if pooling == "pooled" else [[stratum] for stratum in strata if stratum.size]
+    groups = [strata] if pooling == "pooled" else [[stratum] for stratum in strata if stratum[0]]
     return float(statistic_of_counts(candidates, references, pooling)[0]), float(np.sqrt(sum(map(_variance, groups))))
 
 
 def _variance(strata: Sequence[Stratum]) -> float:
     """Return the variance of Q of the triangles of some strata together, which is 2 max |share of T_r - 1/3|."""
-    counts = np.sum([stratum.size * stratum.indicators.mean(axis=0) for stratum in strata], axis=0)
+    counts = np.sum([size * indicators.mean(axis=0) for size, indicators in strata], axis=0)
     total = counts.sum()
     shares, variances = counts / total, np.zeros(3)
     for size, indicators in strata:

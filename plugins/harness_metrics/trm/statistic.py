@@ -77,8 +77,8 @@ def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "
     1.3333
     """
     batch, n, _ = _check_shape(distances, n_candidates)
-    blocks = [_observed_statistic(block, n, pooling) for _, block in _enumerated_parts(batch)]
-    values = np.concatenate(blocks) if blocks else np.empty(0)
+    counts = np.concatenate([np.empty((0, 2, 3)), *(_observed_counts(block, n) for _, block in _enumerated_parts(batch))])
+    values = statistic_of_counts(counts[:, 0], counts[:, 1], pooling)
     return values if np.ndim(distances) == 3 else float(values[0])
 
 
@@ -233,12 +233,6 @@ def _statistic_of_forms(values: np.ndarray) -> np.ndarray:
 def _largest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return max |E_r| for E_0 and E_1 of any shape; E_2 = -E_0 - E_1."""
     return np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(first + second))
-
-
-def _observed_statistic(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
-    """Return Q (B,) of distances (B, N, N) with the n candidates first."""
-    counts = _observed_counts(distances, n)
-    return statistic_of_counts(counts[:, 0], counts[:, 1], pooling)
 
 
 def statistic_of_counts(candidates: np.ndarray, references: np.ndarray, pooling: Pooling) -> np.ndarray:

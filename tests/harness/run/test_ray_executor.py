@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import harness.api
+from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.run.execute import Options
 from harness.run.executor import ExecutorOptions
@@ -175,3 +176,15 @@ def test_a_cluster_that_does_not_answer_is_one_line():
         RayCluster(ExecutorOptions("ray", 1, f"127.0.0.1:{port}"))
     with pytest.raises(HarnessError, match="--address is 'nowhere'; expected HOST:PORT"):
         RayCluster(ExecutorOptions("ray", 1, "nowhere"))
+
+
+def test_a_cluster_that_does_not_start_is_one_line(project, monkeypatch, capsys):
+
+    def init(**settings):
+        raise Exception("The current node timed out during startup.\nThis could happen because some of the raylet failed to start.")
+
+    monkeypatch.setattr(ray, "init", init)
+    assert main(["run", "spec.yaml", "--executor", "ray", "--workers", "2"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()[-1:]
+    assert line.startswith("harness: Ray does not start on this machine: This could happen because")
+    assert line.endswith("; run again, or with --executor process")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import pytest
+
 from harness.run.warmup import warm
 
 
@@ -17,3 +22,26 @@ def test_components_with_first_use_work_are_started_and_others_are_ignored():
     slow = Slow()
     warm([object(), slow, 3])
     assert slow.calls == 1
+
+
+@pytest.mark.parametrize("start", ["warm([Starts()])", "next(iter([connect_cluster(ExecutorOptions('ray')).__enter__()]))"])
+def test_what_numpy_imports_on_first_use_is_there_before_a_thread_starts(start):
+    code = f"""
+import sys
+from concurrent import futures
+from harness.run import execution, ray_executor
+from harness.run.execution import connect_cluster
+from harness.run.executor import ExecutorOptions
+from harness.run.warmup import LAZY_PARTS, warm
+
+class Starts:
+    def __init__(self, *arguments):
+        print(sorted(set(LAZY_PARTS) - set(sys.modules)))
+    warm = close = __init__
+
+ray_executor.RayCluster = Starts
+sys.modules.pop("numpy.ma", None)
+{start}
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
