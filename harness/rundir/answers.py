@@ -59,8 +59,7 @@ class AnswerFile:
             data = self.folder.read(self.name)
         except FileNotFoundError:
             return {}
-        pairs = [_parse_line(line) for line in data.split(b"
-") if line]
+        pairs = [_parse_line(line) for line in data.split(b"\n") if line]
         damaged = pairs.count(None)
         if damaged:
             lines = "line is" if damaged == 1 else "lines are"
