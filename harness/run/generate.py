@@ -154,6 +154,7 @@ class _Work:
         if missing:
             with closing(answers):
                 absent = self._from_other_runs(missing, rows, answers)
+                failed_rows: dict[str, Row] = {}  # written when every request has ended: a run that gives up or is killed asks again
 
                 def store(position: int, result: object) -> None:
                     index = absent[position]
@@ -162,14 +163,19 @@ class _Work:
                         item = replace(item, candidates=item.candidates[: self.decoding.candidates or None])
                     key, shared = self.store.key(index), self._shared_keys.get(index)
                     row = rows[key] = _to_row(item)
-                    answers.append(key, row)
-                    if self._shared is not None and shared is not None and not isinstance(item, Failure):
-                        self._shared.add(shared, plain(row))
+                    if isinstance(item, Failure):
+                        failed_rows[key] = row
+                    else:
+                        answers.append(key, row)
+                        if self._shared is not None and shared is not None:
+                            self._shared.add(shared, plain(row))
                     self.advance(1)
 
                 if absent:
                     examples = [self.store[index] for index in absent]
                     self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples], store)
+                for key, row in failed_rows.items():
+                    answers.append(key, row)
                 if unanswered := sum(self.store.key(index) not in rows for index in absent):
                     raise HarnessError(f"model '{self.model.label}' returned no result for {unanswered} of {len(absent)} examples")
             if self._shared is not None:
