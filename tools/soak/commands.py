@@ -187,7 +187,7 @@ def look(path: str) -> int:
     try:
         run = Run.open(path)
         values = {"digest": run.provenance.digest, "results": run.results, "failed": dict(run.failed), "samples": run.samples.to_dict()}
-    except HarnessError as error:
+    except (HarnessError, OSError) as error:  # as the command line reports them
         print(f"harness: {error}", file=sys.stderr)
         return 2
     print(json.dumps(without_times(plain(values)), sort_keys=True))
