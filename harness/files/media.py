@@ -88,8 +88,8 @@ def check_media(examples: Iterable[Example], names: Iterable[object]) -> Iterato
 
 def require_media(head: bytes, label: str) -> None:
     """Raise :class:`InputError` for a file whose first bytes are those of no image, video or sound."""
-    known = suffix_of(head) or _OTHER_FORMATS.match(head)
-    if not known or not _NO_TEXT.search(head[:32]):
+    is_media = suffix_of(head) or _OTHER_FORMATS.match(head)
+    if not is_media or not _NO_TEXT.search(head[:32]):
         raise InputError("is no image, video or sound by its content", label)
 
 

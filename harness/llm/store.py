@@ -68,9 +68,9 @@ class ReplyStore:
         """Return the rows of the keys that are present and undamaged."""
         rows: dict[str, Mapping[str, Any]] = {}
         for key in keys if self.path.is_file() else ():
-            for found, checksum, text in self._execute("SELECT key, checksum, row FROM answers WHERE key = ?", (key,)):
+            for stored_key, checksum, text in self._execute("SELECT key, checksum, row FROM answers WHERE key = ?", (key,)):
                 row = parse_row(text, checksum)
-                if row is not None and found == key.encode():  # SQLite may find another row next to a damaged key
+                if row is not None and stored_key == key.encode():  # SQLite may find another row next to a damaged key
                     rows[key] = row
         return rows
 

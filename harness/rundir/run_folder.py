@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -94,21 +94,20 @@ class RunFolder:
         except FileNotFoundError:
             return []
 
-    def check(self, names: Collection[str]) -> None:
-        """Raise :class:`InputError` where one of ``names``, or a file of a folder among them, is a link, a device or a pipe."""
+    def check(self, files: Collection[str], folders: Collection[str]) -> None:
+        """Raise :class:`InputError` where a name of a file is none, or one of a folder none, or what a folder holds is neither."""
         for name in self.names():
-            if name in names:
-                inner = self.names(name) if not self._is_link(name) and (self.path / name).is_dir() else ()
-                for path in (name, *(f"{name}/{file}" for file in inner)):
-                    if self._is_link(path):
-                        raise self._refusal(path)
+            if name in folders:
+                inner = {f"{name}/{path}": stat.S_ISREG if name != PENDING else _is_plain for path in self.names(name)}
+                for path, is_right in {name: stat.S_ISDIR, **inner}.items():
+                    self._require(path, is_right)
+            elif name in files:
+                self._require(name, stat.S_ISREG)
 
-    def _is_link(self, name: str) -> bool:
-        try:
-            mode = os.lstat(self.path / name).st_mode
-        except FileNotFoundError:  # another process removed it
-            return False
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    def _require(self, name: str, is_right: Callable[[int], bool]) -> None:
+        with suppress(FileNotFoundError):  # another process removed it
+            if not is_right(os.lstat(self.path / name).st_mode):
+                raise self._refusal(name)
 
     # ------------------------------------------------------------------ writing
     def write(self, name: str, data: bytes) -> None:
@@ -253,6 +252,10 @@ def _create(folder: int, name: str) -> int:
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
     return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder)
+
+
+def _is_plain(mode: int) -> bool:
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _is_name_list(value: object) -> bool:

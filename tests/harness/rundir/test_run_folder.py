@@ -186,7 +186,14 @@ def test_check_names_the_link(tmp_path, victim):
     run = RunFolder(tmp_path / "r")
     run.write("scores/x", b"")
     (run.path / "notes").symlink_to(victim)
-    run.check({"scores"})
+    run.check({"log.jsonl"}, {"scores"})
     (run.path / "scores" / "y").symlink_to(victim)
     with pytest.raises(InputError, match="scores/y: is no plain file"):
-        run.check({"scores"})
+        run.check({"log.jsonl"}, {"scores"})
+
+
+def test_check_refuses_a_folder_in_place_of_a_file(tmp_path):
+    run = RunFolder(tmp_path / "r")
+    run.write("shards.json/x", b"")
+    with pytest.raises(InputError, match="shards.json: is no plain file"):
+        run.check({"shards.json"}, {"scores"})
