@@ -25,14 +25,7 @@ from harness_tasks.a3ds import pixels, scene
 from harness_tasks.a3ds.render import render
 from harness_tasks.readers.generated import ReferenceGames
 
-COLUMNS = (
-    "discriminativity",
-    "contrastive_efficiency",
-    "relevance",
-    "optimal_discriminativity",
-    "mentioned_features",
-    "false_features",
-)
+COLUMNS = ("discriminativity", "contrastive_efficiency", "relevance", "optimal_discriminativity", "mentioned_features", "false_features")
 SPEAKERS = ("baseline", "rp", "sp", "short")
 
 

@@ -141,14 +141,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
     n, seconds = len(sets[0]), 0.0
     ours: Any = current().create("metrics", "bleu", {"n": 4, "tokenizer": "none"})
     tokenised = [_tokenised(own) for own in (sets[0], sets[4])]
-    for name, scorer, metric in (
-        (
-            "BLEU",
-            BLEU(tokenize="none", smooth_method="none", force=True),
-            ours,
-        ),
-        ("chrF", CHRF(), None),
-    ):
+    for name, scorer, metric in (("BLEU", BLEU(tokenize="none", smooth_method="none", force=True), ours), ("chrF", CHRF(), None)):
         theirs, stats = sacrebleu_tests(scorer, tokenised, draws, seed)
         ours_metric, data = Borrowed(scorer=scorer), [SystemData(own, own[:, 0]) for own in stats]
         if metric is not None:

@@ -162,14 +162,7 @@ TAGS = [
     f"provider: !!python/object/apply:builtins.exec [{json.dumps(WRITE)}]",
 ]
 """Registries whose YAML calls functions."""
-VERBS = [
-    ["--help"],
-    ["list"],
-    ["show", "m"],
-    ["validate", "spec.yaml"],
-    ["run", "spec.yaml", "--output", "out"],
-    ["m", TOUCH],
-]
+VERBS = [["--help"], ["list"], ["show", "m"], ["validate", "spec.yaml"], ["run", "spec.yaml", "--output", "out"], ["m", TOUCH]]
 """Commands that read the registry of the working directory."""
 LOADER = f"""
 import importlib, importlib.util, os, pickle, sys

@@ -75,11 +75,7 @@ def reader(folder: Path) -> None:
         file = io.BytesIO()
         Image.fromarray(rng.integers(0, 255, (256, 256, 3), dtype=np.uint8)).save(file, "JPEG")
         cells.append({"bytes": file.getvalue(), "path": f"{number}.jpg"})
-    columns = {
-        "id": list(range(ROWS)),
-        "captions": [["a dog", "one dog"]] * ROWS,
-        "image": [cells[i % 50] for i in range(ROWS)],
-    }
+    columns = {"id": list(range(ROWS)), "captions": [["a dog", "one dog"]] * ROWS, "image": [cells[i % 50] for i in range(ROWS)]}
     data = datasets.Dataset.from_dict(columns).cast_column("image", datasets.Image())
     datasets.disable_progress_bars()
     data.save_to_disk(str(folder / "saved"))

@@ -30,13 +30,7 @@ from harness_metrics.composed.pairwise import Pairwise
 from harness_metrics.kernel.distance import CosineDistance
 from harness_metrics.mauve import shares_metric
 from harness_metrics.ngram.cider_r import CiderR
-from harness_metrics.sets import (
-    corpus_metrics,
-    meaning_metrics,
-    neighbour_metrics,
-    redundancy_metrics,
-    spectrum_metrics,
-)
+from harness_metrics.sets import corpus_metrics, meaning_metrics, neighbour_metrics, redundancy_metrics, spectrum_metrics
 from harness_metrics.sets.variability_metric import ProductionVariability
 from harness_metrics.twosample.metrics import ClassifierTest, MmdAgg
 
@@ -168,10 +162,7 @@ def main() -> int:
         tested = f"{p_values(metric, sets, features):.1f}" if args.p_values and isinstance(metric, Permutes) else ""
         late = min(seconds, processor) > goal
         missed += [name] if late else []
-        print(
-            f"{name:<24}{seconds:>12.1f}{processor:>10.1f}{tested:>10}{value:>12.4f}{'  goal missed' * late}",
-            flush=True,
-        )
+        print(f"{name:<24}{seconds:>12.1f}{processor:>10.1f}{tested:>10}{value:>12.4f}{'  goal missed' * late}", flush=True)
     return 1 if missed or judge_missed else 0
 
 

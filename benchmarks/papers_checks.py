@@ -91,10 +91,7 @@ def grammar() -> Differences:
     millions = {kind: scene.N_SCENES * len(texts) / 1e6 for kind, texts in kinds.items()}
     assert len({named[name] for name in ("floor_hue", "wall_hue", "object_hue")}) == 3
     return {
-        (
-            "a3ds2023",
-            "text-2.1",
-        ): f"{abs(scene.N_SCENES - 480_000)} images ({millions['exhaustive']:g} million exhaustive captions, "
+        ("a3ds2023", "text-2.1"): f"{abs(scene.N_SCENES - 480_000)} images ({millions['exhaustive']:g} million exhaustive captions, "
         f"{millions['short']:g} million short ones)",
         ("a3ds2023", "text-limitations"): f"{abs(100 * last - 40):g} per cent ({100 * last:g} against 40)",
     }

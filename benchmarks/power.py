@@ -34,24 +34,7 @@ FRESH = {8: 1500, 12: 800, 24: 300}
 """Number of fresh examples by number of texts; more texts take longer."""
 FACTORS = (2, 5)
 BASE = (TEXTS, TEXTS, EXAMPLES)
-WORDS = [
-    "dog",
-    "cat",
-    "runs",
-    "big",
-    "small",
-    "red",
-    "tree",
-    "sits",
-    "house",
-    "car",
-    "blue",
-    "man",
-    "woman",
-    "walks",
-    "ball",
-    "park",
-]
+WORDS = ["dog", "cat", "runs", "big", "small", "red", "tree", "sits", "house", "car", "blue", "man", "woman", "walks", "ball", "park"]
 LEVEL = 0.05
 """Level of the combined test."""
 RULE = RULES["fisher-discrete"]
@@ -187,10 +170,7 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
         if need > EXAMPLES:
             figures.needs.append((row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf))
     power = "  ".join(f"{axis} x{factor} {truth.power(*scaled(axis, factor)):.2f}" for axis in ("examples", *AXES) for factor in FACTORS)
-    print(
-        f"{plan.label:12} effect {effect:g}: true power {truth.power(*BASE):.2f}; {power}; needs {need} examples",
-        flush=True,
-    )
+    print(f"{plan.label:12} effect {effect:g}: true power {truth.power(*BASE):.2f}; {power}; needs {need} examples", flush=True)
 
 
 def main() -> None:

@@ -57,12 +57,7 @@ def main() -> None:
     parser.add_argument("--architecture", default="merge", help="init, pre, par or merge (default merge)")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    train = {
-        "architecture": args.architecture,
-        "images": 800,
-        "epochs": 12 if args.width == 64 else 2,
-        "width": args.width,
-    }
+    train = {"architecture": args.architecture, "images": 800, "epochs": 12 if args.width == 64 else 2, "width": args.width}
     one = TrainedCaptioner(train=train, batch_size=1)
     many = TrainedCaptioner(train=train)
     data = examples(args.images)

@@ -183,10 +183,7 @@ def sets(work: Path, examples: int) -> Iterator[str]:
         folder.mkdir()
         write_data(folder, size, 5)
         write_vectors(folder / "words.vec")
-        metrics = [
-            {"trm": {"distance": "cider"}},
-            {"mmd": {"embedding": {"fasttext": {"path": str(folder / "words.vec")}}}},
-        ]
+        metrics = [{"trm": {"distance": "cider"}}, {"mmd": {"embedding": {"fasttext": {"path": str(folder / "words.vec")}}}}]
         spec = write_spec(folder, metrics, significance={"method": "exact"})
         cost = costs[size] = run("run", str(spec), "--output", str(folder / "run"))
         yield (
@@ -234,18 +231,7 @@ def digits(work: Path, examples: int) -> Iterator[str]:
     yield f"  3 merged parts       {'the same' if identical(folder / 'one', folder / 'merged') else 'OTHER'} digits"
     if has_ray():
         with two_nodes() as address:
-            run(
-                "run",
-                spec,
-                "--executor",
-                "ray",
-                "--workers",
-                "2",
-                "--address",
-                address,
-                "--output",
-                str(folder / "nodes"),
-            )
+            run("run", spec, "--executor", "ray", "--workers", "2", "--address", address, "--output", str(folder / "nodes"))
         yield f"  Ray, two nodes       {'the same' if identical(folder / 'one', folder / 'nodes') else 'OTHER'} digits"
 
 
@@ -300,19 +286,7 @@ def kills(work: Path, examples: int, count: int = 20) -> Iterator[str]:
     write_data(folder, size, 5)
     spec = str(write_spec(folder, [*PLAIN, {"trm": {"distance": "cider"}}]))
     run("run", spec, "--output", str(folder / "quiet"))
-    command = [
-        sys.executable,
-        "-m",
-        "harness",
-        "run",
-        spec,
-        "--executor",
-        "ray",
-        "--workers",
-        "2",
-        "--shard-size",
-        "250",
-    ]
+    command = [sys.executable, "-m", "harness", "run", spec, "--executor", "ray", "--workers", "2", "--shard-size", "250"]
     process = subprocess.Popen([*command, "--output", str(folder / "killed")], stdout=subprocess.DEVNULL)
     killed, rng = 0, np.random.default_rng(0)
     while process.poll() is None and killed < count:

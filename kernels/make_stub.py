@@ -19,10 +19,7 @@ REPLACED = (
     (r"(def entries\(.*) -> tuple:", r"\1 -> tuple[tuple[numpy.ndarray, numpy.ndarray], ...]:"),
     (r"(def mark\(.*) -> tuple:", r"\1 -> tuple[int, int, int, int]:"),
     (r"build_hash: str = .*", "build_hash: str"),
-    (
-        r"from collections\.abc import Buffer, Sequence\n",
-        "from collections.abc import Sequence\n\nfrom typing_extensions import Buffer\n",
-    ),
+    (r"from collections\.abc import Buffer, Sequence\n", "from collections.abc import Sequence\n\nfrom typing_extensions import Buffer\n"),
     (r"from typing import Annotated\n", ""),
 )
 """Pattern and replacement, in this order."""

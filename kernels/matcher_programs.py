@@ -21,19 +21,7 @@ LAST = 0x10FFFF
 NO_LIMIT = 0xFFFF
 """Upper bound of a repeat without one."""
 
-OPERATIONS = (
-    "CHARACTER",
-    "SET",
-    "RUN",
-    "WHOLE_RUN",
-    "TRY",
-    "UNLESS",
-    "PUSH",
-    "JUMP",
-    "LOOK",
-    "TOKEN_END",
-    "MATCH",
-)
+OPERATIONS = ("CHARACTER", "SET", "RUN", "WHOLE_RUN", "TRY", "UNLESS", "PUSH", "JUMP", "LOOK", "TOKEN_END", "MATCH")
 """Instructions of the matcher, in the order of their numbers."""
 
 Ranges = tuple[tuple[int, int], ...]

@@ -96,14 +96,7 @@ def rouge_numbers(engine: Engine, case: Case) -> Case:
         weight = BETA * BETA
         score = (1 + weight) * precision * recall / (recall + weight * precision) if precision and recall else 0.0
         examples.append(
-            {
-                "length": length,
-                "reference_lengths": lengths,
-                "lcs": common,
-                "precision": precision,
-                "recall": recall,
-                "rouge": score,
-            }
+            {"length": length, "reference_lengths": lengths, "lcs": common, "precision": precision, "recall": recall, "rouge": score}
         )
     return {"examples": examples, "result": [example["rouge"] for example in examples]}
 

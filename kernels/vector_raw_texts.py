@@ -226,22 +226,7 @@ METEOR_PAIRS = {
 """Pairs of METEOR by kind; drawn pairs are added to them. ``em`` and ``a\u00e9`` have one Java hash."""
 
 METEOR_WORDS = (
-    *(
-        "dog",
-        "hound",
-        "man",
-        "person",
-        "went",
-        "goes",
-        "runs",
-        "is",
-        "running",
-        "next",
-        "to",
-        "beside",
-        "dogs",
-        "boxes",
-    ),
+    *("dog", "hound", "man", "person", "went", "goes", "runs", "is", "running", "next", "to", "beside", "dogs", "boxes"),
     *("crate", "the", "a", "night", "feet", "happily"),
 )
 

@@ -107,11 +107,7 @@ def example(draws: Draws, n_references: int, others: Sequence[str], rate: float 
 
 def corpus(kind: str, examples: list[tuple[str, list[str]]]) -> Case:
     """Return the inputs of one case: candidates and references of its examples."""
-    return {
-        "kind": kind,
-        "candidates": [candidate for candidate, _ in examples],
-        "references": [references for _, references in examples],
-    }
+    return {"kind": kind, "candidates": [candidate for candidate, _ in examples], "references": [references for _, references in examples]}
 
 
 def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
@@ -134,8 +130,7 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
         unseen = [" ".join(draws.one(("zebra", "quartz", "violin", *plain)) for _ in range(5)) for _ in range(3)]
         yield corpus("unseen n-grams", list(zip(unseen, references)))
     yield corpus(
-        "surrogates",
-        [("a \ud83d dog", ["a \ud83d \udc15", "a dog"]), ("\udc15 \ud83d", ["\udc15\ud83d", "\udc15 \ud83d \ud83d"])],
+        "surrogates", [("a \ud83d dog", ["a \ud83d \udc15", "a dog"]), ("\udc15 \ud83d", ["\udc15\ud83d", "\udc15 \ud83d \ud83d"])]
     )
     yield from _tied_cases(draws, scale // 2)
     yield from _empty_cases()
@@ -161,11 +156,7 @@ def _tied_cases(draws: Draws, count: int) -> Iterator[Case]:
         words = _long(draws, 12).split(" ")
         yield corpus("ties", [(" ".join(words[:6]), [" ".join(words[:7]), " ".join(words[1:6]), " ".join(words[:8])])])
         yield corpus(
-            "ties",
-            [
-                (" ".join(words[:4]), [" ".join(words[2:6]), " ".join(words[2:6])]),
-                (" ".join(words[4:8]), [" ".join(words[4:8])]),
-            ],
+            "ties", [(" ".join(words[:4]), [" ".join(words[2:6]), " ".join(words[2:6])]), (" ".join(words[4:8]), [" ".join(words[4:8])])]
         )
     yield corpus("ties", [("a b", ["b a", "a c", "c b"]), ("b a", ["b a", "a c", "c b"])])
 

@@ -19,18 +19,7 @@ FOLDERS = {
 }
 FORMER = ("plugins", "adapters", "tasks")
 """Packages that only say where their modules are now."""
-HEAVY = {
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "datasets",
-    "matplotlib",
-    "altair",
-    "vl_convert",
-    "open_clip",
-    "pandas",
-    "mauve",
-}
+HEAVY = {"torch", "transformers", "sentence_transformers", "datasets", "matplotlib", "altair", "vl_convert", "open_clip", "pandas", "mauve"}
 LAYERS = [
     {"errors"},
     {"contracts"},

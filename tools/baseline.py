@@ -53,14 +53,7 @@ def _environment(work: Path, real_data: bool) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HARNESS_")}
     data = {"HARNESS_DATA": str(_shared() / "data")} if real_data else {}
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {"CAPTION_KERNELS_THREADS": "1"}
-    return {
-        **kept,
-        **data,
-        **threads,
-        "HF_HUB_OFFLINE": "1",
-        "HARNESS_CACHE": str(work / "cache"),
-        "HARNESS_ANSWERS": "none",
-    }
+    return {**kept, **data, **threads, "HF_HUB_OFFLINE": "1", "HARNESS_CACHE": str(work / "cache"), "HARNESS_ANSWERS": "none"}
 
 
 def _shared() -> Path:

@@ -164,11 +164,7 @@ def run_tests(tests: Sequence[str], extension: Path, scratch: Path) -> int:
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
     settings.register_profile("mutants", profile, phases=[Phase.explicit, Phase.generate], suppress_health_check=checks)
     # Plugins of the environment take longer to import than the tests run.
-    os.environ |= {
-        "HYPOTHESIS_PROFILE": "mutants",
-        "CAPTION_KERNELS": "compiled",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
+    os.environ |= {"HYPOTHESIS_PROFILE": "mutants", "CAPTION_KERNELS": "compiled", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     # The vectors of the readable version do not run the extension.
     chosen = ["-m", "not slow and not java", "-k", "not caption_kernels.reference"]
     options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=line", f"--basetemp={scratch}", *chosen]
@@ -236,10 +232,7 @@ def run_files(number: int, quota: dict[str, int], seed: int, retry: bool) -> Non
             new = workshop.attempt(mutant) or {"key": mutant.key, "end": "broken", "name": mutant.name}
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(new) + "\n")
-            print(
-                f"{new['end']:<9} {time.monotonic() - start:4.0f} s  line {mutant.line} {mutant.name}  {new.get('by', '')}",
-                flush=True,
-            )
+            print(f"{new['end']:<9} {time.monotonic() - start:4.0f} s  line {mutant.line} {mutant.name}  {new.get('by', '')}", flush=True)
 
 
 def summary(quota: dict[str, int], seed: int) -> int:

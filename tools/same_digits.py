@@ -43,14 +43,7 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
     seen: Counter[str] = Counter()
     for record in content["results"]:
         decoding = json.dumps(record.get("decoding") or {}, sort_keys=True)
-        parts = [
-            record["task"],
-            record["model"],
-            decoding,
-            record["metric"],
-            record.get("statistic"),
-            record.get("group"),
-        ]
+        parts = [record["task"], record["model"], decoding, record["metric"], record.get("statistic"), record.get("group")]
         name = " | ".join(str(part) for part in parts if part not in (None, ""))
         seen[name] += 1
         row = {field: record[field] for field in RESULT_FIELDS if record.get(field) is not None}
@@ -175,9 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
     parser.add_argument("--rows", type=int, default=20, help="differences to print (20)")
     parser.add_argument(
-        "--fields",
-        action="store_true",
-        help="print kind, count, largest distance and difference of the numbers that moved",
+        "--fields", action="store_true", help="print kind, count, largest distance and difference of the numbers that moved"
     )
     options = parser.parse_args(arguments)
     if options.fields:

@@ -108,12 +108,7 @@ def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample
     sets_a, sets_b = pair.a.caption_sets(), pair.b.caption_sets()
     return [
         DifferingExample(
-            shared[k],
-            float(x[k]),
-            float(y[k]),
-            sets_a[rows[0][k]].candidates,
-            sets_b[rows[1][k]].candidates,
-            sets_a[rows[0][k]].references,
+            shared[k], float(x[k]), float(y[k]), sets_a[rows[0][k]].candidates, sets_b[rows[1][k]].candidates, sets_a[rows[0][k]].references
         )
         for k in largest
     ]

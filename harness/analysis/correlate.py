@@ -122,11 +122,7 @@ def correlate(
 
 
 def source_table(
-    sources: Sequence[str | Path],
-    rows: RowKind,
-    strata: int | None,
-    strata_by: str | None,
-    judgments: Sequence[str] | None,
+    sources: Sequence[str | Path], rows: RowKind, strata: int | None, strata_by: str | None, judgments: Sequence[str] | None
 ) -> ColumnTable:
     """Return the columns of a table file, of runs, of runs on strata, or of a file of human judgments."""
     if strata is not None:
@@ -230,10 +226,7 @@ def study(
     masks[ALL] = usable
     for name, mask in masks.items():
         if mask.sum() < 2:
-            raise InputError(
-                f"the group '{name}' has {int(mask.sum())} rows without empty cells; at least two are needed",
-                table.source,
-            )
+            raise InputError(f"the group '{name}' has {int(mask.sum())} rows without empty cells; at least two are needed", table.source)
     dropped = _dropped(x, a, masks) if drop == "published" else {}
     remaining = [k for k, name in enumerate(x) if name not in dropped]
     if not remaining:

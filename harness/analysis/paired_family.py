@@ -196,11 +196,7 @@ def _only_column(sums: np.ndarray) -> np.ndarray:
 
 
 def _tests_of(
-    items: Sequence[PairedMetric],
-    plans: Sequence[tuple[_Plan | None, _Plan | None]],
-    columns: _Columns,
-    family: DrawFamily,
-    seen: _Seen,
+    items: Sequence[PairedMetric], plans: Sequence[tuple[_Plan | None, _Plan | None]], columns: _Columns, family: DrawFamily, seen: _Seen
 ) -> Iterator[PairedTests]:
     matrix = np.concatenate(columns.blocks, axis=1) if columns.blocks else np.zeros((family.n_examples, 0))
     total = matrix.sum(axis=0)

@@ -89,13 +89,7 @@ class Extrapolation:
     """
 
     def __init__(
-        self,
-        sizes: Mapping[tuple[int, int], SizeTrials],
-        base: tuple[int, int],
-        rule: Rule,
-        alpha: float,
-        level: float,
-        seed: int,
+        self, sizes: Mapping[tuple[int, int], SizeTrials], base: tuple[int, int], rule: Rule, alpha: float, level: float, seed: int
     ) -> None:
         self.sizes = dict(sizes)
         self.base = base

@@ -87,8 +87,7 @@ def model_studies(
     run = Run.open(path)
     if run.provenance.kind and not any(system.model for system in run.samples.systems):
         raise InputError(
-            "the judged captions name no systems; power needs a run of models, or judgments with a column of systems",
-            str(path),
+            "the judged captions name no systems; power needs a run of models, or judgments with a column of systems", str(path)
         )
     models, plans = pilot(run), plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []

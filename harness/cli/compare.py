@@ -39,20 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="MODEL", help="compare the other models of the run with this one alone")
     parser.add_argument("-m", "--metric", action="append", metavar="NAME", help="compare this metric alone; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
-    add_flag(
-        parser,
-        "--equalise",
-        "compare systems whose set sizes differ on random subsets of equal size within each example",
-    )
+    add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
     add_flag(parser, "--pairs", f"print all pairs, also where there are more than {MAX_PAIRS}")
     add_count(parser, "--examples", "print the N examples on which two systems differ most (one pair: 3)")
-    add_flag(
-        parser,
-        "--identical",
-        "check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
-    )
+    add_flag(parser, "--identical", "check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit")
     parser.add_argument("--format", choices=format_names(), default="table", help="csv and json have the numbers in full")
     add_json(parser)
 
@@ -162,9 +154,6 @@ def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExam
     print(f"Largest differences of {shown_name(row)}:")
     for item in examples:
         print(one_line(item.example))
-        for name, score, texts in (
-            (row.system_a, item.score_a, item.candidates_a),
-            (row.system_b, item.score_b, item.candidates_b),
-        ):
+        for name, score, texts in ((row.system_a, item.score_a, item.candidates_a), (row.system_b, item.score_b, item.candidates_b)):
             print(f"  {name}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
         print(f"  references  {' | '.join(map(one_line, item.references[:3]))}")

@@ -25,16 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
     parser.add_argument("--y", required=True, metavar="COLUMNS", help="columns to correlate x with")
     parser.add_argument(
-        "--rows",
-        choices=["system", "example"],
-        default="system",
-        help="rows of a run: one per model and decoding, or one per example",
+        "--rows", choices=["system", "example"], default="system", help="rows of a run: one per model and decoding, or one per example"
     )
-    parser.add_argument(
-        "--by",
-        metavar="COLUMN",
-        help="column of groups (default: 'dataset' where there are several); 'none': no groups",
-    )
+    parser.add_argument("--by", metavar="COLUMN", help="column of groups (default: 'dataset' where there are several); 'none': no groups")
     parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
     parser.add_argument(
         "--drop", choices=["published", "never"], default="published",

@@ -40,10 +40,7 @@ VERBS = {
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
-    "power": (
-        "harness.cli.power",
-        "estimate the numbers of candidates and references that reach a given p, from a pilot run",
-    ),
+    "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
@@ -143,10 +140,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
         if failure is not None:
             return _failure(failure)
         text = f"{type(error).__name__}: {error}"[:300]
-        return _failure(
-            f"this is a bug of the harness: {text} (please report it with the traceback in {process.record_bug(error)})",
-            3,
-        )
+        return _failure(f"this is a bug of the harness: {text} (please report it with the traceback in {process.record_bug(error)})", 3)
 
 
 def _of_plugin(error: BaseException) -> str | None:

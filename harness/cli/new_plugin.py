@@ -12,12 +12,7 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness new-plugin``."""
     parser.add_argument("name", help="name of the plugin: lower-case letters, digits and hyphens")
-    parser.add_argument(
-        "--kind",
-        default="metric",
-        metavar="KIND",
-        help="metric (default), distance, embedding, adapter, reader or task",
-    )
+    parser.add_argument("--kind", default="metric", metavar="KIND", help="metric (default), distance, embedding, adapter, reader or task")
     parser.add_argument("--output", metavar="DIR", help="folder of the package (default: ./NAME)")
 
 

@@ -82,21 +82,12 @@ def use_registry(args: argparse.Namespace) -> None:
 def add_scale(parser: argparse.ArgumentParser, *, with_shard: bool = True) -> None:
     """Add the options of executors and shards, which change no digit."""
     group = parser.add_argument_group("scale")
-    group.add_argument(
-        "--executor",
-        choices=("local", "process", "ray"),
-        default="local",
-        help="where shards are scored (default: local)",
-    )
+    group.add_argument("--executor", choices=("local", "process", "ray"), default="local", help="where shards are scored (default: local)")
     add_count(group, "--workers", "workers of process and ray (default: the number of cores)")
     group.add_argument("--address", metavar="HOST:PORT", help="an existing Ray cluster (default: one on this machine)")
     add_count(group, "--shard-size", "examples per shard (default: found from the memory)")
     if with_shard:
-        group.add_argument(
-            "--shard",
-            metavar="I/N",
-            help="compute only part I of N; 'rank' takes both from RANK and WORLD_SIZE or SLURM",
-        )
+        group.add_argument("--shard", metavar="I/N", help="compute only part I of N; 'rank' takes both from RANK and WORLD_SIZE or SLURM")
 
 
 def scale_options(args: argparse.Namespace) -> Options:

@@ -32,29 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
     parser.add_argument("--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)")
-    parser.add_argument(
-        "--power",
-        type=float,
-        metavar="PROBABILITY",
-        help="probability to reach it (default 0.8; none with --share alone)",
-    )
+    parser.add_argument("--power", type=float, metavar="PROBABILITY", help="probability to reach it (default 0.8; none with --share alone)")
     parser.add_argument("--share", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="P",
-        help="significance level of the test of one example, for --share",
-    )
+    parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="significance level of the test of one example, for --share")
     parser.add_argument(
         "--combine", default="fisher-discrete", metavar="NAME",
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
     add_list(parser, "--metric", "LABEL", "only this metric (may be repeated)")
     parser.add_argument(
-        "--candidates",
-        metavar="1..10",
-        help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)",
+        "--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)"
     )
     parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
     parser.add_argument(

@@ -19,14 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
     parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: report.html in the first run)")
     parser.add_argument(
-        "--tables",
-        metavar="FOLDER",
-        help="write the main table and the views of tables and texts as CSV, Markdown and LaTeX",
+        "--tables", metavar="FOLDER", help="write the main table and the views of tables and texts as CSV, Markdown and LaTeX"
     )
     parser.add_argument(
-        "--figures",
-        metavar="FOLDER",
-        help="write every chart as SVG and PDF for papers, and the tables; no page without --output",
+        "--figures", metavar="FOLDER", help="write every chart as SVG and PDF for papers, and the tables; no page without --output"
     )
     parser.add_argument("--title", default="", help="title of the page")
     add_count(parser, "--examples", "put N examples on the page, evenly spread over the data (default: all)")

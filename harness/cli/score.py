@@ -59,9 +59,7 @@ def add_arguments(parser: Parser) -> None:
     add_list(parser, "--label", "NAME", "name of a system; one per file, in their order")
     parser.add_argument("--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)")
     parser.add_argument(
-        "--equalise",
-        action="store_true",
-        help="compare systems whose set sizes differ on random subsets of equal size within each example",
+        "--equalise", action="store_true", help="compare systems whose set sizes differ on random subsets of equal size within each example"
     )
     parser.add_argument("--format", choices=format_names(), default="table", help="form of the output (default: table)")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")

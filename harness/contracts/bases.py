@@ -268,12 +268,7 @@ def relabeled_batch(batch: Batch, texts: Sequence[Sequence[str]], labels: np.nda
     return features.batch(
         [
             CaptionSet(
-                item.id,
-                tuple([row[k] for k in candidates]),
-                tuple([row[k] for k in references]),
-                item.media,
-                item.source,
-                item.meta,
+                item.id, tuple([row[k] for k in candidates]), tuple([row[k] for k in references]), item.media, item.source, item.meta
             )
             for item, row in zip(batch.sets, texts)
         ]

@@ -259,10 +259,7 @@ def check_arguments(function: Checked) -> Checked:
         hints, values = type_hints(function), signature.bind(*args, **kwargs).arguments
         owner = type(values["self"]).__name__ if "self" in values else function.__name__
         for name, value in values.items():
-            if name in hints and signature.parameters[name].kind not in (
-                Parameter.VAR_POSITIONAL,
-                Parameter.VAR_KEYWORD,
-            ):
+            if name in hints and signature.parameters[name].kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
                 _check_type(owner, name, value, hints[name])
         return function(*args, **kwargs)
 

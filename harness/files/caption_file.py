@@ -36,12 +36,7 @@ class CaptionFile:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam,
-        media_root: str | None = None,
-        limit_references: Count | None = None,
-        allow_empty: bool = False,
+        self, *, path: PathParam, media_root: str | None = None, limit_references: Count | None = None, allow_empty: bool = False
     ) -> None:
         self.path = files.existing(path, self.what)
         self.media_root = media_root

@@ -106,8 +106,7 @@ def find_columns(
         names = [usual] if usual else fnmatch.filter(present, "caption_*")
         if not names:
             raise _column_error(
-                f"no column of captions; found {_quote_names(present)} (name it with columns: {{references: ...}})",
-                location,
+                f"no column of captions; found {_quote_names(present)} (name it with columns: {{references: ...}})", location
             )
     else:
         names = [match for name in _as_list(references) for match in _matching(name, present, location)]

@@ -228,8 +228,7 @@ def store_media(content: bytes, name: str) -> Path:
         os.replace(temporary, path)
     except OSError as error:
         raise HarnessError(
-            f"the cache of media cannot be written ({error.strerror or error}): set HARNESS_CACHE to a folder with space",
-            str(folder),
+            f"the cache of media cannot be written ({error.strerror or error}): set HARNESS_CACHE to a folder with space", str(folder)
         ) from error
     return path
 

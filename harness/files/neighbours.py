@@ -46,11 +46,7 @@ def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
         filters[name] = list(_texts(responses, row.where))
     for key, (row, filters) in documents.items():
         (first, *others) = filters.values()
-        values = {
-            "id": key,
-            "candidates": filters if others else first,
-            "references": _target(row.fields.get("target")),
-        }
+        values = {"id": key, "candidates": filters if others else first, "references": _target(row.fields.get("target"))}
         yield Record(row.where, values | _name_neighbour("doc", row.fields.get("doc")))
 
 
@@ -87,10 +83,7 @@ def _texts(value: YamlValue, location: str) -> Iterator[str]:
         for item in value:
             yield from _texts(item, location)
     else:
-        raise InputError(
-            f"a response is {kind(value)}; expected text (tasks of lm-eval that score choices generate no texts)",
-            location,
-        )
+        raise InputError(f"a response is {kind(value)}; expected text (tasks of lm-eval that score choices generate no texts)", location)
 
 
 def _is_likelihood(value: list[YamlValue]) -> bool:

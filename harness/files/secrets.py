@@ -19,8 +19,7 @@ HIDDEN = "${secret}"
 _values: dict[str, str] = {}
 _SECRET_VARIABLE = re.compile(r"((^|_)(API_?)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _SECRET_PARAMETER = re.compile(
-    r"(x[-_])?(api[-_]?key|password|passwd|secret|client[-_]secret|(access|auth|bearer|hf)[-_]token|authorization)",
-    re.IGNORECASE,
+    r"(x[-_])?(api[-_]?key|password|passwd|secret|client[-_]secret|(access|auth|bearer|hf)[-_]token|authorization)", re.IGNORECASE
 )
 _KEYS = (
     re.compile(r"\b(sk-[\w-]{16,}|hf_\w{20,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,})"),

@@ -213,10 +213,7 @@ def _build(loader: Loader, node: yaml.Node, key: Key, name: str, locations: dict
         for key_node, value_node in node.value:
             label = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
             if not isinstance(label, (str, int, float, bool)):
-                raise InputError(
-                    f"a key must be text, a number or a boolean; found {label!r}",
-                    f"{name}:{key_node.start_mark.line + 1}",
-                )
+                raise InputError(f"a key must be text, a number or a boolean; found {label!r}", f"{name}:{key_node.start_mark.line + 1}")
             if label in mapping:
                 raise InputError(f"the key '{label}' is given twice", f"{name}:{key_node.start_mark.line + 1}")
             below = (*key, label)

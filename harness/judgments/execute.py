@@ -40,12 +40,7 @@ from harness.stats import bootstrap
 
 
 def execute(
-    plan: JudgmentPlan,
-    *,
-    output: Path | None = None,
-    mode: Mode = "auto",
-    show: bool = False,
-    options: Options | None = None,
+    plan: JudgmentPlan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None
 ) -> Run:
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
     options = options or Options()
@@ -92,10 +87,7 @@ def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: J
     """Raise :class:`InputError` when no metric has a value of the headline."""
     if all(math.isnan(item.values[plan.spec.headline].value) for item in results):
         names = ", ".join(item.metric.plan.label for item in results)
-        raise InputError(
-            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
-            judgments.source,
-        )
+        raise InputError(f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined", judgments.source)
 
 
 def _same(stored: JsonObject, content: JsonObject) -> bool:

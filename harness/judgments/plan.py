@@ -80,8 +80,7 @@ def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
         if table.statistic is not None and table.statistic not in spec.statistics:
             hint = did_you_mean(table.statistic, spec.statistics)
             raise InputError(
-                f"published values of {table.statistic}{hint}, which the task does not compute",
-                loaded.where("published", index),
+                f"published values of {table.statistic}{hint}, which the task does not compute", loaded.where("published", index)
             )
     return JudgmentPlan(spec, tuple(metrics), tuple(missing_files(spec.judgments)))
 

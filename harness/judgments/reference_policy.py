@@ -104,11 +104,7 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
 
 
 def _corpora(
-    judgments: Judgments,
-    policy: ReferencePolicy,
-    sets: Sequence[CaptionSet],
-    index: np.ndarray,
-    corpus_of: Sequence[int],
+    judgments: Judgments, policy: ReferencePolicy, sets: Sequence[CaptionSet], index: np.ndarray, corpus_of: Sequence[int]
 ) -> tuple[Corpus, ...]:
     if policy.corpus == "items":
         return (Corpus(0, len(sets), [item.references for item in judgments.items]),)
@@ -204,11 +200,7 @@ def _choice(policy: ReferencePolicy, meta: Parameters, by: str, location: str) -
     assert not isinstance(policy.own, str)
     category = str(meta.get(by, ""))
     if category not in policy.own:
-        raise InputError(
-            f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}",
-            location,
-            value=category,
-        )
+        raise InputError(f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}", location, value=category)
     return policy.own[category]
 
 

@@ -10,13 +10,7 @@ import numpy as np
 
 from harness.contracts import Judgments, Parameters
 from harness.errors import InputError, did_you_mean
-from harness.spec.judgment_models import (
-    LABEL_STATISTICS,
-    PAIR_STATISTICS,
-    GroupsSpec,
-    JudgmentSpec,
-    looks_like_number,
-)
+from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
 from harness.stats.weighted_correlation import pairs_within
 
 ALL, MEAN = "all", "mean"
@@ -140,10 +134,7 @@ class JudgmentRows:
             if (human == human[0]).all():
                 raise InputError(f"all {len(human)} human scores are {abs(human[0]):g}: {name} is undefined", self.judgments.source)
             if name in LABEL_STATISTICS and len(np.unique(human)) > 2:
-                raise InputError(
-                    f"{name} needs labels of two values; the human scores have {len(np.unique(human))}",
-                    self.judgments.source,
-                )
+                raise InputError(f"{name} needs labels of two values; the human scores have {len(np.unique(human))}", self.judgments.source)
 
 
 def _label(value: object, groups: GroupsSpec, location: str) -> str:
@@ -151,11 +142,7 @@ def _label(value: object, groups: GroupsSpec, location: str) -> str:
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     if groups.labels:
         if text not in groups.labels:
-            raise InputError(
-                f"groups.labels has no name for {groups.by} '{text}'; found {', '.join(groups.labels)}",
-                location,
-                value=text,
-            )
+            raise InputError(f"groups.labels has no name for {groups.by} '{text}'; found {', '.join(groups.labels)}", location, value=text)
         return groups.labels[text]
     if looks_like_number(text):
         raise InputError(

@@ -158,11 +158,7 @@ class ChatClient:
         for name in ("base_url", "proxy"):
             value = getattr(self, name)
             if value is not None and not value.startswith(("http://", "https://")):
-                raise HarnessError(
-                    f"{self.owner}: {name} begins with http:// or https://; found {value!r}",
-                    parameter=name,
-                    value=value,
-                )
+                raise HarnessError(f"{self.owner}: {name} begins with http:// or https://; found {value!r}", parameter=name, value=value)
         for name in ("model", "messages"):
             if name in self.parameters:
                 raise HarnessError(f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters")

@@ -42,12 +42,7 @@ def metric_function(
     *, name: str = "", higher_is_better: bool | None = None, bounds: tuple[float, float] | None = None
 ) -> Callable[[Function], Function]: ...
 def metric_function(
-    function: Any = None,
-    /,
-    *,
-    name: str = "",
-    higher_is_better: bool | None = None,
-    bounds: tuple[float, float] | None = None,
+    function: Any = None, /, *, name: str = "", higher_is_better: bool | None = None, bounds: tuple[float, float] | None = None
 ) -> Any:
     """Make a metric of a function that scores one example.
 

@@ -16,14 +16,7 @@ from harness.contracts.parameters import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry.component_kinds import HIDDEN, KINDS
 
-_OPERATORS = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+_OPERATORS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt}
 
 
 def _numbers(version: str) -> tuple[int, ...]:

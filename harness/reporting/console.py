@@ -10,14 +10,7 @@ from harness.reporting.formats.terminal import console_for_tables, escape, print
 from harness.reporting.league import League, LeagueSet
 from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.metric_labels import shown_names
-from harness.reporting.result_groups import (
-    SIZE_NOTE,
-    divided_metrics,
-    group_records,
-    interval_notes,
-    p_notes,
-    system_names,
-)
+from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes, system_names
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 

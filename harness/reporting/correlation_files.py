@@ -37,10 +37,7 @@ def write_study(study: Study, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_columns(path, {name: [record[name] for record in records] for name in COLUMNS}, [(0, len(records))])
     elif suffix in SUFFIXES:
-        rows = [
-            list(COLUMNS),
-            *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records),
-        ]
+        rows = [list(COLUMNS), *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records)]
         text = delimit(rows, "\t" if suffix == ".tsv" else ",")
         write_atomically(path, text.encode("utf-8"))
     else:

@@ -100,11 +100,7 @@ def _result(run: Run, record: ResultRecord, task_type: str) -> Values:
     dataset = {"type": hub.get("path") or run.provenance.task, "name": run.provenance.task}
     names = {"config": "config", "split": "split", "revision": "commit"}
     dataset.update({key: str(hub[name]) for key, name in names.items() if hub.get(name)})
-    return {
-        "task": {"type": task_type, "name": f"{run.provenance.task} {decoding}".strip()},
-        "dataset": dataset,
-        "metrics": [],
-    }
+    return {"task": {"type": task_type, "name": f"{run.provenance.task} {decoding}".strip()}, "dataset": dataset, "metrics": []}
 
 
 def _metric(record: ResultRecord) -> Values:

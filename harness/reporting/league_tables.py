@@ -7,16 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from harness.reporting.league import (
-    QUESTIONS,
-    League,
-    LeagueSet,
-    cluster,
-    percent_interval,
-    percent_text,
-    rate_of,
-    rate_text,
-)
+from harness.reporting.league import QUESTIONS, League, LeagueSet, cluster, percent_interval, percent_text, rate_of, rate_text
 from harness.reporting.table import Bar, Table, p_text
 from harness.rundir.records import ResultRecord
 

@@ -28,11 +28,7 @@ class CorpusFit:
 
 
 def fit(
-    metrics: Sequence[MetricPlan],
-    references: Sequence[Sequence[str]],
-    *,
-    shards: int,
-    advance: Callable[[int], None] = lambda n: None,
+    metrics: Sequence[MetricPlan], references: Sequence[Sequence[str]], *, shards: int, advance: Callable[[int], None] = lambda n: None
 ) -> CorpusFit:
     """Fit the metrics on the references of all examples.
 
@@ -56,10 +52,7 @@ def fit(
             merged.append(index)
             out.streaming.append(index)
         elif _has_state(plan.metric, out.features):
-            _log.warning(
-                "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)",
-                plan.label,
-            )
+            _log.warning("note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)", plan.label)
             out.in_memory.append(index)
         else:
             out.streaming.append(index)

@@ -221,13 +221,7 @@ class ModelExecution(Execution):
         self._count_cost(model)
         failures = captions.failures
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
-        self.log(
-            "captions",
-            model=model.label,
-            failed=failures,
-            missing=list(captions.missing),
-            seconds=time.perf_counter() - started,
-        )
+        self.log("captions", model=model.label, failed=failures, missing=list(captions.missing), seconds=time.perf_counter() - started)
         if not captions.present.any() and stop > start:
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
             raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")

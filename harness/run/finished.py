@@ -45,16 +45,7 @@ class Run:
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
         content, records = rundir.results, rundir.records
-        return cls(
-            rundir.provenance,
-            records,
-            rundir.samples,
-            content.failed,
-            content.notes,
-            rundir.path,
-            rundir.artifacts,
-            content.costs,
-        )
+        return cls(rundir.provenance, records, rundir.samples, content.failed, content.notes, rundir.path, rundir.artifacts, content.costs)
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
@@ -113,11 +104,7 @@ class Run:
         """
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
         text, number = module.Value("string"), module.Value("float64")
-        types = {
-            **dict.fromkeys(("model", "decoding", "example", "meta"), text),
-            "candidates": [text],
-            "references": [text],
-        }
+        types = {**dict.fromkeys(("model", "decoding", "example", "meta"), text), "candidates": [text], "references": [text]}
         features = module.Features({name: types.get(name, number) for name in self.samples.names})
         return module.Dataset(self.samples.to_arrow()).cast(features)
 

@@ -146,11 +146,7 @@ def _share_interval(metric: Metric, stats: Statistics) -> tuple[float, float] | 
 
 
 def token_intervals(
-    metric: TokenScoreMetric,
-    scores: Sequence[Sequence[TokenScores]],
-    values: Mapping[str, float],
-    samples: int,
-    seed: int,
+    metric: TokenScoreMetric, scores: Sequence[Sequence[TokenScores]], values: Mapping[str, float], samples: int, seed: int
 ) -> dict[str, Interval]:
     """Return column name -> interval of a metric of level ``model``.
 

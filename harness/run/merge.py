@@ -112,8 +112,7 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
         noun = "part" if len(missing) == 1 else "parts"
         more = ", ..." if len(missing) > 5 else ""
         raise InputError(
-            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing",
-            str(first.path),
+            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing", str(first.path)
         )
 
 
@@ -125,10 +124,7 @@ def _plan(part_folder: PartFolder) -> Plan:
     plan = make_plan(cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec)))
     if digest(plan) != part_folder.manifest.get("digest"):
         if changed := _list_changes(plan, part_folder.manifest):
-            raise InputError(
-                f"the parts were computed with other {' and '.join(changed)} than are installed here",
-                str(part_folder.path),
-            )
+            raise InputError(f"the parts were computed with other {' and '.join(changed)} than are installed here", str(part_folder.path))
         _log.warning("note: the parts were computed with another version or other code: statistics are computed again")
     return plan
 

@@ -9,16 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from harness.contracts import (
-    ChecksInstallation,
-    Details,
-    Metric,
-    Parameters,
-    ReadsMeta,
-    Statistics,
-    TokenScoreMetric,
-    Values,
-)
+from harness.contracts import ChecksInstallation, Details, Metric, Parameters, ReadsMeta, Statistics, TokenScoreMetric, Values
 from harness.contracts.parameters import list_parameters
 from harness.errors import HarnessError
 from harness.registry import current, resolve, split_spec

@@ -12,13 +12,7 @@ from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
 from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
-from harness.run.metric_plan import (
-    AnyMetricPlan,
-    expand_metric_params,
-    metric_plan,
-    unique,
-    with_unique_labels,
-)
+from harness.run.metric_plan import AnyMetricPlan, expand_metric_params, metric_plan, unique, with_unique_labels
 from harness.run.task_plan import ModelPlan, Plan
 from harness.run.view_checks import DECODING_AXES, check_cells, check_views, drop_uncovered_views
 from harness.spec.loading import LoadedJudgments, LoadedSpec

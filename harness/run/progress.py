@@ -224,12 +224,7 @@ class TerminalBar(Meter):
 
 @contextmanager
 def bar(
-    description: str,
-    total: int = 0,
-    *,
-    show: bool = True,
-    unit: str = "examples",
-    status: Callable[[], str] = lambda: "",
+    description: str, total: int = 0, *, show: bool = True, unit: str = "examples", status: Callable[[], str] = lambda: ""
 ) -> Generator[Advance]:
     """Context that shows the progress of work; yields ``advance(steps)``. Silent when ``show`` is false.
 

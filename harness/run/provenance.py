@@ -26,16 +26,7 @@ if TYPE_CHECKING:
     from harness.spec.judgment_models import JudgmentSpec
     from harness.spec.models import Spec
 
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "pycocoevalcap",
-    "torch",
-    "transformers",
-    "sentence-transformers",
-    "open_clip_torch",
-    "datasets",
-)
+PACKAGES = ("numpy", "scipy", "pycocoevalcap", "torch", "transformers", "sentence-transformers", "open_clip_torch", "datasets")
 """Packages whose versions can change a number."""
 
 Component = tuple[str, str, object]

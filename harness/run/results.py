@@ -73,11 +73,7 @@ def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
 
 
 def _write_samples(
-    writer: SampleWriter,
-    scoring: ScoringPass,
-    system: PlannedSystem,
-    scores: Mapping[str, np.ndarray],
-    p_values: Mapping[str, np.ndarray],
+    writer: SampleWriter, scoring: ScoringPass, system: PlannedSystem, scores: Mapping[str, np.ndarray], p_values: Mapping[str, np.ndarray]
 ) -> None:
     """Write the rows of a system, shard by shard."""
     first = 0
@@ -90,12 +86,7 @@ def _write_samples(
 
 
 def caption_record(
-    spec: Spec,
-    model: ModelPlan,
-    system: PlannedSystem,
-    plan: MetricPlan,
-    scored: Scored,
-    clusters: np.ndarray | None = None,
+    spec: Spec, model: ModelPlan, system: PlannedSystem, plan: MetricPlan, scored: Scored, clusters: np.ndarray | None = None
 ) -> ResultRecord:
     """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped.
 

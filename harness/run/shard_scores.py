@@ -88,12 +88,7 @@ class ShardScorer:
         return ShardScores(job.index, scored)
 
     def _score_request(
-        self,
-        request: Request,
-        metric: int,
-        batches: Sequence[PositionedBatch],
-        examples: int,
-        advance: Callable[[int], None],
+        self, request: Request, metric: int, batches: Sequence[PositionedBatch], examples: int, advance: Callable[[int], None]
     ) -> scoring.Scored:
         plan, label = self.metrics[metric], self.labels[request.system]
         model = f" on model '{label}'" if label else ""

@@ -19,11 +19,7 @@ from harness.rundir.artifacts import ArtifactKey, Artifacts
 
 
 def token_scores(
-    model: ModelPlan,
-    store: ExampleStore,
-    span: tuple[int, int],
-    artifacts: Artifacts,
-    advance: Callable[[int], None],
+    model: ModelPlan, store: ExampleStore, span: tuple[int, int], artifacts: Artifacts, advance: Callable[[int], None]
 ) -> list[list[TokenScores]]:
     """Return for each example of a range one :class:`~harness.contracts.TokenScores` per reference.
 

@@ -14,14 +14,7 @@ from pydantic import BeforeValidator
 from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject, plain
 
-_SHORT = {
-    "temperature": "T",
-    "candidates": "n",
-    "references": "m",
-    "top_p": "p",
-    "top_k": "k",
-    "strategy": "",
-}
+_SHORT = {"temperature": "T", "candidates": "n", "references": "m", "top_p": "p", "top_k": "k", "strategy": ""}
 _WRITTEN_AS_NULL = ("higher_is_better", "ci95", "p_value", "p_method")
 """Fields that results.json has even without a value; others are left out."""
 

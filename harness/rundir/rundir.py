@@ -228,10 +228,7 @@ class RunDir:
             )
         if previous is not None and same and mode != "fresh" and previous.get("part") != manifest.get("part"):
             names = [f"part {item['part']}" if item.get("part") else "the whole run" for item in (previous, manifest)]
-            raise InputError(
-                f"holds {names[0]}, and this is {names[1]}; give another --output, or --fresh to replace it",
-                str(self.path),
-            )
+            raise InputError(f"holds {names[0]}, and this is {names[1]}; give another --output, or --fresh to replace it", str(self.path))
         if previous is None and mode in ("resume", "extend"):
             raise InputError("holds no run to resume", str(self.path))
         # The manifest is the first file that a run writes: without it, files under the names of a run are somebody's own.
@@ -371,11 +368,7 @@ class RunDir:
 
     # ------------------------------------------------------------------ writing
     def write_results(
-        self,
-        records: Sequence[ResultRecord],
-        failed: Mapping[str, str],
-        notes: Sequence[str],
-        costs: Mapping[str, object] | None = None,
+        self, records: Sequence[ResultRecord], failed: Mapping[str, str], notes: Sequence[str], costs: Mapping[str, object] | None = None
     ) -> None:
         """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
         content: JsonObject = {

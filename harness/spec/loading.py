@@ -174,8 +174,7 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         return [_merge([*full, *fragments, tree])]
     if len(full) > 1 and "task" in tree.data:
         raise InputError(
-            "a suite has no task name: each part has a run directory named after its own task; remove 'task'",
-            tree.where(("task",)),
+            "a suite has no task name: each part has a run directory named after its own task; remove 'task'", tree.where(("task",))
         )
     return [_merge([base, *fragments, tree]) for base in full]
 

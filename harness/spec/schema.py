@@ -23,11 +23,7 @@ def json_schema() -> Values:
     schema = Spec.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "harness spec"
-    schema["$defs"][VARIABLE] = {
-        "type": "string",
-        "pattern": r"\$\{",
-        "description": "with an environment variable: ${NAME}",
-    }
+    schema["$defs"][VARIABLE] = {"type": "string", "pattern": r"\$\{", "description": "with an environment variable: ${NAME}"}
     schema["$defs"]["Condition"] = {
         "type": "object",
         "description": "holds where every path exists and every distribution is installed",

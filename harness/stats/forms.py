@@ -135,13 +135,7 @@ def _within(square: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def exact_p_values(
-    forms: np.ndarray,
-    n: int,
-    tail: Tail,
-    *,
-    mirrored: bool = False,
-    precision: float = ties.FLOAT64,
-    memory_bytes: int = MEMORY_BYTES,
+    forms: np.ndarray, n: int, tail: Tail, *, mirrored: bool = False, precision: float = ties.FLOAT64, memory_bytes: int = MEMORY_BYTES
 ) -> np.ndarray:
     """Return exact p-values of the statistics f(s) of forms (B, N, N), shape (B,); a form with NaN gives NaN.
 

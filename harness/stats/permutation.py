@@ -137,13 +137,7 @@ class PermutationPlan:
 
 
 def plan(
-    n: int,
-    m: int,
-    *,
-    method: Literal["exact", "monte-carlo", "auto"] = "auto",
-    budget: int = BUDGET,
-    draws: int = DRAWS,
-    seed: int = 0,
+    n: int, m: int, *, method: Literal["exact", "monte-carlo", "auto"] = "auto", budget: int = BUDGET, draws: int = DRAWS, seed: int = 0
 ) -> PermutationPlan:
     """Return the design of a test with n candidates and m references.
 
@@ -177,12 +171,7 @@ def plan(
 
 
 def p_values(
-    observed: np.ndarray,
-    null_chunks: Iterable[np.ndarray],
-    tail: Tail,
-    method: Method,
-    *,
-    tolerance: np.ndarray | None = None,
+    observed: np.ndarray, null_chunks: Iterable[np.ndarray], tail: Tail, method: Method, *, tolerance: np.ndarray | None = None
 ) -> np.ndarray:
     """Return p-values (B,) of observed values against their null distributions.
 

@@ -103,13 +103,7 @@ def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool
 
 
 def difference_of_statistics(
-    reduce: Reduce,
-    a: Statistics,
-    b: Statistics,
-    family: DrawFamily,
-    *,
-    repeats: bool = True,
-    clusters: np.ndarray | None = None,
+    reduce: Reduce, a: Statistics, b: Statistics, family: DrawFamily, *, repeats: bool = True, clusters: np.ndarray | None = None
 ) -> ResampledDifference:
     """Compare the statistic of two systems by its reduction under weights.
 

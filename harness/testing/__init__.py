@@ -42,11 +42,7 @@ Expected = Mapping[str, str] | None
 
 
 def check_metric(
-    metric: Instance,
-    *,
-    sets: Sequence[CaptionSet] | None = None,
-    skip: Collection[str] = (),
-    expected_failures: Expected = None,
+    metric: Instance, *, sets: Sequence[CaptionSet] | None = None, skip: Collection[str] = (), expected_failures: Expected = None
 ) -> list[Outcome]:
     """Return the outcomes of all checks of a metric.
 
@@ -71,11 +67,7 @@ def check_metric(
 
 
 def check_distance(
-    distance: Instance,
-    *,
-    sets: Sequence[CaptionSet] | None = None,
-    skip: Collection[str] = (),
-    expected_failures: Expected = None,
+    distance: Instance, *, sets: Sequence[CaptionSet] | None = None, skip: Collection[str] = (), expected_failures: Expected = None
 ) -> list[Outcome]:
     """Return the outcomes of all checks of a distance; parameters and errors as of :func:`check_metric`."""
     return _outcomes("distances", distance, skip, expected_failures, sets=sets)

@@ -16,17 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
-from harness.contracts import (
-    CaptionSet,
-    MeanMetric,
-    Metric,
-    MetricSpec,
-    Objects,
-    Statistics,
-    Values,
-    is_defined,
-    join_statistics,
-)
+from harness.contracts import CaptionSet, MeanMetric, Metric, MetricSpec, Objects, Statistics, Values, is_defined, join_statistics
 from harness.errors import HarnessError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache

@@ -71,8 +71,7 @@ def left_out(subject: MetricSubject) -> None:
     ensure(0 < first.share < 1, f"left_out has the share {first.share}; expected a number in (0, 1)")
     ensure(first.freedom >= 1, f"left_out has {first.freedom} degrees of freedom; expected at least 1")
     ensure(
-        first.values.ndim == 1 and len(first.values) > 1,
-        f"left_out has values of shape {first.values.shape}; expected (K,), K at least 2",
+        first.values.ndim == 1 and len(first.values) > 1, f"left_out has values of shape {first.values.shape}; expected (K,), K at least 2"
     )
 
 

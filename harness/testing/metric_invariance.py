@@ -8,13 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness.contracts import CaptionSet, join_statistics
-from harness.testing.metric_subject import (
-    MetricSubject,
-    largest_difference,
-    nearly_equal,
-    numbers_of,
-    same_rows,
-)
+from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of, same_rows
 from harness.testing.metrics import ensure_finite
 from harness.testing.results import Checks, NotApplicable, Violation, ensure, violation_on_error
 from harness.testing.sample_captions import UNUSUAL_TEXTS, repeat_to, with_candidates
@@ -33,10 +27,7 @@ def example_order(subject: MetricSubject) -> None:
     permuted = subject.numbers([sets[k] for k in order])
     back = np.argsort(order)
     difference = largest_difference(base.per_example, permuted.per_example[back], sets)
-    ensure(
-        same_rows(permuted.stats[back], base.stats, subject.tolerance),
-        f"rows change with the order of the examples: {difference}",
-    )
+    ensure(same_rows(permuted.stats[back], base.stats, subject.tolerance), f"rows change with the order of the examples: {difference}")
     ensure(
         nearly_equal(permuted.value, base.value, subject.tolerance),
         f"the corpus number changes with the order of the examples: {base.value!r} and {permuted.value!r}",
@@ -106,10 +97,7 @@ def weights(subject: MetricSubject) -> None:
     cases = (("2", double, np.append(rows, 0)), ("0", remaining, rows[1:] if count > 1 else rows))
     for weight, actual, repeated in cases:
         expected = float(metric.reduce(stats[repeated]))
-        ensure(
-            nearly_equal(actual, expected),
-            f"weight {weight} gives {actual!r}; the rows repeated as often give {expected!r}",
-        )
+        ensure(nearly_equal(actual, expected), f"weight {weight} gives {actual!r}; the rows repeated as often give {expected!r}")
 
 
 def _ensure_same_scores(subject: MetricSubject, sets: Sequence[CaptionSet], texts: str) -> None:
@@ -162,8 +150,7 @@ def odd_texts(subject: MetricSubject) -> None:
             numbers = subject.numbers(changed)
             ensure_finite(subject, numbers, changed, f"candidates ({kind})")
         ensure(
-            same_rows(numbers.stats[1:], base.stats[1:], subject.tolerance),
-            f"candidates ({kind}) of one example change the rows of others",
+            same_rows(numbers.stats[1:], base.stats[1:], subject.tolerance), f"candidates ({kind}) of one example change the rows of others"
         )
 
 

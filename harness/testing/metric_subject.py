@@ -105,13 +105,7 @@ class MetricSubject(BaseSubject[Numbers]):
         """Return the numbers of the metric on :attr:`sets`, with corpus state of their own references."""
         return self.numbers(self.sets, metric=component)
 
-    def numbers(
-        self,
-        sets: Sequence[CaptionSet],
-        *,
-        metric: Metric | None = None,
-        features: Features | None = None,
-    ) -> Numbers:
+    def numbers(self, sets: Sequence[CaptionSet], *, metric: Metric | None = None, features: Features | None = None) -> Numbers:
         """Return the numbers on other sets; without ``features`` the corpus state is fitted on their references."""
         metric = self.component if metric is None else metric
         assert metric is not None

@@ -41,10 +41,7 @@ def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
     entry, fields = subject.entry, subject.component.spec
     if entry is None:
         raise NotApplicable("is not checked by its name in the catalogue")
-    ensure(
-        not entry.level or entry.level == fields.level,
-        f"level is {entry.level} in the catalogue and {fields.level} in spec",
-    )
+    ensure(not entry.level or entry.level == fields.level, f"level is {entry.level} in the catalogue and {fields.level} in spec")
     ensure(
         entry.higher_is_better in (None, fields.higher_is_better),
         f"higher_is_better is {entry.higher_is_better} in the catalogue and {fields.higher_is_better} in spec",

@@ -71,10 +71,7 @@ def exact_p_values(subject: MetricSubject) -> None:
     actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)
     ensure(actual.shape == (len(batch),), f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}")
     actual = np.where(np.isnan(expected), np.nan, actual)
-    ensure(
-        nearly_equal(actual, expected),
-        f"enumerated and returned p-value differ: {largest_difference(expected, actual, batch.sets)}",
-    )
+    ensure(nearly_equal(actual, expected), f"enumerated and returned p-value differ: {largest_difference(expected, actual, batch.sets)}")
 
 
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:

@@ -40,11 +40,7 @@ class _Case:
 
 
 def parametrize_with_checks(
-    components: Sequence[Any],
-    *,
-    kind: str | None = None,
-    expected_failures: Parameters | None = None,
-    **settings: Any,
+    components: Sequence[Any], *, kind: str | None = None, expected_failures: Parameters | None = None, **settings: Any
 ) -> Callable[[Any], Any]:
     """Return a decorator that parametrizes a test function with ``check``: one test for each component and check.
 

@@ -12,13 +12,7 @@ from harness.registry import parameters as constructor_parameters
 from harness.testing.base_subject import AnySubject
 from harness.testing.results import NotApplicable, Violation, ensure
 from harness.testing.side_effects import ensure_same_random_state, global_seed
-from harness.testing.variants import (
-    constructor_values,
-    have_equal_attributes,
-    pickled_copy,
-    second_instance,
-    variants,
-)
+from harness.testing.variants import constructor_values, have_equal_attributes, pickled_copy, second_instance, variants
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|<[\w.]+ object")
 SEEDS = (1, 2)

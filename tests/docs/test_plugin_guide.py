@@ -178,16 +178,7 @@ def test_every_required_member_is_documented(kind, protocols, guide):
 def test_every_kind_and_the_marks_of_parameters_are_documented(guide):
     for kind in ALL_CHECKS:
         assert re.search(rf"^\| {kind[:-1]} \|", guide, re.MULTILINE), kind
-    for name in (
-        "PathParam",
-        "PathLike",
-        "TaskView",
-        "MeanMetric",
-        "SumMetric",
-        "CorpusMetric",
-        "TextDistance",
-        "HARNESS_STRICT_PLUGINS",
-    ):
+    for name in ("PathParam", "PathLike", "TaskView", "MeanMetric", "SumMetric", "CorpusMetric", "TextDistance", "HARNESS_STRICT_PLUGINS"):
         assert f"`{name}" in guide
 
 

@@ -51,11 +51,7 @@ def test_a_verb_is_one_of_the_command_line(installed):
 
 
 def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):
-    texts = {
-        "a": ["a dog", "a cat"],
-        "b": ["dogs", "the cat sits"],
-        "r": [["a dog runs", "the dog"], ["a cat", "the cat"]],
-    }
+    texts = {"a": ["a dog", "a cat"], "b": ["dogs", "the cat sits"], "r": [["a dog runs", "the dog"], ["a cat", "the cat"]]}
     for name, rows in texts.items():
         (tmp_path / f"{name}.json").write_text(json.dumps({str(k): row for k, row in enumerate(rows)}))
     metrics = "word-recall,word-recall:best=true,reading-ease,trm:distance=shared-words,mmd:embedding=trigrams"

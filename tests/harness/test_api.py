@@ -79,15 +79,9 @@ def test_a_budget_below_the_number_of_relabelings_gives_monte_carlo(project):
     [
         (lambda: harness.metric("lenth"), "unknown metric 'lenth'; did you mean 'length'?"),
         (lambda: harness.metric("length", scal=1), "has no parameter 'scal'; did you mean 'scale'?"),
-        (
-            lambda: harness.metric("length", p_value="exct"),
-            "p_value is 'exct'; expected None, 'exact' or 'monte-carlo'",
-        ),
+        (lambda: harness.metric("length", p_value="exct"), "p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"),
         (lambda: harness.score([["a"]], {"a": ["b"]}, ["length"]), "both paths, both mappings or both lists"),
-        (
-            lambda: harness.score({"a": ["x"]}, {"b": ["y"]}, ["length"]),
-            "1 ids have no references: 'a' .allow_unknown=True",
-        ),
+        (lambda: harness.score({"a": ["x"]}, {"b": ["y"]}, ["length"]), "1 ids have no references: 'a' .allow_unknown=True"),
         (lambda: harness.score({}, {"b": ["y"]}, ["length"]), "1 ids have no candidates: 'b' .allow_missing=True"),
         (lambda: harness.score(*PAIR, ["length:scale"]), "expected NAME or NAME:PARAMETER=VALUE"),
     ],

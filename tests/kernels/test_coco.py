@@ -9,17 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from caption_kernels.coco import (
-    Bleu,
-    Cider,
-    COCOEvalCap,
-    Meteor,
-    MissingSources,
-    PTBTokenizer,
-    Rouge,
-    Spice,
-    Unavailable,
-)
+from caption_kernels.coco import Bleu, Cider, COCOEvalCap, Meteor, MissingSources, PTBTokenizer, Rouge, Spice, Unavailable
 from caption_kernels.coco import toolkit as coco
 
 GTS = {3: ["a dog runs", "the dog runs fast"], 1: ["a cat", "a cat on a mat", "cats"]}
@@ -174,11 +164,7 @@ def test_evaluation_sets_and_prints_the_scores(without_extras, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["tokenization...", "setting up scorers...", "computing Bleu score..."]
     assert "METEOR is left out: it needs something" in lines
-    assert lines[-3:] == [
-        "computing CIDEr score...",
-        f"CIDEr: {evaluation.eval['CIDEr']:0.3f}",
-        "SPICE is left out: it needs something",
-    ]
+    assert lines[-3:] == ["computing CIDEr score...", f"CIDEr: {evaluation.eval['CIDEr']:0.3f}", "SPICE is left out: it needs something"]
 
 
 def test_an_image_without_candidate_is_named(without_extras):
@@ -215,19 +201,11 @@ def test_the_published_example_gives_the_toolkits_output(items, tmp_path, monkey
     toolkit = pytest.importorskip("pycocoevalcap.eval")
     pycocotools = pytest.importorskip("pycocotools.coco")
     meteor()
-    odd = [
-        ("A house at 12th Ave S.", ["The S.", "an S."]),
-        ("", ["a", "A."]),
-        ("A. B. x.", [" Two."]),
-        ("a\nb", ["c\nd"]),
-    ]
+    odd = [("A house at 12th Ave S.", ["The S.", "an S."]), ("", ["a", "A."]), ("A. B. x.", [" Two."]), ("a\nb", ["c\nd"])]
     pairs = [(item["hyp"], item["refs"]) for item in items[:60]] + odd
     ids = [((k * 37) % 101) + 1 for k in range(len(pairs))]
     annotations = [{"image_id": i, "caption": text} for i, (_, texts) in zip(ids, pairs) for text in texts]
-    data = {
-        "images": [{"id": i} for i in ids],
-        "annotations": [{"id": k, **annotation} for k, annotation in enumerate(annotations)],
-    }
+    data = {"images": [{"id": i} for i in ids], "annotations": [{"id": k, **annotation} for k, annotation in enumerate(annotations)]}
     (tmp_path / "references.json").write_text(json.dumps(data))
     (tmp_path / "results.json").write_text(json.dumps([{"image_id": i, "caption": h} for i, (h, _) in zip(ids, pairs)]))
 

@@ -81,10 +81,5 @@ def test_importing_costs_numpy_and_the_extension():
     code = "import sys, caption_kernels; print(*sorted(name for name in sys.modules if 'caption' in name), 'concurrent' in sys.modules)"
     # Names that begin with an underscore belong to the editable install.
     names = [name for name in python(code).stdout.split() if not name.startswith("_")]
-    modules = [
-        "caption_kernels",
-        "caption_kernels._compiled",
-        "caption_kernels.binding",
-        "caption_kernels.binding.engine",
-    ]
+    modules = ["caption_kernels", "caption_kernels._compiled", "caption_kernels.binding", "caption_kernels.binding.engine"]
     assert names == [*modules, "False"]

@@ -85,12 +85,7 @@ def ngram_numbers(engine, texts, n, order, clip, sigma):
     matches = engine.clip_all(index, hyp, ref)
     lengths = index.lengths(grams.ravel()).reshape(grams.shape)
     guesses = np.maximum(0, lengths[:, :1] - np.arange(4)).astype(np.float64)
-    counts = (
-        matches[:, 0].astype(np.float64),
-        guesses,
-        lengths[:, 0].astype(np.float64),
-        lengths[:, n].astype(np.float64),
-    )
+    counts = (matches[:, 0].astype(np.float64), guesses, lengths[:, 0].astype(np.float64), lengths[:, n].astype(np.float64))
     labels = np.array([[1] * n + [0] * (GROUP - n), [0] * n + [1] * (GROUP - n)], dtype=np.uint8)
     return [
         rows, grams, index.n_grams, matches, engine.clip_pairs(index, hyp, ref), engine.bleu_scores(*counts, order),

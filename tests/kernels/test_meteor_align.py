@@ -199,12 +199,7 @@ def test_arrays_of_another_type_order_or_without_writing(new_meteor_texts, name)
 
 def test_alignment_goes_on_while_another_thread_adds_texts(new_meteor_texts):
     table = new_meteor_texts(compiled)
-    texts = [
-        "a dog is running in front of the park",
-        "the hound went before a park .",
-        "a puppy",
-        "dogs run over the dog",
-    ]
+    texts = ["a dog is running in front of the park", "the hound went before a park .", "a puppy", "dogs run over the dog"]
     expected = all_pairs(table, texts)
 
     def work(thread: int) -> bool:

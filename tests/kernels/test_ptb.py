@@ -39,24 +39,7 @@ http://a.org/x?y=1 HTTPS://A.B www.x.org www.x.org. a.com/b me@x.org <me@x.org> 
 🙂 𐐀 𝟎 \ud800 \udc00 \ud83d\udc36 a\ud800 \ufffd \uffff \U0010ffff
 """
 """Texts that the rules know, and characters that they do not know."""
-BLANKS = [
-    " ",
-    " ",
-    " ",
-    "  ",
-    "",
-    "",
-    "\n",
-    "\t",
-    "\u00a0",
-    "\u2003",
-    "\u3000",
-    "\u2028",
-    "\r\n",
-    "\v",
-    "\x1c",
-    "\u200b",
-]
+BLANKS = [" ", " ", " ", "  ", "", "", "\n", "\t", "\u00a0", "\u2003", "\u3000", "\u2028", "\r\n", "\v", "\x1c", "\u200b"]
 ODD = [*re.split("[ \n]+", PIECES), *BLANKS, "\u1680", "\u0130", "\u2126", "\u0345", "\u02bc", "\ue000", "\u20bd"]
 
 
@@ -162,19 +145,7 @@ def test_real_captions(shared):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        " ",
-        "\n",
-        "a" * 100_000,
-        "a dog. " * 10_000,
-        "'" * 3000,
-        "<a " * 1000,
-        "a@" * 2000,
-        "1." * 5000,
-        "Σ" * 3000,
-        "St. " * 3000,
-    ],
+    ["", " ", "\n", "a" * 100_000, "a dog. " * 10_000, "'" * 3000, "<a " * 1000, "a@" * 2000, "1." * 5000, "Σ" * 3000, "St. " * 3000],
 )
 def test_long_and_empty_texts(text):
     assert_equal([text])
@@ -195,11 +166,7 @@ def test_the_memo_of_one_kind_of_tokens_is_not_that_of_the_other():
 @pytest.mark.parametrize("tokenizer", [TOKENIZER, Reference()])
 @pytest.mark.parametrize(
     ("texts", "message"),
-    [
-        ("a dog", "expected a sequence of texts, found one str"),
-        (["a", 1], "expected texts of type str, found int"),
-        ([None], "NoneType"),
-    ],
+    [("a dog", "expected a sequence of texts, found one str"), (["a", 1], "expected texts of type str, found int"), ([None], "NoneType")],
 )
 def test_anything_but_texts_is_an_error_of_one_line(tokenizer, texts, message):
     for method in (tokenizer.tokenize, tokenizer.tokens_raw):

@@ -27,11 +27,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.requests.append(self.path)
         path = self.path.partition("?")[0]
         if "/gated/" in path or path.startswith("/gated"):
-            return self._send(
-                403,
-                b"{}",
-                {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to model gated/model is restricted"},
-            )
+            return self._send(403, b"{}", {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to model gated/model is restricted"})
         if "no-revision" in path:
             return self._send(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
         if "/tiny/" not in path:

@@ -7,15 +7,7 @@ import numpy as np
 from harness_metrics.mauve import frontier, quantise, statistic
 
 
-def mauve(
-    x: np.ndarray,
-    y: np.ndarray,
-    k: int | None = None,
-    *,
-    seed: int = 25,
-    redo: int = 5,
-    scaling: float = frontier.SCALING,
-) -> float:
+def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25, redo: int = 5, scaling: float = frontier.SCALING) -> float:
     """Return MAUVE of two samples of vectors, in (0, 1].
 
     Parameters

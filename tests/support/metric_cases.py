@@ -103,8 +103,4 @@ def case(name: str) -> Case:
     if name in OF_GAMES:
         return Case(name, values, _games())
     sets = caption_sets(3, 3)
-    return Case(
-        name,
-        values,
-        tuple(CaptionSet(s.id, s.candidates, s.references, None, SCENES[k][7]) for k, s in enumerate(sets)),
-    )
+    return Case(name, values, tuple(CaptionSet(s.id, s.candidates, s.references, None, SCENES[k][7]) for k, s in enumerate(sets)))

@@ -8,23 +8,7 @@ import numpy as np
 import torch
 import transformers
 
-WORDS = [
-    "<pad>",
-    "<s>",
-    "</s>",
-    "<unk>",
-    "<image>",
-    "a",
-    "dog",
-    "cat",
-    "runs",
-    "sits",
-    "on",
-    "the",
-    "mat",
-    "red",
-    "ball",
-]
+WORDS = ["<pad>", "<s>", "</s>", "<unk>", "<image>", "a", "dog", "cat", "runs", "sits", "on", "the", "mat", "red", "ball"]
 WORDS += ["says", ":", "<video>", "<see>", "</see>"]
 CHAT = "{% for m in messages %}{{ m['role'] }} says : {{ m['content'] }} {% endfor %}{% if add_generation_prompt %}says :{% endif %}"
 PARTS = (
@@ -169,9 +153,7 @@ def blip2(folder, text="opt"):
         text_config=language.to_dict(), num_query_tokens=3, image_token_index=4,
     )  # fmt: skip
     processor = transformers.Blip2Processor(
-        transformers.BlipImageProcessor(size={"height": 16, "width": 16}),
-        tokenizer(None, "<image>"),
-        num_query_tokens=3,
+        transformers.BlipImageProcessor(size={"height": 16, "width": 16}), tokenizer(None, "<image>"), num_query_tokens=3
     )
     model = loud(transformers.Blip2ForConditionalGeneration(config), 10)
     with torch.no_grad():

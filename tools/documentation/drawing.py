@@ -17,13 +17,7 @@ from tools.documentation import figure_values
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Four of the colours of Okabe and Ito, which differ for any vision."""
 MARKERS = "os^D"
-STYLE = {
-    "font.size": 9,
-    "svg.hashsalt": "harness",
-    "svg.fonttype": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+STYLE = {"font.size": 9, "svg.hashsalt": "harness", "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False}
 """Text stays text, and equal values give equal files."""
 
 

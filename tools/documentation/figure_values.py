@@ -13,23 +13,13 @@ import numpy as np
 
 import harness
 
-SAMPLE = {
-    "reader": "coco",
-    "path": str(Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json"),
-}
+SAMPLE = {"reader": "coco", "path": str(Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json")}
 Values = dict[str, Any]
 
 
 def run(models: list[Values], metrics: list[Any], **keys: Any) -> list[Values]:
     """Return the result records of a run on the sample."""
-    spec = {
-        "task": "figures",
-        "dataset": SAMPLE,
-        "models": models,
-        "metrics": metrics,
-        "bootstrap": {"samples": 0},
-        **keys,
-    }
+    spec = {"task": "figures", "dataset": SAMPLE, "models": models, "metrics": metrics, "bootstrap": {"samples": 0}, **keys}
     return harness.evaluate(spec).results
 
 
@@ -81,12 +71,7 @@ def noise() -> Values:
     models += [
         {"epsilon-mixture": {"label": f"noise {epsilon:g}", "epsilon": epsilon, "length": "same"}} for epsilon in (0.0, 0.1, 0.2, 0.4, 0.6)
     ]
-    metrics = [
-        {"cr": {"n": 2}},
-        {"nrr": {"n": 2}},
-        {"corpus-bleu": {"n": 2}},
-        {"self-bleu": {"n": 2, "negative": True}},
-    ]
+    metrics = [{"cr": {"n": 2}}, {"nrr": {"n": 2}}, {"corpus-bleu": {"n": 2}}, {"self-bleu": {"n": 2, "negative": True}}]
     spec = {"dataset": {"reader": "lines", **half}, "models": models, "metrics": metrics, "task": "noise"}
     out: Values = {}
     for record in harness.evaluate({**spec, "bootstrap": {"samples": 0}}).results:

@@ -151,16 +151,7 @@ def _verbs(folder: Path) -> Nav:
     for verb, summary in commands().items():
         command = [sys.executable, "-m", "harness", verb, "--help"]
         result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-        lines += [
-            f"## harness {verb}",
-            "",
-            f"{summary[:1].upper()}{summary[1:]}.",
-            "",
-            "```text",
-            result.stdout.rstrip(),
-            "```",
-            "",
-        ]
+        lines += [f"## harness {verb}", "", f"{summary[:1].upper()}{summary[1:]}.", "", "```text", result.stdout.rstrip(), "```", ""]
     (folder / "reference" / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
     return [{"Command line": "reference/command-line.md"}]
 

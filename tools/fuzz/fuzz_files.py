@@ -125,25 +125,9 @@ SPEC: dict[str, Any] = {
     "decoding": {"strategy": "greedy", "temperature": 0.5, "top_k": 3, "candidates": 3, "options": {}},
     "references": "1..2",
     "metrics": ["rouge", {"trm": {"distance": ["bleu", "rouge"]}}, {"distinct": {"n": 2}}],
-    "significance": {
-        "method": "exact",
-        "budget": 100,
-        "draws": 100,
-        "scorings": 10,
-        "aggregate": "fisher-discrete",
-        "fdr": 0.05,
-    },
+    "significance": {"method": "exact", "budget": 100, "draws": 100, "scorings": 10, "aggregate": "fisher-discrete", "fdr": 0.05},
     "bootstrap": {"samples": 10},
-    "views": [
-        {
-            "plot": "table",
-            "x": "decoding.references",
-            "by": "model",
-            "y": "rouge",
-            "title": "t",
-            "reference": {"rouge": 0.5},
-        }
-    ],
+    "views": [{"plot": "table", "x": "decoding.references", "by": "model", "y": "rouge", "title": "t", "reference": {"rouge": 0.5}}],
     "seed": 1,
     "limit": 2,
     "sizes": "all",
@@ -162,8 +146,7 @@ def specs(data: bytes, folder: Path) -> None:
 @target(
     encoded(
         st.tuples(
-            st.sampled_from([".".join(p) for p in (("seed",), ("metrics", "0"), ("decoding", "top_k"), ("views", "0", "y"))]) | TEXTS,
-            TEXTS,
+            st.sampled_from([".".join(p) for p in (("seed",), ("metrics", "0"), ("decoding", "top_k"), ("views", "0", "y"))]) | TEXTS, TEXTS
         )
     )
 )
@@ -175,10 +158,7 @@ def overrides(data: bytes, folder: Path) -> None:
     if not isinstance(key, str) or not isinstance(text, str):
         raise NotAnInput
     problems: list[str] = []
-    for read in (
-        lambda: api.plans(SPEC, [f"{key}={text}"]),
-        lambda: metric_plans([f"rouge:{text}"]),
-    ):
+    for read in (lambda: api.plans(SPEC, [f"{key}={text}"]), lambda: metric_plans([f"rouge:{text}"])):
         try:
             read()
         except HarnessError as error:
@@ -192,15 +172,7 @@ MANIFEST = {
     "requires_harness": ">=0.1,<1",
     "hooks": ["a.b"],
     "metrics": {
-        "m": {
-            "import": "mine:M",
-            "summary": "s",
-            "level": "set",
-            "aliases": ["n"],
-            "extra": ["x"],
-            "needs": ["images"],
-            "role": "default",
-        }
+        "m": {"import": "mine:M", "summary": "s", "level": "set", "aliases": ["n"], "extra": ["x"], "needs": ["images"], "role": "default"}
     },
     "tasks": {"t": {"path": "t.yaml"}},
     "readers": [{"name": "r", "target": "mine:R"}],
@@ -315,10 +287,7 @@ def run_directories(data: bytes, folder: Path) -> None:
         own = name == _run_file(kind)[0]
         file.write_bytes(content if own else _without_checksums(original) if forged else original)
     problems: list[str] = []
-    for use in (
-        lambda: harness.report(folder / "run", output=folder / "page.html"),
-        lambda: harness.compare(folder / "run", draws=10),
-    ):
+    for use in (lambda: harness.report(folder / "run", output=folder / "page.html"), lambda: harness.compare(folder / "run", draws=10)):
         try:
             use()
         except HarnessError as error:

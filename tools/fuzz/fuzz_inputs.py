@@ -90,9 +90,7 @@ SCALARS: st.SearchStrategy[Any] = (
     | TEXTS
 )
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3), max_leaves=6
 )
 """JSON values of any shape, NaN and huge numbers included."""
 
@@ -104,12 +102,7 @@ def encoded(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
 
 def altered(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     """Return files with up to five pieces cut out, replaced, repeated or inserted."""
-    change = st.tuples(
-        st.floats(0, 1),
-        st.integers(0, 5),
-        st.integers(0, 64),
-        st.sampled_from(TOKENS) | st.binary(min_size=1, max_size=8),
-    )
+    change = st.tuples(st.floats(0, 1), st.integers(0, 5), st.integers(0, 64), st.sampled_from(TOKENS) | st.binary(min_size=1, max_size=8))
     return st.builds(alter, st.sampled_from(seeds), st.lists(change, max_size=5))
 
 

@@ -104,29 +104,12 @@ METRICS = (
 )
 NOT_FUZZED = {
     "language model or word vectors": (
-        *(
-            "bertscore",
-            "clair",
-            "clipscore",
-            "fense",
-            "pac-score",
-            "ref-pac-score",
-            "refclipscore",
-            "rubric",
-            "win-rate",
-        ),
+        *("bertscore", "clair", "clipscore", "fense", "pac-score", "ref-pac-score", "refclipscore", "rubric", "win-rate"),
         "wmd",
     ),
     "Java program": ("spice", "spider", "spider-max"),
     "source text, scene or options beside the captions": (
-        *(
-            "sari",
-            "adjective-order",
-            "contrastive-efficiency",
-            "discriminativity",
-            "false-features",
-            "listener-accuracy",
-        ),
+        *("sari", "adjective-order", "contrastive-efficiency", "discriminativity", "false-features", "listener-accuracy"),
         *("mentioned-features", "optimal-discriminativity", "redundant-mention", "relevance", "choice", "poll"),
     ),
     "token scores, or a model of text": ("perplexity", "pregen", "text-space", "text-space-qdisc"),

@@ -17,14 +17,7 @@ from pathlib import Path
 
 GUIDED = ("predictions", "readers", "tables", "token-scores", "specs", "registries", "checkpoints", "tokenisers")
 """Targets whose inputs are bytes of a file, or texts."""
-INSTRUMENTED = (
-    "harness.files",
-    "harness.spec",
-    "harness.registry",
-    "harness_models",
-    "harness_tasks",
-    "harness_metrics.tokenisers",
-)
+INSTRUMENTED = ("harness.files", "harness.spec", "harness.registry", "harness_models", "harness_tasks", "harness_metrics.tokenisers")
 LEAST = 20
 """Seconds of a target, of which some go to loading and instrumenting modules."""
 FINDINGS = Path(__file__).resolve().parents[2] / "tests" / "fuzz" / "findings"
@@ -36,10 +29,7 @@ def guide(names: list[str], seconds: float, workers: int, seed: int, out: Path, 
     if not names or seconds <= 0:
         return total
     if importlib.util.find_spec("atheris") is None:
-        print(
-            "atheris is not installed (pip install 'caption-harness[fuzz]'): hypothesis alone draws the inputs",
-            flush=True,
-        )
+        print("atheris is not installed (pip install 'caption-harness[fuzz]'): hypothesis alone draws the inputs", flush=True)
         return total
     count = max(1, min(len(names), int(seconds * workers / LEAST)))  # few targets in a short run, others with other seeds
     names = [names[(seed + k) % len(names)] for k in range(count)]
@@ -121,12 +111,7 @@ def main() -> None:
             if state["inputs"] % 50 == 0:  # libFuzzer ends the process itself
                 counts.write_text("\n".join(f"{key} {count}" for key, count in worker.seen.items()))
 
-        options = [
-            f"-max_total_time={args.seconds}",
-            f"-seed={args.seed % (1 << 31) or 1}",
-            "-max_len=65536",
-            "-rss_limit_mb=0",
-        ]
+        options = [f"-max_total_time={args.seconds}", f"-seed={args.seed % (1 << 31) or 1}", "-max_len=65536", "-rss_limit_mb=0"]
         sys.stderr.flush()
         atheris.Setup([sys.argv[0], *options, str(corpus)], one)
         atheris.Fuzz()

@@ -87,10 +87,7 @@ def cpu_seconds(pid: int | None) -> float:
 def place(error: BaseException) -> str:
     """Return the innermost line of the harness in a traceback, with the type of the error."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/site-packages/" not in frame.filename]
-    last = next(
-        (f for f in reversed(frames) if "/tools/fuzz/" not in f.filename and "/lib/python" not in f.filename),
-        frames[-1],
-    )
+    last = next((f for f in reversed(frames) if "/tools/fuzz/" not in f.filename and "/lib/python" not in f.filename), frames[-1])
     return f"{type(error).__name__} at {'/'.join(Path(last.filename).parts[-3:])}:{last.lineno}"
 
 

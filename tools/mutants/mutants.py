@@ -136,13 +136,7 @@ def _ranges_without_effect(source: str) -> list[tuple[tuple[int, int], tuple[int
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             ranges += node.decorator_list
         if isinstance(node, ast.FunctionDef):
-            arguments = [
-                *node.args.posonlyargs,
-                *node.args.args,
-                *node.args.kwonlyargs,
-                node.args.vararg,
-                node.args.kwarg,
-            ]
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
             ranges += [a.annotation for a in arguments if a is not None and a.annotation is not None]
             ranges += [node.returns] if node.returns is not None else []
         elif isinstance(node, ast.AnnAssign):

@@ -35,16 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / ".mutants"
 REASONS = Path(__file__).with_name("equivalent.json")
 GOAL = 0.95
-PRELOADED = (
-    "numpy",
-    "scipy.stats",
-    "scipy.optimize",
-    "hypothesis",
-    "pydantic",
-    "yaml",
-    "pyarrow.parquet",
-    "pandas",
-)
+PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "hypothesis", "pydantic", "yaml", "pyarrow.parquet", "pandas")
 """Modules of others that every test imports, loaded once."""
 
 

@@ -38,10 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     free = free_threaded()
     found = interpreters() | free
     kernels = build_kernels(ROOT, args.output, found)
-    problems = [
-        *_reproduced(distributions),
-        *_checked([*distributions.sdists, *distributions.wheels, kernels.sdist, *kernels.wheels]),
-    ]
+    problems = [*_reproduced(distributions), *_checked([*distributions.sdists, *distributions.wheels, kernels.sdist, *kernels.wheels])]
     if not args.only or "kernels" in args.only:
         problems += try_kernels(kernels, found)
     problems += _exercised({name: make for name, make in work.items() if not args.only or name in args.only})

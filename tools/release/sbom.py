@@ -29,9 +29,7 @@ rows = [{key: d.metadata.get(key) or "" for key in keys} | {"classifiers": d.met
         for d in importlib.metadata.distributions()]
 print(json.dumps(rows))
 """
-NOTES = {
-    "pycocoevalcap": "not in its metadata: COCO caption toolkit, with the jars of METEOR, SPICE and CoreNLP under their own licences",
-}
+NOTES = {"pycocoevalcap": "not in its metadata: COCO caption toolkit, with the jars of METEOR, SPICE and CoreNLP under their own licences"}
 """Notes on packages whose metadata have no licence."""
 INSTALLERS = {"pip", "setuptools", "wheel"}
 
@@ -96,16 +94,7 @@ def _built(output: Path) -> Path:
 
 def _write(python: Path, output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "cyclonedx_py",
-        "environment",
-        "--output-reproducible",
-        "-o",
-        str(output),
-        str(python),
-    ]
+    command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "-o", str(output), str(python)]
     subprocess.run(command, check=True, capture_output=True)
     print(f"{output}: CycloneDX, {len(json.loads(output.read_text())['components'])} components")
 

@@ -67,10 +67,7 @@ def run(args: argparse.Namespace) -> int:
     def report(row: dict[str, float]) -> None:
         numbers = "  ".join(f"{k} {v:.3f}" for k, v in row.items() if k not in ("epoch", "step", "whole_epoch"))
         mark = "=" if row.get("whole_epoch") else " "
-        print(
-            f"{mark} epoch {row['epoch']}  step {row['step']}  {time.monotonic() - started:.0f} s  {numbers}",
-            file=sys.stderr,
-        )
+        print(f"{mark} epoch {row['epoch']}  step {row['step']}  {time.monotonic() - started:.0f} s  {numbers}", file=sys.stderr)
 
     print(train(plan, resume=args.resume, report=report))
     return 0

@@ -219,13 +219,7 @@ class Pools(Mixture):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        unique: Count,
-        correct: Index,
-        n: Count | None = None,
-        held_out: Index | None = None,
-        skip_small: bool = False,
+        self, *, unique: Count, correct: Index, n: Count | None = None, held_out: Index | None = None, skip_small: bool = False
     ) -> None:
         if held_out is not None and held_out < unique:
             raise InputError(f"pools: held_out is {held_out}, fewer than the {unique} captions of the correct pool")

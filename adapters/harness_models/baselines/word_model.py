@@ -54,8 +54,7 @@ class WordModel:
     def __init__(self, *, corpus: Mapping[str, Any]) -> None:
         if not isinstance(corpus, Mapping):
             raise HarnessError(
-                f"word-model: corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})",
-                parameter="corpus",
+                f"word-model: corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})", parameter="corpus"
             )
         self.corpus = Lines(**corpus)
 

@@ -177,8 +177,5 @@ def _images_of(settings: Mapping[str, Any], model: Captioner, folder: Path) -> p
     images = image_features(settings.get("features", "factors"))
     width = model.feature_map.in_features
     if images.width != width or settings.get("source") not in (None, images.name):
-        raise InputError(
-            f"trained on {settings.get('source')!r} of width {width}; '{images.name}' has width {images.width}",
-            str(folder),
-        )
+        raise InputError(f"trained on {settings.get('source')!r} of width {width}; '{images.name}' has width {images.width}", str(folder))
     return images

@@ -26,15 +26,7 @@ from harness.files.yaml_source import Located, load
 from harness_models.captioner.model import END, Captioner
 from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, TrainingData, training_data
 from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
-from harness_models.shared.training.loop import (
-    STATE,
-    Report,
-    mean_perplexity,
-    plain_settings,
-    resume_state,
-    save_state,
-    take_step,
-)
+from harness_models.shared.training.loop import STATE, Report, mean_perplexity, plain_settings, resume_state, save_state, take_step
 from harness_models.shared.training.recipe import Trainer, recipe_from
 
 LOGGED = 20
@@ -164,10 +156,7 @@ class _CaptionerTraining:
             return
         state = resume_state(path, asdict(self.recipe))
         if state["step"] not in self.recipe.stages:
-            raise InputError(
-                f"the run stopped at step {state['step']}, which is not a stage of {self.recipe.epochs} epochs",
-                str(path),
-            )
+            raise InputError(f"the run stopped at step {state['step']}, which is not a stage of {self.recipe.epochs} epochs", str(path))
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimiser"])
         self.step, self.recent = state["step"], list(state["recent"])

@@ -81,8 +81,7 @@ class ClipCapAdapter(LeftToRight):
         self.words = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
         if len(self.words) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
-                f"the tokenizer has {len(self.words)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}",
-                str(self.words.files[0]),
+                f"the tokenizer has {len(self.words)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}", str(self.words.files[0])
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
@@ -92,12 +91,7 @@ class ClipCapAdapter(LeftToRight):
         self.max_length = min(MAX_LENGTH, self.longest_reference())
         self.features = open_vectors(features) if features is not None else None
         self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
-        self._settings = {
-            "config": read_config(config),
-            "stop": stop,
-            "dtype": dtype,
-            "clip": (clip or {}).get("model"),
-        }
+        self._settings = {"config": read_config(config), "stop": stop, "dtype": dtype, "clip": (clip or {}).get("model")}
 
     def _stop(self, text: str) -> tuple[int]:
         ids = self.words.encode(text)

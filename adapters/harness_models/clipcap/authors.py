@@ -94,8 +94,7 @@ def _transformer_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], gpt2
     heads = heads_of(settings, "mapper_heads", gpt2.width, MAPPER_HEADS, str(checkpoint.path))
     if rows % gpt2.width:
         raise InputError(
-            f"the mapper's first layer has {rows} outputs; expected a multiple of GPT-2's width {gpt2.width}",
-            str(checkpoint.path),
+            f"the mapper's first layer has {rows} outputs; expected a multiple of GPT-2's width {gpt2.width}", str(checkpoint.path)
         )
     normalise = settings.get("normalise")
     return ClipCapSizes(

@@ -25,14 +25,7 @@ from harness_models.clipcap.model import ClipCap, ClipCapSizes
 from harness_models.shared.inputs.features import open_vectors
 from harness_models.shared.layers import Gpt2Sizes, Standardiser
 from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.training.caption_training import (
-    IGNORED,
-    CaptionRecipe,
-    CaptionTraining,
-    open_vocabulary,
-    pad_rows,
-    token_loss,
-)
+from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows, token_loss
 from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1

@@ -170,13 +170,7 @@ class Refiner:
     """
 
     def __init__(
-        self,
-        model: Nacf,
-        encoded: Encoded,
-        how: Refinement,
-        *,
-        teacher: tuple[Nacf, Encoded] | None = None,
-        pick: Pick | None = None,
+        self, model: Nacf, encoded: Encoded, how: Refinement, *, teacher: tuple[Nacf, Encoded] | None = None, pick: Pick | None = None
     ) -> None:
         self.model, self.encoded, self.how, self.teacher, self.pick = model, encoded, how, teacher, pick
         self.passes = 0

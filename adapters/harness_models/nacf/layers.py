@@ -89,10 +89,7 @@ class Encoder(nn.Module):
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
         for name, width in sizes.features.items():
-            self.add_module(
-                f"Encoder_{name.upper()}",
-                nn.Sequential(nn.Linear(width, sizes.width), Highway(sizes.width, sizes.dropout)),
-            )
+            self.add_module(f"Encoder_{name.upper()}", nn.Sequential(nn.Linear(width, sizes.width), Highway(sizes.width, sizes.dropout)))
         self.names = [f"Encoder_{name.upper()}" for name in sizes.features]
 
     def forward(self, features: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -119,10 +116,7 @@ class _LengthNet(nn.Module):
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(sizes.width, sizes.width),
-            nn.ReLU(),
-            nn.Dropout(sizes.dropout),
-            nn.Linear(sizes.width, sizes.max_len),
+            nn.Linear(sizes.width, sizes.width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.width, sizes.max_len)
         )
 
 

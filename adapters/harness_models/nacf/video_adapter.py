@@ -14,14 +14,7 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.iterative_refinement import (
-    Refiner,
-    Slots,
-    StepSettings,
-    length_temperature,
-    most_likely_lengths,
-    sampled_lengths,
-)
+from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings, length_temperature, most_likely_lengths, sampled_lengths
 from harness_models.nacf.layers import MASK, PAD
 from harness_models.nacf.model import Encoded, Nacf
 from harness_models.nacf.word_list import NacfWords

@@ -12,16 +12,7 @@ from harness.contracts import Decoding, Example, Failure, Generation, TaskView, 
 from harness_models.nacf.iterative_refinement import sampled_words
 from harness_models.nacf.model import Encoded
 from harness_models.nacf.video_adapter import VideoAdapter
-from harness_models.o2na.model import (
-    Draws,
-    O2na,
-    ObjectRefiner,
-    RequestedObjects,
-    ThreeSteps,
-    least_length,
-    place_objects,
-    read_objects,
-)
+from harness_models.o2na.model import Draws, O2na, ObjectRefiner, RequestedObjects, ThreeSteps, least_length, place_objects, read_objects
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.types import select_rows
 

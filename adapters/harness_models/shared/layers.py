@@ -259,11 +259,7 @@ class Attention(nn.Module):
             mask = torch.ones(length, before + length, dtype=torch.bool, device=x.device).tril(before)
             mask = mask if seen is None else mask & seen[:, None, None]
         mixed = F.scaled_dot_product_attention(
-            query.transpose(1, 2),
-            key.transpose(1, 2),
-            value.transpose(1, 2),
-            attn_mask=mask,
-            is_causal=mask is None and length > 1,
+            query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), attn_mask=mask, is_causal=mask is None and length > 1
         )
         return self.c_proj(mixed.transpose(1, 2).reshape(rows, length, width))
 

@@ -322,10 +322,7 @@ def _check_duration(container: Any, stream: Any, last: int, source: Source) -> N
     promised, start = container.duration / 1e6, float((stream.start_time or 0) * stream.time_base)
     ends = float(last * stream.time_base) - min(start, 0.0)
     if ends < 0.8 * promised - 0.5:
-        raise InputError(
-            f"the file is truncated: its header promises {promised:.1f} s, its frames end at {ends:.1f} s",
-            name_of(source),
-        )
+        raise InputError(f"the file is truncated: its header promises {promised:.1f} s, its frames end at {ends:.1f} s", name_of(source))
 
 
 def _decode_frames(

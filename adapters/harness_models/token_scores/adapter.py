@@ -77,8 +77,7 @@ class TokenScoresFile:
                 raise InputError(f"no token scores for the example '{example.id}'{hint}", str(self.path))
             if len(scores) != len(example.references):
                 raise InputError(
-                    f"{len(scores)} scored references for the example '{example.id}', which has {len(example.references)}",
-                    str(self.path),
+                    f"{len(scores)} scored references for the example '{example.id}', which has {len(example.references)}", str(self.path)
                 )
             yield scores
 

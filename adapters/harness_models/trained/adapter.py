@@ -38,12 +38,7 @@ class Trained(Wrapper):
     kind = "trained"
 
     def __init__(
-        self,
-        *,
-        model: str,
-        recipe: PathParam | Mapping[str, Any],
-        params: Mapping[str, Any] | None = None,
-        trainer: str | None = None,
+        self, *, model: str, recipe: PathParam | Mapping[str, Any], params: Mapping[str, Any] | None = None, trainer: str | None = None
     ) -> None:
         self.name, self.params = model, dict(params or {})
         self.system = trainer or model

@@ -17,15 +17,7 @@ from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import reorder
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import (
-    KINDS,
-    LoadedModel,
-    devices_of,
-    load_model,
-    model_folder,
-    number_format,
-    visible_devices,
-)
+from harness_models.transformers.loading import KINDS, LoadedModel, devices_of, load_model, model_folder, number_format, visible_devices
 from harness_models.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep, PromptedStep, blip2_embeddings
 
 DEFAULT_LENGTH = 64
@@ -154,11 +146,7 @@ class Transformers(LeftToRight):
         """Return the settings of video and sound; none where only images or texts are read, whose fingerprints they do not change."""
         if self.loaded.media in ((), ("image",)) and self.settings.medium in ("auto", "image"):
             return {}
-        return {
-            "medium": self.settings.medium,
-            "frames": self.builder.frames,
-            "frame_choice": self.settings.frame_choice,
-        }
+        return {"medium": self.settings.medium, "frames": self.builder.frames, "frame_choice": self.settings.frame_choice}
 
     def _step(self) -> Any:
         model = self.loaded.model
@@ -172,11 +160,7 @@ class Transformers(LeftToRight):
     def _setting(self, *names: str) -> Any:
         """Return the first value that is set in the generation configuration or a configuration of the model."""
         model = self.loaded.model
-        configurations = [
-            getattr(model, "generation_config", None),
-            model.config,
-            getattr(model.config, "decoder", None),
-        ]
+        configurations = [getattr(model, "generation_config", None), model.config, getattr(model.config, "decoder", None)]
         configurations.append(getattr(model.config, "text_config", None))
         configurations.append(getattr(getattr(model, "language_model", None), "generation_config", None))
         for name in names:
@@ -212,8 +196,7 @@ class Transformers(LeftToRight):
 
         def worker(adapter: Transformers) -> Replica[tuple[Example, int], Generation | Failure]:
             return Replica(
-                lambda chunk: adapter.generate([e for e, _ in chunk], decoding, [s for _, s in chunk]),
-                lambda: adapter.batches.current,
+                lambda chunk: adapter.generate([e for e, _ in chunk], decoding, [s for _, s in chunk]), lambda: adapter.batches.current
             )
 
         return spread(list(zip(examples, seeds)), [worker(adapter) for adapter in self._replicas])

@@ -14,16 +14,7 @@ from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
 from harness_models.shared.inputs.pictures import open_picture
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.shared.media import (
-    CHOICES,
-    Frames,
-    Medium,
-    check_frames,
-    kind_of_name,
-    media_path,
-    read_sound,
-    video_frames,
-)
+from harness_models.shared.media import CHOICES, Frames, Medium, check_frames, kind_of_name, media_path, read_sound, video_frames
 from harness_models.transformers.loading import LoadedModel
 
 MEDIA = ("image", "video", "audio")
@@ -68,10 +59,7 @@ class InputBuilder:
         self.loaded, self.settings, self.where = loaded, settings, model_name
         self.media = loaded.media
         if settings.medium not in ("auto", *MEDIA):
-            raise HarnessError(
-                f"transformers: medium is auto or one of {', '.join(MEDIA)}; found {settings.medium!r}",
-                parameter="medium",
-            )
+            raise HarnessError(f"transformers: medium is auto or one of {', '.join(MEDIA)}; found {settings.medium!r}", parameter="medium")
         if settings.medium != "auto" and not self._reads(settings.medium):
             reads = " and ".join(self.media) or "text only"
             raise HarnessError(f"transformers: {model_name} reads {reads}, not {settings.medium}", parameter="medium")

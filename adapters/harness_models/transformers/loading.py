@@ -57,12 +57,7 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
     """
     path = user_path(model)
     if not path.is_dir() and not _NAME.fullmatch(model):
-        raise InputError(
-            f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
-            model,
-            parameter="model",
-            value=model,
-        )
+        raise InputError(f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)", model, parameter="model", value=model)
     if path.is_dir():
         if revision is not None:
             raise InputError("revision is for models of the hub; this is a path", model, parameter="revision", value=revision)
@@ -94,14 +89,12 @@ def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
         raise InputError(f"the hub has no revision '{revision or 'main'}' of this model", name, parameter="revision") from error
     except errors.RepositoryNotFoundError as error:
         raise InputError(
-            f"no such folder{_nearest(name)}, and no such model on the hub (for a private one run 'hf auth login')",
-            name,
+            f"no such folder{_nearest(name)}, and no such model on the hub (for a private one run 'hf auth login')", name
         ) from error
     except errors.LocalEntryNotFoundError as error:
         why = "HF_HUB_OFFLINE is set" if offline else "the hub cannot be reached"
         raise InputError(
-            f"no such folder{_nearest(name)}; {why} and the model is not in its cache: fetch it before with '{fetch}'",
-            name,
+            f"no such folder{_nearest(name)}; {why} and the model is not in its cache: fetch it before with '{fetch}'", name
         ) from error
     except (errors.HfHubHTTPError, OSError, ValueError) as error:
         line = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -148,8 +141,7 @@ def devices_of(device: str | Sequence[str]) -> list[str]:
             parsed = torch.device(name)
         except (RuntimeError, TypeError) as error:
             raise HarnessError(
-                f"transformers: device is auto, cpu, or a device of torch such as cuda:0; found {name!r}",
-                parameter="device",
+                f"transformers: device is auto, cpu, or a device of torch such as cuda:0; found {name!r}", parameter="device"
             ) from error
         kinds = {torch.device(item).type for item in present}
         if parsed.type not in ("cpu", "meta") and (
@@ -216,11 +208,7 @@ class LoadedModel:
             return ("video",)
         video = getattr(self.processor, "video_processor", None) is not None or getattr(config, "num_image_with_embedding", None)
         audio = getattr(self.processor, "feature_extractor", None) is not None
-        names: list[tuple[Medium, bool]] = [
-            ("image", self.images is not None),
-            ("video", bool(video)),
-            ("audio", audio),
-        ]
+        names: list[tuple[Medium, bool]] = [("image", self.images is not None), ("video", bool(video)), ("audio", audio)]
         return tuple(name for name, reads in names if reads)
 
 
@@ -365,11 +353,7 @@ def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
 
 def _check_weights(info: Any, folder: Path) -> None:
     lists = []
-    for title, name in (
-        ("missing", "missing_keys"),
-        ("unexpected", "unexpected_keys"),
-        ("of another shape", "mismatched_keys"),
-    ):
+    for title, name in (("missing", "missing_keys"), ("unexpected", "unexpected_keys"), ("of another shape", "mismatched_keys")):
         keys = sorted(str(key) for key in info.get(name, ()))
         if keys:
             more = f", and {len(keys) - 12} more" if len(keys) > 12 else ""

@@ -170,12 +170,7 @@ class DecoderLayer(nn.Module):
         self.feed, self.drop = _feed_forward(sizes), nn.Dropout(sizes.dropout)
 
     def forward(
-        self,
-        x: torch.Tensor,
-        past: Pair | None,
-        causal: torch.Tensor,
-        memory: Mapping[str, Pair],
-        masks: Mapping[str, torch.Tensor],
+        self, x: torch.Tensor, past: Pair | None, causal: torch.Tensor, memory: Mapping[str, Pair], masks: Mapping[str, torch.Tensor]
     ) -> tuple[torch.Tensor, Pair]:
         """Return the output (R, T, width), and keys and values of all words so far.
 

@@ -19,16 +19,7 @@ import torch
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.decode import greedy
-from harness_models.shared.decoding.types import (
-    Decoded,
-    DecodingBatch,
-    Path,
-    Step,
-    Trace,
-    TraceStep,
-    check_logits,
-    reorder,
-)
+from harness_models.shared.decoding.types import Decoded, DecodingBatch, Path, Step, Trace, TraceStep, check_logits, reorder
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes

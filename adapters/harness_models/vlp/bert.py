@@ -72,13 +72,7 @@ class Context:
         return Context(layers, owner, None if ordered else table_row, width)
 
     def attend(
-        self,
-        layer: int,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        mask: torch.Tensor | None,
-        dropout: float = 0.0,
+        self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, dropout: float = 0.0
     ) -> torch.Tensor:
         """Return the attention results (R, heads, T, d) of queries over the context and the text.
 
@@ -199,13 +193,7 @@ class Layer(nn.Module):
         return self.dropout if self.training else 0.0
 
     def after(
-        self,
-        x: torch.Tensor,
-        index: int,
-        context: Context,
-        past: KeyValues | None,
-        mask: torch.Tensor | None,
-        first: int,
+        self, x: torch.Tensor, index: int, context: Context, past: KeyValues | None, mask: torch.Tensor | None, first: int
     ) -> torch.Tensor:
         """Return the output (R, T - first, width) at slots ``first`` and later of text slots ``x`` (R, T, width).
 

@@ -242,9 +242,7 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
     spread = np.maximum(high - low, 1)
     red, green, blue = np.moveaxis(flat, -1, 0)
     hue = np.where(
-        high == red,
-        (green - blue) / spread % 6,
-        np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4),
+        high == red, (green - blue) / spread % 6, np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4)
     )  # sixths of the circle
     step = np.where(high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES)
     return np.stack([(step == value).mean(1) for value in range(HUES + 1)], axis=1)

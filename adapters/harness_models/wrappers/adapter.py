@@ -302,12 +302,7 @@ class Consensus:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        model: str | Mapping[str, Any] | Adapter,
-        judge: Any,
-        candidates: Annotated[int, Ge(2)] = 10,
-        prompt: str | None = None,
+        self, *, model: str | Mapping[str, Any] | Adapter, judge: Any, candidates: Annotated[int, Ge(2)] = 10, prompt: str | None = None
     ) -> None:
         self.candidates, self.summariser = candidates, Summariser(judge, prompt)
         self.model: Any = resolve("adapters", model)

@@ -97,10 +97,7 @@ class ExampleList:
         """Return the largest difference between systems per example, shape (E,); NaN with fewer than two values."""
         values = self.values(metric, quantity)
         defined = np.isfinite(values).sum(axis=0) > 1
-        high, low = (
-            np.where(np.isfinite(values), values, -np.inf).max(0),
-            np.where(np.isfinite(values), values, np.inf).min(0),
-        )
+        high, low = (np.where(np.isfinite(values), values, -np.inf).max(0), np.where(np.isfinite(values), values, np.inf).min(0))
         return np.where(defined, high - low, np.nan) if len(values) else np.full(len(self.ids), np.nan)
 
     def order(

@@ -62,12 +62,7 @@ def test_mlflow(tmp_path):
     runs = client.search_runs([client.get_experiment_by_name("captions").experiment_id])
     assert len(runs) == 2
     assert runs[0].data.metrics == {"trm_meteor_/ours": 0.5, "trm_meteor_/ours/low": 0.25, "cider/ours": 1.5}
-    assert runs[0].data.params == {
-        "task": "sample",
-        "signature": MANIFEST["signature"],
-        "digest": MANIFEST["digest"],
-        "seed": "0",
-    }
+    assert runs[0].data.params == {"task": "sample", "signature": MANIFEST["signature"], "digest": MANIFEST["digest"], "seed": "0"}
     assert (runs[0].info.run_name, runs[0].info.status) == (MANIFEST["signature"], "FINISHED")
     (table,) = list((tmp_path / "files" / runs[0].info.run_id).rglob("results.json"))
     assert json.loads(table.read_text())["data"] == ROWS

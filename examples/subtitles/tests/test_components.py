@@ -21,10 +21,7 @@ def test_adapter(check):
 def test_cues():
     examples = list(SubRip())
     assert [item.id for item in examples] == ["1", "2", "3", "4", "5", "6"]
-    assert examples[1].references == (
-        "We have to find another way across the river.",
-        "We must find another way over the river.",
-    )
+    assert examples[1].references == ("We have to find another way across the river.", "We must find another way over the river.")
 
 
 def test_files_that_are_no_subtitles(tmp_path):

@@ -134,11 +134,7 @@ def _build_scores(curves: Sequence[Values], marks: Sequence[Values], names: Sequ
             vega.quantitative("top", **rows),
             vega.quantitative("row", **rows),
         )
-        tooltip = [
-            vega.nominal("system"),
-            vega.nominal("text", title="median"),
-            vega.nominal("mean_text", title="mean"),
-        ]
+        tooltip = [vega.nominal("system"), vega.nominal("text", title="median"), vega.nominal("mean_text", title="mean")]
         shapes = vega.mark(
             "area", {"color": MILD, "interpolate": "monotone"}, data="curves", where=only,
             x=x, y=top, y2={"field": "bottom"}, detail=vega.nominal("row"),
@@ -202,10 +198,7 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
     above = {**label, "labelFontWeight": "bold", "labelLimit": width, "labelPadding": 0.3 * size}
     beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit}
     x_axis = {"title": None, "values": [0, 0.5, 1], "format": vega.NUMBERS, "labelFlush": True, "grid": False}
-    up = {
-        "scale": {"domain": [0, CUT], "nice": False},
-        "axis": {"title": None, "values": [1 / BINS, CUT], "format": ".0%", "grid": False},
-    }
+    up = {"scale": {"domain": [0, CUT], "nice": False}, "axis": {"title": None, "values": [1 / BINS, CUT], "format": ".0%", "grid": False}}
     bars = vega.mark(
         "rect", {"color": MILD, "clip": True}, where="datum.count > 0",
         x=vega.quantitative("low", scale={"domain": [0, 1]}, axis=x_axis), x2={"field": "high"},

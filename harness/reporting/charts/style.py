@@ -94,11 +94,7 @@ WHITE_TEXT_OF_R = "datum.r > 0.74 || datum.r < -0.95"
 """The same for a correlation."""
 FONT = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif"
 """Families of equal character widths: a figure has the same layout wherever one of them is installed."""
-_INK = {
-    "light": ("#1f2328", "#59636e", "#d8dee4"),
-    "dark": ("#e6edf3", "#9aa4af", "#30363d"),
-    "paper": ("#000000", "#333333", "#dddddd"),
-}
+_INK = {"light": ("#1f2328", "#59636e", "#d8dee4"), "dark": ("#e6edf3", "#9aa4af", "#30363d"), "paper": ("#000000", "#333333", "#dddddd")}
 """Style -> colours of titles, labels and grid lines."""
 
 

@@ -71,12 +71,7 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
     up = {"scale": {"zero": False, "nice": True}, "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS}}
     charts: list[Spec] = []
     for metric in metrics:
-        texts = [
-            vega.nominal("line"),
-            vega.quantitative("x", title=x_title),
-            vega.nominal("text", title=metric),
-            vega.nominal("interval"),
-        ]
+        texts = [vega.nominal("line"), vega.quantitative("x", title=x_title), vega.nominal("text", title=metric), vega.nominal("interval")]
         marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
         height = min(0.7 * width, 14 * layout.font)
         charts.append(vega.layer(*marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=metric))

@@ -201,14 +201,7 @@ def unseen_idf(documents: float) -> float:
 
 
 def cider(
-    index: TextIndex,
-    idf: np.ndarray,
-    unseen: float,
-    hyp: np.ndarray,
-    ref: np.ndarray,
-    *,
-    clip: bool = True,
-    sigma: float = SIGMA,
+    index: TextIndex, idf: np.ndarray, unseen: float, hyp: np.ndarray, ref: np.ndarray, *, clip: bool = True, sigma: float = SIGMA
 ) -> np.ndarray:
     """Return CIDEr-D (``clip``) or the original CIDEr of all pairs, shape (B, n, m), in [0, 10].
 

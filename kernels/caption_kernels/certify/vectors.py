@@ -179,11 +179,7 @@ def _compare(function: Callable[..., Any], entry: Metric, cases: list[Case], fil
         return
     for number, (value, right) in enumerate(zip(values, expected)):
         location = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {argument_text}"
-        tally.add(
-            _error(value, right),
-            tolerance,
-            lambda v=value, r=right, p=location: f"{v!r:.80} in place of {r!r:.80}: {p}",
-        )
+        tally.add(_error(value, right), tolerance, lambda v=value, r=right, p=location: f"{v!r:.80} in place of {r!r:.80}: {p}")
 
 
 def _error(value: Any, right: Any) -> float:

@@ -70,12 +70,7 @@ class Spice:
             work = Path(folder)
             (work / "in.json").write_text(json.dumps(items), encoding="utf-8")
             (work / "cache").mkdir()
-            path = [
-                *self._engine(work),
-                self._program,
-                *self._jars,
-                *sorted((self._program.parent / "lib").glob("*.jar")),
-            ]
+            path = [*self._engine(work), self._program, *self._jars, *sorted((self._program.parent / "lib").glob("*.jar"))]
             command = [*self._command(), "-cp", os.pathsep.join(map(str, path)), "edu.anu.spice.SpiceScorer", "in.json"]
             options = ["-cache", "cache", "-out", "out.json", "-subset", "-silent"]
             result = subprocess.run([*command, *options], cwd=work, capture_output=True, text=True, check=False)

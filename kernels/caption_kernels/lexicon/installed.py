@@ -38,12 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _REINSTALL = "pip install --force-reinstall --no-deps pycocoevalcap"
-_LISTS = (
-    "function/english.words",
-    "nonbreaking/english.prefixes",
-    "synonym/english.exceptions",
-    "synonym/english.synsets",
-)
+_LISTS = ("function/english.words", "nonbreaking/english.prefixes", "synonym/english.exceptions", "synonym/english.synsets")
 _BLOCK = 1 << 18
 """Bytes of the compressed table that are inflated at a time: the result, four times as long, stays in the processor's cache."""
 _BLOCKS_AHEAD = 8

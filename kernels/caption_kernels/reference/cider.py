@@ -71,13 +71,7 @@ def length_penalty(difference: int, sigma: float) -> float:
 
 
 def cider_pairs(
-    index: TextIndex,
-    idf: np.ndarray,
-    unseen: float,
-    hyp: np.ndarray,
-    ref: np.ndarray,
-    clip: bool = True,
-    sigma: float = SIGMA,
+    index: TextIndex, idf: np.ndarray, unseen: float, hyp: np.ndarray, ref: np.ndarray, clip: bool = True, sigma: float = SIGMA
 ) -> np.ndarray:
     """Return the scores (B, n, m), in [0, 10], of gram rows ``hyp`` (B, n) against single references ``ref`` (B, m).
 

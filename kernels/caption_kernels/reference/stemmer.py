@@ -34,26 +34,7 @@ _STEP_2 = _table(
     "alli>al bli>ble ogi>og li>"
 )
 _STEP_3 = _table("ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>")
-_STEP_4 = [
-    "ement",
-    "ance",
-    "ence",
-    "able",
-    "ible",
-    "ment",
-    "ant",
-    "ent",
-    "ism",
-    "ate",
-    "iti",
-    "ous",
-    "ive",
-    "ize",
-    "ion",
-    "al",
-    "er",
-    "ic",
-]
+_STEP_4 = ["ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic"]
 
 
 def stem(words: Sequence[str]) -> list[str]:

@@ -144,10 +144,7 @@ class TextIndex:
     def entries(self, row: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
         """Return for each order the ids and counts of the n-grams of a counted row, by first occurrence."""
         return tuple(
-            (
-                np.array([self._grams[gram] for gram in counts], dtype=np.int64),
-                np.array(list(counts.values()), dtype=np.int64),
-            )
+            (np.array([self._grams[gram] for gram in counts], dtype=np.int64), np.array(list(counts.values()), dtype=np.int64))
             for counts in self.counts(row)
         )
 

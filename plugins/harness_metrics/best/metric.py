@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    Features,
-    MeanMetric,
-    Metric,
-    MetricSpec,
-    example_scores,
-)
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_metrics.bases.inner_fit import FitsInner, untestable_by

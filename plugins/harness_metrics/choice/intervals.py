@@ -41,11 +41,7 @@ def of_share(values: np.ndarray, samples: int, seed: int, bounds: tuple[float, f
 
 
 def of_ratio(
-    reduce: Callable[[np.ndarray], np.ndarray],
-    units: int,
-    samples: int,
-    seed: int,
-    bounds: tuple[float, float] = (0.0, 1.0),
+    reduce: Callable[[np.ndarray], np.ndarray], units: int, samples: int, seed: int, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> Interval:
     """Return the bootstrap interval of a number that is a function of the weights (W, U) of its units."""
     if units < 2:

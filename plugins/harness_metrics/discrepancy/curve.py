@@ -81,8 +81,7 @@ class QualityDiscrepancy(CaptionWords):
     """
 
     expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("example-order", "reference-order"),
-        "noisy copies of the references are drawn from a seed, in the order of the references",
+        ("example-order", "reference-order"), "noisy copies of the references are drawn from a seed, in the order of the references"
     )
 
     @check_arguments

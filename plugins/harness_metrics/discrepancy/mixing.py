@@ -17,11 +17,7 @@ Length = int | Literal["same"]
 
 
 def draw(
-    sentences: Sequence[Sequence[Word]],
-    vocabulary: Sequence[Word],
-    epsilon: float,
-    length: Length,
-    rng: np.random.Generator,
+    sentences: Sequence[Sequence[Word]], vocabulary: Sequence[Word], epsilon: float, length: Length, rng: np.random.Generator
 ) -> Sequence[Word]:
     """Return one sentence of the mixture.
 

@@ -14,15 +14,7 @@ import numpy as np
 from harness.contracts import MetricSpec, TokenScores
 from harness.contracts.parameters import Count, Positive, check_arguments
 from harness.errors import HarnessError, InputError, require
-from harness_metrics.crnrr.textspace import (
-    bleu_table,
-    check_sigma,
-    expected_bleu,
-    expected_nsbleu,
-    ngram_distribution,
-    oracle,
-    sigma_text,
-)
+from harness_metrics.crnrr.textspace import bleu_table, check_sigma, expected_bleu, expected_nsbleu, ngram_distribution, oracle, sigma_text
 from harness_metrics.discrepancy.frontier import PAIRS
 from harness_metrics.discrepancy.qdisc import Discrepancy, ascend, qdisc
 
@@ -200,13 +192,7 @@ class TextSpace(_TextSpaceMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        sigma: float | str,
-        seed: int = 0,
-        hidden: int = 32,
-        orders: Sequence[Count] = (),
-        ranks: Sequence[Count] = (),
+        self, *, sigma: float | str, seed: int = 0, hidden: int = 32, orders: Sequence[Count] = (), ranks: Sequence[Count] = ()
     ) -> None:
         self.sigma = check_sigma(sigma, "text-space")
         self.seed, self.hidden = seed, hidden

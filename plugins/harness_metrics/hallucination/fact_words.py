@@ -6,10 +6,7 @@ from harness_metrics.hallucination.nouns import word_list, word_table
 
 DETERMINERS = word_list("determiners")
 _NUMERALS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-NUMBERS = {
-    **{word: word for word in (*_NUMERALS, "eleven", "twelve")},
-    **{str(k): word for k, word in enumerate(_NUMERALS, 2)},
-}
+NUMBERS = {**{word: word for word in (*_NUMERALS, "eleven", "twelve")}, **{str(k): word for k, word in enumerate(_NUMERALS, 2)}}
 """Numeral -> its word."""
 PRONOUNS = word_list("pronouns")
 """Words that stand for the subject of the clause before."""

@@ -50,10 +50,7 @@ class Clair(JudgeMetric):
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
         texts = [
-            prompts.fill(
-                self.prompt,
-                {"candidates": prompts.listing(item.candidates), "references": prompts.listing(item.references)},
-            )
+            prompts.fill(self.prompt, {"candidates": prompts.listing(item.candidates), "references": prompts.listing(item.references)})
             for item in batch.sets
         ]
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))

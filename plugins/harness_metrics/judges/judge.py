@@ -51,14 +51,7 @@ class Judge:
     """
 
     @check_arguments
-    def __init__(
-        self,
-        backend: Backend,
-        *,
-        cache: bool | str = True,
-        repeats: Index = 1,
-        prices: Prices | None = None,
-    ) -> None:
+    def __init__(self, backend: Backend, *, cache: bool | str = True, repeats: Index = 1, prices: Prices | None = None) -> None:
         self.backend = backend
         self.caches = bool(cache)
         self.folder = user_path(cache) if isinstance(cache, str) and cache else None

@@ -132,9 +132,5 @@ def _scale(scale: object) -> tuple[float, float]:
     values = list(cast("Sequence[object]", scale)) if isinstance(scale, (list, tuple)) else []
     numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
     if len(numbers) != 2 or len(values) != 2 or not numbers[0] < numbers[1]:
-        raise HarnessError(
-            f"rubric: scale is {scale!r}; expected two ascending numbers, such as [1, 5]",
-            parameter="scale",
-            value=values,
-        )
+        raise HarnessError(f"rubric: scale is {scale!r}; expected two ascending numbers, such as [1, 5]", parameter="scale", value=values)
     return numbers[0], numbers[1]

@@ -58,12 +58,7 @@ class Server:
             owner="judge", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
             first_wait=first_wait, parameters=parameters or {},
         )  # fmt: skip
-        self.fields = {
-            "model": model,
-            "temperature": temperature,
-            "max_tokens": max_tokens,
-            **({} if seed is None else {"seed": seed}),
-        }
+        self.fields = {"model": model, "temperature": temperature, "max_tokens": max_tokens, **({} if seed is None else {"seed": seed})}
 
     def signature(self) -> str:
         """Return the address and the fields of the requests. The weights that the server uses are not known to the client."""

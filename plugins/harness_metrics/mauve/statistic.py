@@ -65,8 +65,7 @@ def spread(
 
     others = sorted({max(2, round(k * factor)) for factor in factors} - {k})
     return Spread(
-        np.array([value(k, seed) for seed in seeds]),
-        {buckets_beside: value(buckets_beside, seeds[0]) for buckets_beside in others},
+        np.array([value(k, seed) for seed in seeds]), {buckets_beside: value(buckets_beside, seeds[0]) for buckets_beside in others}
     )
 
 

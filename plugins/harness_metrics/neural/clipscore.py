@@ -75,12 +75,7 @@ class ClipScore(MeanMetric):
     """Weights that the error message for missing weights names."""
 
     def __init__(
-        self,
-        *,
-        weights: PathParam | None = None,
-        model: str = "ViT-B-32",
-        images: PathParam | None = None,
-        batch_size: int = 64,
+        self, *, weights: PathParam | None = None, model: str = "ViT-B-32", images: PathParam | None = None, batch_size: int = 64
     ) -> None:
         if weights is None:
             raise HarnessError(
@@ -116,10 +111,7 @@ class ClipScore(MeanMetric):
             return media
         file = media_file(media, self.images)
         if not file.is_file():
-            raise InputError(
-                f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder",
-                str(file),
-            )
+            raise InputError(f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder", str(file))
         return str(file)
 
     @staticmethod

@@ -95,10 +95,7 @@ def read(path: Path, tokenizer: str) -> Table:
     except ValueError as error:
         raise InputError(str(error), location) from error
     if table.tokenizer != tokenizer:
-        raise InputError(
-            f"the table's tokenizer is '{table.tokenizer}', but the metric's is '{tokenizer}': their n-grams differ",
-            location,
-        )
+        raise InputError(f"the table's tokenizer is '{table.tokenizer}', but the metric's is '{tokenizer}': their n-grams differ", location)
     return table
 
 

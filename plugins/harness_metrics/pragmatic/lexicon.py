@@ -33,13 +33,7 @@ HUES = {
 }
 """Colour phrase -> values; ``blue`` alone fits both blues, ``green`` alone is the value green."""
 
-COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
-    "black",
-    "white",
-    "grey",
-    "gray",
-    "brown",
-}
+COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {"black", "white", "grey", "gray", "brown"}
 SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
 """Words before a colour; most pairs are the hue of no scene, such as dark green."""
 

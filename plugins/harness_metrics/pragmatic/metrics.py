@@ -126,10 +126,7 @@ class ContrastiveEfficiency(_PragmaticMetric):
     """1 - (c - 1) / (k - 1) for c contrastive of k mentioned features, in [0, 1]; NaN for c = 0. Higher is better."""
 
     name = "contrastive-efficiency"
-    columns: ClassVar[Mapping[str, str]] = {
-        "paper": "contrastive_efficiency",
-        "authors-script": "contrastive_efficiency",
-    }
+    columns: ClassVar[Mapping[str, str]] = {"paper": "contrastive_efficiency", "authors-script": "contrastive_efficiency"}
 
 
 class Relevance(_PragmaticMetric):

@@ -147,16 +147,7 @@ def read_chunk(text: str) -> Chunk:
     reader = _Reader(words)
     reader.run()
     clause = text[:1] in ",." or words[:1] in (["and"], ["with"])
-    return Chunk(
-        reader.features,
-        reader.mentioned,
-        reader.predicate,
-        reader.bare,
-        reader.noun,
-        clause,
-        reader.clash,
-        tuple(reader.unread),
-    )
+    return Chunk(reader.features, reader.mentioned, reader.predicate, reader.bare, reader.noun, clause, reader.clash, tuple(reader.unread))
 
 
 class _Reader:

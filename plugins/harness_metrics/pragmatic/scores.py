@@ -75,11 +75,7 @@ def _plain(value: object) -> object:
 
 @check_arguments
 def evaluate(
-    rows: Iterable[Mapping[str, Any]],
-    mode: Mode = "paper",
-    *,
-    differences: Differences = "labels",
-    order_dependent: bool = False,
+    rows: Iterable[Mapping[str, Any]], mode: Mode = "paper", *, differences: Differences = "labels", order_dependent: bool = False
 ) -> Scores:
     """Return the scores of captions.
 

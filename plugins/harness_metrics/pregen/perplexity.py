@@ -39,10 +39,7 @@ class Perplexity:
     def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
         """Return the perplexity per caption and per token."""
         flat = from_token_scores(scores)
-        return {
-            "captions": self._captions.evaluate_scores(flat)[CAPTIONS],
-            "tokens": float(np.exp2(-flat.log2.mean())),
-        }
+        return {"captions": self._captions.evaluate_scores(flat)[CAPTIONS], "tokens": float(np.exp2(-flat.log2.mean()))}
 
     def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
         """Return the perplexity per token of the references of each example, shape (I,)."""
@@ -54,7 +51,4 @@ class Perplexity:
     def intervals(self, scores: Sequence[Sequence[TokenScores]], samples: int, seed: int) -> dict[str, Interval]:
         """Return the interval of a bootstrap over images for ``captions``, and the reason for none for ``tokens``."""
         flat: FlatTokens = from_token_scores(scores)
-        return {
-            "captions": self._captions.intervals(flat, samples, seed)[CAPTIONS],
-            "tokens": Interval(None, NO_INTERVAL),
-        }
+        return {"captions": self._captions.intervals(flat, samples, seed)[CAPTIONS], "tokens": Interval(None, NO_INTERVAL)}

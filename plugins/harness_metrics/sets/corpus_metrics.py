@@ -78,12 +78,7 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        embedding: EmbeddingSpec = "minilm",
-        sigma: Positive | None = None,
-        features: Count = 512,
-        seed: Index = 0,
+        self, *, embedding: EmbeddingSpec = "minilm", sigma: Positive | None = None, features: Count = 512, seed: Index = 0
     ) -> None:
         self.sigma = None if sigma is None else float(sigma)
         self.features, self.seed = features, seed

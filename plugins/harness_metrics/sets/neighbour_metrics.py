@@ -144,10 +144,7 @@ class _OfCorpora(CorpusVectors):
         Over groups it is too wide, because balls change abruptly when their neighbours are left out.
         """
         if sum(map(len, stats.columns.values())) > MOST_TEXTS:
-            return Interval(
-                None,
-                f"above {MOST_TEXTS} texts the jackknife is left out, which takes three times as long as the number",
-            )
+            return Interval(None, f"above {MOST_TEXTS} texts the jackknife is left out, which takes three times as long as the number")
         left_out = self.left_out(stats, seed)
         result = grouped_jackknife.interval_of(self.reduce(stats), left_out, self.spec.bounds)
         if result.ends is None or len(stats) in grouped_jackknife.HALVED:
@@ -192,7 +189,7 @@ class Recall(_OfCorpora):
 
     kind = "recall"
     expected_check_failures: ClassVar[dict[str, str]] = {
-        "needs": "with the few captions of the check, the fifth neighbour is so far that every ball holds all references",
+        "needs": "with the few captions of the check, the fifth neighbour is so far that every ball holds all references"
     }
 
 

@@ -46,10 +46,7 @@ def token_lines(captions: list[str]) -> list[str]:
         text = "".join(f"{one_line(caption)}\n{_SEPARATOR}\n" for caption in captions)
         source.write_bytes(text.encode("utf-8", "replace"))
         program = ["edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase", "-encoding", "UTF-8"]
-        output = run_java(
-            ["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", str(jar), *program, str(source)],
-            needed_by=NEEDED_BY,
-        )
+        output = run_java(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", str(jar), *program, str(source)], needed_by=NEEDED_BY)
     lines = output.decode("utf-8").split("\n")
     if len(lines) < 2 * len(captions) or any(line != _SEPARATOR for line in lines[1 : 2 * len(captions) : 2]):
         raise HarnessError(f"{NEEDED_BY}: the program returned {len(lines)} lines; expected {2 * len(captions)}")

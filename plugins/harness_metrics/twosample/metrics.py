@@ -44,12 +44,7 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        embedding: EmbeddingSpec = "minilm",
-        kernel: mmdagg.Shape = "both",
-        bandwidths: Count = 10,
-        seed: Index = 0,
+        self, *, embedding: EmbeddingSpec = "minilm", kernel: mmdagg.Shape = "both", bandwidths: Count = 10, seed: Index = 0
     ) -> None:
         self.kernel: mmdagg.Shape = kernel
         self.bandwidths, self.seed = bandwidths, seed

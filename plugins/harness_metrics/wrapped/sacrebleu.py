@@ -96,13 +96,7 @@ class Chrf(_SacrebleuMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        char_order: int = 6,
-        word_order: int = 0,
-        beta: int = 2,
-        lowercase: bool = False,
-        level: ScoreLevel = "corpus",
+        self, *, char_order: int = 6, word_order: int = 0, beta: int = 2, lowercase: bool = False, level: ScoreLevel = "corpus"
     ) -> None:
         self.level = level
         sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'chrf'")
@@ -135,12 +129,7 @@ class Ter(_SacrebleuMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        normalized: bool = False,
-        no_punct: bool = False,
-        case_sensitive: bool = False,
-        level: ScoreLevel = "corpus",
+        self, *, normalized: bool = False, no_punct: bool = False, case_sensitive: bool = False, level: ScoreLevel = "corpus"
     ) -> None:
         self.level = level
         sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'ter'")

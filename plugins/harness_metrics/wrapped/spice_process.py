@@ -109,11 +109,7 @@ class SpiceProcess:
     def _request(self, pairs: Sequence[Pair]) -> np.ndarray:
         """Return the scores (K,) of the pairs of one request."""
         rows = [
-            {
-                "image_id": index,
-                "test": LINE_BREAKS.sub(" ", text),
-                "refs": [LINE_BREAKS.sub(" ", r) for r in references],
-            }
+            {"image_id": index, "test": LINE_BREAKS.sub(" ", text), "refs": [LINE_BREAKS.sub(" ", r) for r in references]}
             for index, (text, references) in enumerate(pairs)
         ]
         source, target = Path(self._folder.name, "in.json"), Path(self._folder.name, "out.json")

@@ -60,10 +60,7 @@ class EfficientNetLite0:
 
         if view not in WIDTHS:
             raise InputError(
-                f"view of EfficientNet-lite0 is {view!r}; expected middle or last",
-                parameter="view",
-                value=view,
-                expected=WIDTHS,
+                f"view of EfficientNet-lite0 is {view!r}; expected middle or last", parameter="view", value=view, expected=WIDTHS
             )
         self.view = view
         self.path = weights or default_weights()

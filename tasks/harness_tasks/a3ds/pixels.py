@@ -147,8 +147,7 @@ class FeatureTensor:
         self._table = _read_table(self.path)
         if self._table.ndim != 2 or (ids is None and len(self._table) != N_SCENES):
             raise InputError(
-                f"features of shape {tuple(self._table.shape)}, expected ({N_SCENES}, width), or fewer rows with 'ids'",
-                str(path),
+                f"features of shape {tuple(self._table.shape)}, expected ({N_SCENES}, width), or fewer rows with 'ids'", str(path)
             )
         self._rows = None if ids is None else _read_rows(Path(ids), len(self._table))
         self.width = int(self._table.shape[1])
@@ -198,11 +197,7 @@ def _read_rows(path: Path, count: int) -> dict[int, int]:
 
 
 # --------------------------------------------------------------------------- by name
-SOURCES: dict[str, tuple[str, ...]] = {
-    "efficientnet-lite0": ("view", "weights"),
-    "resnet50": ("weights",),
-    "tensor": ("path", "ids"),
-}
+SOURCES: dict[str, tuple[str, ...]] = {"efficientnet-lite0": ("view", "weights"), "resnet50": ("weights",), "tensor": ("path", "ids")}
 """Source of image features -> its options."""
 
 

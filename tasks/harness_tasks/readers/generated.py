@@ -60,13 +60,7 @@ class ReferenceGames:
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
-        settings = {
-            "sets": self.sets,
-            "pairs": self.pairs,
-            "seed": self.seed,
-            "outside": self.outside,
-            "references": self.references,
-        }
+        settings = {"sets": self.sets, "pairs": self.pairs, "seed": self.seed, "outside": self.outside, "references": self.references}
         return f"a3ds:1:{json.dumps(settings, sort_keys=True)}"
 
     def describe(self) -> str:
@@ -86,12 +80,7 @@ class ReferenceGames:
                     id=f"{name}/{number:05d}",
                     references=tuple(text for kind in kinds for text in captions(target, kind)),
                     media=f"3dshapes:{target}",
-                    meta={
-                        "target_id": target,
-                        "distractor_id": distractor,
-                        "category": name,
-                        "group": name.split("/")[0],
-                    },
+                    meta={"target_id": target, "distractor_id": distractor, "category": name, "group": name.split("/")[0]},
                 )
 
 

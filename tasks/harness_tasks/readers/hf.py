@@ -29,11 +29,7 @@ MAPPINGS: Mapping[str, Mapping[str, Any]] = {
     # Columns caption_0 ... caption_4 and the image; no id.
     "flickr8k": {"id": None, "references": ["caption_*"]},
     # A list of captions, img_id and filename; one hub split, the Karpathy split is a column.
-    "flickr30k": {
-        "id": ["img_id", "filename"],
-        "references": ["caption", "captions", "sentences", "caption_*"],
-        "media": ["filename"],
-    },
+    "flickr30k": {"id": ["img_id", "filename"], "references": ["caption", "captions", "sentences", "caption_*"], "media": ["filename"]},
 }
 """Column mappings of the usual hub layouts; of a list of alternatives the first column present is used."""
 

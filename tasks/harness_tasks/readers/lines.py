@@ -123,10 +123,7 @@ class Lines:
         selected_lines = lines[self.offset : None if self.limit is None else self.offset + self.limit]
         if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
-                f"limit is {self.limit} and offset {self.offset}, but {left}",
-                self._where(),
-                parameter="limit",
-                value=self.limit,
+                f"limit is {self.limit} and offset {self.offset}, but {left}", self._where(), parameter="limit", value=self.limit
             )
         return selected_lines
 
@@ -174,10 +171,5 @@ def _reader(spec: Mapping[str, Any]) -> Reader:
         return resolve("readers", {str(spec["reader"]): params})
     except InputError as error:
         raise InputError(
-            error.message,
-            error.where,
-            parameter="of",
-            value=error.value,
-            expected=error.expected,
-            nearest=error.nearest,
+            error.message, error.where, parameter="of", value=error.value, expected=error.expected, nearest=error.nearest
         ) from error

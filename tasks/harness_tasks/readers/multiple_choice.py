@@ -123,10 +123,7 @@ class ChoiceReader:
             return
         options = self._options(fields, location)
         if len(names) != len(options):
-            raise InputError(
-                f"the record has {len(names)} images and {len(options)} options; expected one option per image",
-                location,
-            )
+            raise InputError(f"the record has {len(names)} images and {len(options)} options; expected one option per image", location)
         identity = fields.get(self.columns["id"])
         name = str(number if identity is None else identity)
         used = {self.columns["id"], self.columns["source"], *names, *_as_list(self.columns["options"])}
@@ -164,8 +161,7 @@ class ChoiceReader:
             values = [fields.get(name) for name in self.columns["options"]]
         if not isinstance(values, (list, tuple)) or len(values) < 2:
             raise InputError(
-                f"the options (column {self.columns['options']!r}) are {values!r:.60}; expected a list of at least 2 texts",
-                location,
+                f"the options (column {self.columns['options']!r}) are {values!r:.60}; expected a list of at least 2 texts", location
             )
         texts = [checks.caption(value, location, what="option") for value in values]
         if len(set(texts)) != len(texts):

@@ -11,17 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.authors import (
-    END,
-    PAD,
-    START,
-    WORDS,
-    Vocabulary,
-    joined_listener_state,
-    read_state,
-    save_state,
-    stored_vocabulary,
-)
+from harness_models.a3ds.authors import END, PAD, START, WORDS, Vocabulary, joined_listener_state, read_state, save_state, stored_vocabulary
 from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
 
 

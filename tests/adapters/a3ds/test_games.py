@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness_models.a3ds.authors import END, PAD, START, UNK
-from harness_models.a3ds.games import (
-    batches,
-    draw_games,
-    encode,
-    play,
-    sample_messages,
-    similar_scenes,
-    structural_loss,
-)
+from harness_models.a3ds.games import batches, draw_games, encode, play, sample_messages, similar_scenes, structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness_tasks.a3ds.scene import indices
 
@@ -83,15 +75,7 @@ def test_policy_gradient_equals_its_formula():
     torch.manual_seed(0)
     speaker, listener = Speaker(SpeakerSizes(47, 4, 4, 6, 5)), Listener(ListenerSizes(47, 4, 6, 5))
     features, captions = torch.randn(6, 2, 5), torch.randint(4, 47, (6, 9))
-    played = play(
-        speaker,
-        listener,
-        features,
-        captions,
-        torch.Generator().manual_seed(3),
-        structural_weight=0.0,
-        entropy_weight=0.0,
-    )
+    played = play(speaker, listener, features, captions, torch.Generator().manual_seed(3), structural_weight=0.0, entropy_weight=0.0)
     played.speaker.backward()
     gradient = speaker.linear.bias.grad.clone()
 

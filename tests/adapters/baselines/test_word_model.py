@@ -46,13 +46,7 @@ def test_references_are_scored_word_by_word(model):
     example = Example("e", ("A dog sleeps.", "zebra"), source="Is there a cat?")
     first, second = next(iter(model.score_references([example])))
     assert first.tokens == ("a", "dog", "sleeps", ".", END) and second.tokens == ("zebra", END)
-    expected = [
-        formula("?", "a"),
-        formula("a", "dog"),
-        formula("dog", "sleeps"),
-        formula("sleeps", "."),
-        formula(".", END),
-    ]
+    expected = [formula("?", "a"), formula("a", "dog"), formula("dog", "sleeps"), formula("sleeps", "."), formula(".", END)]
     np.testing.assert_allclose(np.exp(first.log_probs), expected)
     assert second.log_probs[0] == pytest.approx(math.log(formula("?", "zebra")))
     assert first.ranks[1] == 0 and first.ranks[4] == 0

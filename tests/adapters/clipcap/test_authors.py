@@ -73,13 +73,7 @@ def test_sizes_come_from_the_shapes(root, tmp_path):
     folder = root / "tests/golden" / "clipcap" / "transformer"
     model = ClipCap.from_checkpoint(folder / "state_dict.safetensors", {"n_head": 4})
     sizes = model.sizes
-    assert (sizes.mapper, sizes.clip, sizes.clip_length, sizes.prefix_length, sizes.layers) == (
-        "transformer",
-        12,
-        4,
-        5,
-        2,
-    )
+    assert (sizes.mapper, sizes.clip, sizes.clip_length, sizes.prefix_length, sizes.layers) == ("transformer", 12, 4, 5, 2)
     assert sizes.normalise and sizes.gpt2.vocabulary == 67
     alone = shutil.copy(folder / "state_dict.safetensors", tmp_path)
     with pytest.raises(InputError, match="give it in the configuration as n_head"):
@@ -93,11 +87,7 @@ def test_old_checkpoint_layouts_load(root, tmp_path):
 
     folder = root / "tests/golden" / "clipcap" / "mlp"
     tensors = load_file(folder / "state_dict.safetensors")
-    old = {
-        **tensors,
-        "gpt.transformer.h.0.attn.bias": torch.ones(1, 1, 40, 40),
-        "gpt.transformer.h.0.attn.masked_bias": torch.tensor(-1e4),
-    }
+    old = {**tensors, "gpt.transformer.h.0.attn.bias": torch.ones(1, 1, 40, 40), "gpt.transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
     torch.save(old, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
     assert ClipCap.from_checkpoint(tmp_path / "old.pt", {"n_head": 4}).sizes.mapper == "mlp"
     single = {k: v for k, v in tensors.items() if not k.startswith("clip_project")}
@@ -122,21 +112,13 @@ def test_one_tensor_of_a_tied_pair_gives_both():
 
 @pytest.mark.parametrize(
     "params, message",
-    [
-        ({"beams": 2, "candidates": 3}, "2 beams give at most 2 candidates; requested 3"),
-        ({"beams": 100}, "100 beams for a vocabulary of"),
-    ],
+    [({"beams": 2, "candidates": 3}, "2 beams give at most 2 candidates; requested 3"), ({"beams": 100}, "100 beams for a vocabulary of")],
 )
 def test_numbers_of_beams_that_do_not_fit_are_refused(golden, params, message):
     model, values, folder = golden
     config = json.loads((folder / "config.json").read_text())
     with pytest.raises(HarnessError, match=message):
-        decode(
-            ClipCapStep(model),
-            Decoding("authors-beam", **params),
-            start(model, values["prefix"], config, 4),
-            STRATEGIES,
-        )
+        decode(ClipCapStep(model), Decoding("authors-beam", **params), start(model, values["prefix"], config, 4), STRATEGIES)
 
 
 def test_the_beam_search_requires_one_end_token(golden):

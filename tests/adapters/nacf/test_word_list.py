@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.nacf.word_list import (
-    DETERMINERS,
-    FUNCTION_WORDS,
-    SPECIAL,
-    NacfWords,
-    is_visual,
-    split_words,
-)
+from harness_models.nacf.word_list import DETERMINERS, FUNCTION_WORDS, SPECIAL, NacfWords, is_visual, split_words
 from harness_models.shared.tokenisers import frequent_words
 
 WORDS = NacfWords([*SPECIAL, "a", "dog", "runs"])
@@ -58,11 +51,7 @@ def test_files_with_lists_and_mappings(tmp_path):
 
 @pytest.mark.parametrize(
     "data, message",
-    [
-        ({"0": "a", "2": "b"}, "word ids are not 0 to 1"),
-        ({"x": "a"}, "expected a list of words or a mapping"),
-        (3, "expected a"),
-    ],
+    [({"0": "a", "2": "b"}, "word ids are not 0 to 1"), ({"x": "a"}, "expected a list of words or a mapping"), (3, "expected a")],
 )
 def test_malformed_files_are_refused(tmp_path, data, message):
     path = tmp_path / "words.json"

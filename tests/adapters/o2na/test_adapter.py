@@ -109,11 +109,7 @@ def test_requested_objects_are_in_every_caption(data, adapter, decoding):
 
 def test_requested_places_hold_and_can_differ_between_examples(data, adapter):
     decoding = Decoding("sample", temperature=1.5, candidates=4, options={"objects": ["ball"]})
-    mixed = [
-        data[1][0],
-        replace(data[1][1], meta={"objects": {"pill": 2, "block": None}}),
-        replace(data[1][2], meta={"objects": []}),
-    ]
+    mixed = [data[1][0], replace(data[1][1], meta={"objects": {"pill": 2, "block": None}}), replace(data[1][2], meta={"objects": []})]
     one, two, three = write(adapter, mixed, decoding)
     assert all("ball" in text.split() for text in one)
     assert all(text.split()[1] == "pill" and "block" in text.split() for text in two)

@@ -49,13 +49,7 @@ def test_all_candidates_come_from_one_request(server):
     assert len(server.requests) == 6
     request = server.requests[0]
     assert request["path"] == "/v1/chat/completions"
-    assert (request["n"], request["temperature"], request["top_p"], request["top_k"], request["max_tokens"]) == (
-        3,
-        0.7,
-        0.9,
-        20,
-        12,
-    )
+    assert (request["n"], request["temperature"], request["top_p"], request["top_k"], request["max_tokens"]) == (3, 0.7, 0.9, 20, 12)
 
 
 def test_greedy_search_is_one_request(server):

@@ -10,14 +10,7 @@ import pytest
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.llm.client import RequestFailed
-from harness_models.openai.messages import (
-    Messages,
-    frame_parts,
-    image_file_part,
-    image_part,
-    sound_part,
-    video_file_part,
-)
+from harness_models.openai.messages import Messages, frame_parts, image_file_part, image_part, sound_part, video_file_part
 
 Image = pytest.importorskip("PIL.Image")
 

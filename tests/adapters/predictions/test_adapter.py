@@ -51,11 +51,7 @@ def error_of(examples=EXAMPLES, **params) -> str:
     return str(caught.value)
 
 
-COCO = [
-    {"image_id": 2, "caption": "two"},
-    {"image_id": 1, "caption": "one"},
-    {"image_id": 1, "caption": "one again"},
-]
+COCO = [{"image_id": 2, "caption": "two"}, {"image_id": 1, "caption": "one"}, {"image_id": 1, "caption": "one again"}]
 LISTS = [{"image_id": 1, "candidates": ["one", "one again"]}, {"image_id": 2, "candidates": ["two"]}]
 EXPECTED = [("one", "one again"), ("two",)]
 
@@ -188,24 +184,15 @@ def test_missing_in_one_of_several_files_names_the_file(save):
         ([{"image_id": 1, "caption": "a"}, {"caption": "b"}], "record 2: 'image_id' is null; expected an id"),
         ([{"image_id": 1, "caption": "a"}, {"image_id": 1}], "record 2: the record has no 'caption'"),
         ([{"image_id": 1, "candidates": ["a", None]}], "record 1: the caption is null; expected text"),
-        (
-            [{"image_id": 1, "candidates": ["a"]}, {"image_id": 1, "candidates": ["b"]}],
-            "record 2: the id '1' occurs twice",
-        ),
+        ([{"image_id": 1, "candidates": ["a"]}, {"image_id": 1, "candidates": ["b"]}], "record 2: the id '1' occurs twice"),
         ([{"image_id": 1, "said": "a"}], "record 1: no column for candidates (name it with candidates: ...)"),
-        (
-            [{"said": "a"}],
-            "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)",
-        ),
+        ([{"said": "a"}], "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)"),
         (
             [{"image_id": 1, "candidates": {"x": "a", "y": "b"}}],
             "record 1: 'candidates' holds 2 systems; choose with system: NAME; found 'x', 'y'",
         ),
         (["a", {}], "record 1: found text; expected an object"),
-        (
-            ["a"],
-            "holds 1 record without ids for 2 examples; records are matched by position, so expected one per example",
-        ),
+        (["a"], "holds 1 record without ids for 2 examples; records are matched by position, so expected one per example"),
     ],
 )
 def test_invalid_records_are_refused(save, value, expected):
@@ -321,10 +308,7 @@ def test_every_usual_column_of_captions_is_read(save, name):
 
 @pytest.mark.parametrize("name", FILE_ID_COLUMNS)
 def test_every_usual_column_of_ids_is_read(save, name):
-    assert captions(path=save([{name: "1", "prediction": "one"}, {name: 2, "prediction": "two"}])) == [
-        ("one",),
-        ("two",),
-    ]
+    assert captions(path=save([{name: "1", "prediction": "one"}, {name: 2, "prediction": "two"}])) == [("one",), ("two",)]
 
 
 def test_a_column_of_candidates_comes_before_one_of_captions(save):

@@ -9,15 +9,7 @@ import pytest
 
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness_models.shared import media
-from harness_models.shared.media import (
-    kind_of_name,
-    media_path,
-    name_of,
-    open_container,
-    read_sound,
-    video_frames,
-    wav_bytes,
-)
+from harness_models.shared.media import kind_of_name, media_path, name_of, open_container, read_sound, video_frames, wav_bytes
 from tests.support.media_files import COLOUR, write_sound, write_video
 
 av = pytest.importorskip("av")
@@ -102,8 +94,7 @@ def test_truncated_files_are_refused_in_one_line(tmp_path, name, codec):
     for length in (0, 20, len(content) // 2):
         path.write_bytes(content[:length])
         with pytest.raises(
-            InputError,
-            match=f"{name}: (is no image|the (file is truncated: its header|sound does not decode|file has no sound))",
+            InputError, match=f"{name}: (is no image|the (file is truncated: its header|sound does not decode|file has no sound))"
         ) as error:
             read_sound(path)
         assert "\n" not in str(error.value) and "Errno" not in str(error.value)
@@ -180,8 +171,7 @@ def test_truncated_videos_are_refused_in_one_line(tmp_path, name, codec):
     for length in (0, 10, len(content) // 3, 2 * len(content) // 3):
         path.write_bytes(content[:length])
         with pytest.raises(
-            InputError,
-            match=f"{name}: (is no image|the (file is truncated: its header|video does not decode|video has no frames))",
+            InputError, match=f"{name}: (is no image|the (file is truncated: its header|video does not decode|video has no frames))"
         ) as error:
             video_frames(path)
         assert "\n" not in str(error.value) and "Errno" not in str(error.value)

@@ -40,10 +40,7 @@ def test_jsonl(tmp_path):
 
 def test_parquet(tmp_path):
     path = tmp_path / "s.parquet"
-    rows = [
-        {"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3]},
-        {"id": "a", "probabilities": [0.1], "ranks": [9]},
-    ]
+    rows = [{"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3]}, {"id": "a", "probabilities": [0.1], "ranks": [9]}]
     pq.write_table(pa.Table.from_pylist(rows), path)
     ((first, second),) = TokenScoresFile(path=str(path)).score_references([Example("a", ("x", "y"))])
     assert (first.ranks.tolist(), second.ranks.tolist()) == ([0, 3], [9])
@@ -55,10 +52,7 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (
-            {"id": "b", "probabilities": [0.5, 1.5], "ranks": [0, 0]},
-            r"s\.jsonl:4: probability 1.5 of token 1, expected a number in",
-        ),
+        ({"id": "b", "probabilities": [0.5, 1.5], "ranks": [0, 0]}, r"s\.jsonl:4: probability 1.5 of token 1, expected a number in"),
         ({"id": "b", "probabilities": [float("nan")], "ranks": [0]}, "probability nan"),
         ({"id": "b", "log_probs": [0.5], "ranks": [0]}, "log-probability 0.5"),
         ({"id": "b", "probabilities": [0.5], "ranks": [-1]}, "rank -1.0 of token 0"),
@@ -67,20 +61,11 @@ def test_parquet(tmp_path):
         ({"id": "b", "probabilities": [], "ranks": []}, "no tokens"),
         ({"id": "b", "probabilities": [0.5], "ranks": [0, 1]}, "1 probabilities, 2 ranks"),
         ({"id": "b", "ranks": [0]}, "expected one of"),
-        (
-            {"id": "b", "probabilites": [0.5], "ranks": [0]},
-            "unknown field 'probabilites'; did you mean 'probabilities'",
-        ),
+        ({"id": "b", "probabilites": [0.5], "ranks": [0]}, "unknown field 'probabilites'; did you mean 'probabilities'"),
         ({"id": None, "probabilities": [0.5], "ranks": [0]}, "'id' is None"),
         ({"id": "b", "references": []}, "has no references"),
-        (
-            {"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]},
-            "reference 1 of the example 'a' occurs twice",
-        ),
-        (
-            {"id": "b", "reference": 2, "probabilities": [0.5], "ranks": [0]},
-            "reference 0 of the example 'b' is missing",
-        ),
+        ({"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]}, "reference 1 of the example 'a' occurs twice"),
+        ({"id": "b", "reference": 2, "probabilities": [0.5], "ranks": [0]}, "reference 0 of the example 'b' is missing"),
         ([1], "found a list, expected an object"),
     ],
 )

@@ -98,10 +98,7 @@ def test_a_recipe_is_looked_up_beside_its_spec(recipe, tmp_path, monkeypatch):
     [
         ({"recipe": "none.yaml"}, r"none\.yaml: no such YAML file"),
         ({"recipe": {"epoch": 1}}, r"recipe of tvt: .* no parameter 'epoch'; did you mean 'epochs'"),
-        (
-            {"recipe": {"scenes": 5, "learning_rate": "1e-3"}},
-            r"recipe of tvt: .* learning_rate is '1e-3'; expected a number",
-        ),
+        ({"recipe": {"scenes": 5, "learning_rate": "1e-3"}}, r"recipe of tvt: .* learning_rate is '1e-3'; expected a number"),
         ({"recipe": ["scenes"]}, r"expected a mapping; found list"),
         ({"model": "tvtt"}, r"unknown adapter 'tvtt'; did you mean 'tvt'"),
         ({"model": "human"}, r"adapter 'human' has no parameter 'checkpoint'"),

@@ -68,10 +68,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
     assert isinstance(adapter, Adapter)
     model = adapter.loaded.model
     beam = Decoding("beam", beams=3, candidates=3, length_penalty=1.0, options={"early_stopping": "heuristic"})
-    for decoding, theirs in [
-        (Decoding("greedy"), {}),
-        (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0}),
-    ]:
+    for decoding, theirs in [(Decoding("greedy"), {}), (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0})]:
         for example, generation in zip(EXAMPLES, generations(adapter, EXAMPLES, decoding, range(5))):
             inputs = adapter.builder.build(example)
             if name == "blip":
@@ -141,12 +138,7 @@ def test_the_message_names_the_missing_key_of_a_prompt(folders):
 
 
 def test_images_that_do_not_decode_are_failures(folders):
-    examples = [
-        EXAMPLES[0],
-        Example("b", ("a",), media="broken.png"),
-        Example("g", ("a",), media="gone.png"),
-        EXAMPLES[1],
-    ]
+    examples = [EXAMPLES[0], Example("b", ("a",), media="broken.png"), Example("g", ("a",), media="gone.png"), EXAMPLES[1]]
     results = list(build(folders, "ved").generate(examples, Decoding(), range(4)))
     broken, missing = results[1:3]
     assert isinstance(broken, Failure) and "broken.png: is no image, video or sound by its content" in broken.reason

@@ -55,9 +55,7 @@ def test_models_that_do_not_generate_text_are_refused(tmp_path):
 def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:
     """Return a stand-in for ``torch.accelerator``."""
     return SimpleNamespace(
-        is_available=lambda: kind is not None,
-        current_accelerator=lambda: SimpleNamespace(type=kind),
-        device_count=lambda: count,
+        is_available=lambda: kind is not None, current_accelerator=lambda: SimpleNamespace(type=kind), device_count=lambda: count
     )
 
 

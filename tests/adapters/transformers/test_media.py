@@ -137,11 +137,7 @@ def test_cells_of_data_sets_are_read(folders, tmp_path):
     cells = [{"bytes": (folders / f"{i}.mp4").read_bytes(), "path": f"{i}.mp4"} for i in range(2)]
     rows = {"id": ["a", "b"], "captions": [["a dog runs", "the cat"]] * 2, "media": cells}
     types = datasets.Features(
-        {
-            "id": datasets.Value("string"),
-            "captions": datasets.List(datasets.Value("string")),
-            "media": datasets.Video(decode=False),
-        }
+        {"id": datasets.Value("string"), "captions": datasets.List(datasets.Value("string")), "media": datasets.Video(decode=False)}
     )
     datasets.Dataset.from_dict(rows, features=types).save_to_disk(str(tmp_path / "data"))
     items = list(HuggingFaceDataset(path=str(tmp_path / "data")))
@@ -154,12 +150,7 @@ def test_the_sound_of_a_video_goes_to_a_model_of_sounds(folders):
 
 
 def test_damaged_files_are_failures_of_their_examples(folders):
-    items = [
-        Example("a", ("a",), media="cut.mp4"),
-        Example("b", ("a",), media="gone.mp4"),
-        Example("c", ("a",)),
-        *examples("mp4", 1),
-    ]
+    items = [Example("a", ("a",), media="cut.mp4"), Example("b", ("a",), media="gone.mp4"), Example("c", ("a",)), *examples("mp4", 1)]
     results: list[Any] = list(build(folders, "ved_video").generate(items, GREEDY, range(4)))
     assert "cut.mp4: the video does not decode" in results[0].reason and "gone.mp4: no such video" in results[1].reason
     assert results[2].reason == "the example names no video" and results[3].candidates

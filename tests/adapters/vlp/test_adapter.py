@@ -31,11 +31,7 @@ def folder(golden, tmp_path_factory):
 @pytest.fixture(scope="module")
 def adapter(folder, golden):
     def build(**params):
-        settings = {
-            "vocabulary": str(folder),
-            "features": str(folder / "regions.npz"),
-            "config": {"num_attention_heads": 3},
-        }
+        settings = {"vocabulary": str(folder), "features": str(folder / "regions.npz"), "config": {"num_attention_heads": 3}}
         return VlpAdapter(checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**settings, **params})
 
     return build

@@ -48,13 +48,7 @@ def test_beam_equals_the_authors_step_by_step(golden):
     limit = config["max_tgt_length"]
     for run in runs:
         options = {"min_length": run.get("min_len", 0), "ngram": run.get("ngram_size", 0)}
-        decoding = Decoding(
-            "authors-beam",
-            beams=run["beam_size"],
-            length_penalty=run["length_penalty"],
-            max_length=limit,
-            options=options,
-        )
+        decoding = Decoding("authors-beam", beams=run["beam_size"], length_penalty=run["length_penalty"], max_length=limit, options=options)
         settings = batch(model, regions, where, limit, (config["eos_id"],))
         with torch.inference_mode():
             trace = search(VlpStep(model), decoding, settings)
@@ -69,10 +63,7 @@ def test_beam_equals_the_authors_step_by_step(golden):
 
 @pytest.mark.parametrize(
     "params, message",
-    [
-        ({"beams": 2, "candidates": 3}, "2 beams for 3 candidates; raise beams"),
-        ({"beams": 1000}, "1000 beams for a vocabulary of 53"),
-    ],
+    [({"beams": 2, "candidates": 3}, "2 beams for 3 candidates; raise beams"), ({"beams": 1000}, "1000 beams for a vocabulary of 53")],
 )
 def test_numbers_of_beams_that_do_not_fit_are_refused(golden, params, message):
     model, regions, where, _, config = golden

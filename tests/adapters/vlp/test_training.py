@@ -114,10 +114,7 @@ def test_invalid_input_is_refused(data, tmp_path):
     for settings, message in (
         ({"masked": "some"}, "masked is 'some'; expected all or a number above 0 and at most 1"),
         ({"masked": 1.5}, "masked is 1.5; expected all"),
-        (
-            {"masked": "all", "bidirectional": 0.25},
-            "bidirectional must be 0 with masked: all",
-        ),
+        ({"masked": "all", "bidirectional": 0.25}, "bidirectional must be 0 with masked: all"),
         ({"most_masked": 0}, "most_masked is 0; expected a whole number"),
         ({"model": {"depth": 2}}, "unknown sizes depth"),
     ):

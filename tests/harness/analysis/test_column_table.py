@@ -46,11 +46,7 @@ def test_a_csv_too(tmp_path):
 
 @pytest.mark.parametrize(
     "text, message",
-    [
-        ("", "is empty"),
-        ("a\tb\n1\n", "t.tsv:2: 1 cells; expected 2, as in the header"),
-        ("a\ta\n", "t.tsv:1: the column 'a' occurs twice"),
-    ],
+    [("", "is empty"), ("a\tb\n1\n", "t.tsv:2: 1 cells; expected 2, as in the header"), ("a\ta\n", "t.tsv:1: the column 'a' occurs twice")],
 )
 def test_bad_tables(tmp_path, text, message):
     path = tmp_path / "t.tsv"

@@ -185,11 +185,7 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
     harness.evaluate({**SPEC, "models": models, "metrics": ["distinct"]}, output="r")
     for file in (project / "r" / "scores").glob("*.npz"):
         arrays = dict(np.load(file))
-        rows = {
-            "stats": np.ones((len(arrays["defined"]), 4)),
-            "p_method": arrays["p_method"],
-            "seconds": arrays["seconds"],
-        }
+        rows = {"stats": np.ones((len(arrays["defined"]), 4)), "p_method": arrays["p_method"], "seconds": arrays["seconds"]}
         ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
     (row,) = compare("r")
     assert row.note == "the run has no statistics of this metric; run the spec again"

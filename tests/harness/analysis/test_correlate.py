@@ -60,19 +60,7 @@ def test_the_command_prints_them(data, capsys):
 
 
 def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
-    call = [
-        "correlate",
-        str(data),
-        "--x",
-        "pregen",
-        "--y",
-        "CIDEr",
-        "--groups",
-        ",".join(GROUPS),
-        "--top",
-        "1",
-        "--json",
-    ]
+    call = ["correlate", str(data), "--x", "pregen", "--y", "CIDEr", "--groups", ",".join(GROUPS), "--top", "1", "--json"]
     assert main([*call, "--plot", str(tmp_path), "--baseline", "geomean_join_pplx_none"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["groups"] == [*GROUPS, "all"]
@@ -87,14 +75,7 @@ def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
 TABLE = from_records(
     "toy",
     [
-        {
-            "set": name,
-            "good": i,
-            "flat": 1.0 if name == "b" else i,
-            "infinite": np.inf if i == 5 else i,
-            "y": i * i,
-            "trm(a)": -i,
-        }
+        {"set": name, "good": i, "flat": 1.0 if name == "b" else i, "infinite": np.inf if i == 5 else i, "y": i * i, "trm(a)": -i}
         for i, name in enumerate("aaabbb")
     ],
 )

@@ -5,13 +5,7 @@ from __future__ import annotations
 import harness
 from harness.analysis.identical import compare_identical
 
-SPEC = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": ["echo"],
-    "metrics": ["length"],
-    "bootstrap": {"samples": 20},
-}
+SPEC = {"task": "words", "dataset": {"reader": "words"}, "models": ["echo"], "metrics": ["length"], "bootstrap": {"samples": 20}}
 
 
 def test_runs_are_compared_field_by_field(project):

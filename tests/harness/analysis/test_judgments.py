@@ -77,10 +77,7 @@ def test_rows_are_captions_or_systems(tmp_path):
     [
         ({"references": ["a"]}, r"t\.jsonl:1: no column for the caption"),
         ({"references": ["a"], "candidates": [{"caption": "b"}]}, "has no judgments"),
-        (
-            {"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]},
-            "no reference is similar to it",
-        ),
+        ({"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]}, "no reference is similar to it"),
         ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "has no references"),
     ],
 )

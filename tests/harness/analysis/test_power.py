@@ -263,8 +263,7 @@ def test_a_pilot_that_reaches_the_target_needs_no_estimate(pilot):
 
 
 @pytest.mark.parametrize(
-    ("margins", "expected"),
-    [([-0.5, 0.5], 15.0), ([-0.1, 0.3], 13.0), ([0.0, 1.0], 10.0), ([-1.0, 0.0], 20.0), ([-2.0, -1.0], math.inf)],
+    ("margins", "expected"), [([-0.5, 0.5], 15.0), ([-0.1, 0.3], 13.0), ([0.0, 1.0], 10.0), ([-1.0, 0.0], 20.0), ([-2.0, -1.0], math.inf)]
 )
 def test_the_first_value_that_reaches_the_target_is_interpolated(margins, expected):
     assert power._first([10, 20], np.array(margins)) == expected

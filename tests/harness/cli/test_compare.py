@@ -30,16 +30,7 @@ def out(capsys, *arguments):
 
 def test_all_pairs_of_a_run_with_clusters(run, capsys):
     text = out(capsys, run)
-    for part in (
-        "A = m1 B = m2",
-        "A = m2 B = m4",
-        "cluster",
-        "better than",
-        "systems that share a letter",
-        "p Holm",
-        "p BH",
-        "sign p",
-    ):
+    for part in ("A = m1 B = m2", "A = m2 B = m4", "cluster", "better than", "systems that share a letter", "p Holm", "p BH", "sign p"):
         assert part in text
     assert "12 examples; p: approximate randomisation, 4,096 (all patterns) draws" in text
 

@@ -66,17 +66,7 @@ def test_judgments_with_several_metrics_of_one_name(tmp_path, capsys):
     path = tmp_path / "j.jsonl"
     rows = [{"image_id": i // 2, "references": ["a b c", "d"], "caption": "abcd"[: i % 4 + 1], "human_score": i % 3} for i in range(8)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    call = [
-        path,
-        "--judgments",
-        "bleu:n=[1,2],tokenizer=none,rouge:tokenizer=none",
-        "--x",
-        "*",
-        "--y",
-        "human_score",
-        "--rows",
-        "example",
-    ]
+    call = [path, "--judgments", "bleu:n=[1,2],tokenizer=none,rouge:tokenizer=none", "--x", "*", "--y", "human_score", "--rows", "example"]
     found = {row["x"] for row in correlations(capsys, *call, "--drop", "never")}
     assert "human_score" not in found and "image_id" not in found and found <= {"bleu1", "bleu2", "rouge"}
 

@@ -24,16 +24,7 @@ models:
       path: nopred.json
 metrics: [length]
 """
-HEAVY = (
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "datasets",
-    "scipy",
-    "matplotlib",
-    "pandas",
-    "pydantic",
-)
+HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "scipy", "matplotlib", "pandas", "pydantic")
 NO_ARRAYS = ("--help", "list", "--version")
 """Verbs and options that import no numpy: half of their time."""
 
@@ -73,13 +64,7 @@ def test_two_captions_are_scored_without_scipy_and_threads_rest(tmp_path):
 def test_list_names_what_is_shipped(tmp_path):
     shown = json.loads(harness("list", "--json", cwd=tmp_path, check=True).stdout)
     names = {(entry["kind"], entry["name"]) for entry in shown["entries"]}
-    assert {
-        ("metrics", "trm"),
-        ("metrics", "meteor"),
-        ("adapters", "predictions"),
-        ("readers", "coco"),
-        ("tasks", "coco"),
-    } <= names
+    assert {("metrics", "trm"), ("metrics", "meteor"), ("adapters", "predictions"), ("readers", "coco"), ("tasks", "coco")} <= names
     assert shown["failures"] == []
 
 
@@ -100,25 +85,16 @@ def test_list_names_what_is_shipped(tmp_path):
         (["run", "spec.yaml", "--limit", "x"], "run: argument --limit: invalid int value: 'x'"),
         (["score", "-x"], "score: no option '-x' ('harness score --help' lists the options)"),
         (["train", "a3ds", "--stge", "x"], "train a3ds: no option '--stge'; did you mean '--stage'?"),
-        (
-            [*SCORED, "-m", "cider", "--p-values", "exakt"],
-            "--p-values: no 'exakt'; did you mean 'exact'?; there are none",
-        ),
+        ([*SCORED, "-m", "cider", "--p-values", "exakt"], "--p-values: no 'exakt'; did you mean 'exact'?; there are none"),
         ([*SCORED, "-m", "nosuch"], "harness: -m nosuch: unknown metric 'nosuch' ('harness list metrics' shows them)"),
         ([*SCORED, "-m", "lenth"], "harness: -m lenth: unknown metric 'lenth'; did you mean 'length'?"),
         ([*SCORED, "-m", "length:scal=2"], "harness: -m length:scal=2: metric 'length' has no parameter 'scal'"),
         ([*SCORED, "-m", "length:scale=["], "the value of 'scale' is not readable: '['"),
         ([*SCORED, "-m", "length", "--seed", "-1"], "harness: --seed: seed: input should be greater"),
-        (
-            ["score", "--candidates", "refs.json", "--references", "ref.json", "-m", "length"],
-            "did you mean 'refs.json'?",
-        ),
+        (["score", "--candidates", "refs.json", "--references", "ref.json", "-m", "length"], "did you mean 'refs.json'?"),
         (["score", "--candidates", "nan.json", "--references", "refs.json", "-m", "length"], NAN),
         (["run", "paths.yaml"], "harness: paths.yaml:4: nothere.json: no such file of references"),
-        (
-            ["run", "paths.yaml", "--set", "dataset.path=refs.json"],
-            "paths.yaml:7: nopred.json: no such file of predictions",
-        ),
+        (["run", "paths.yaml", "--set", "dataset.path=refs.json"], "paths.yaml:7: nopred.json: no such file of predictions"),
         (["run", "specc.yml"], "specc.yml: no such spec file or task; did you mean 'spec.yaml'?"),
         (["run", "tasks/coc.yml"], "tasks/coc.yml: no such spec file or task; did you mean 'coco'?"),
         (["run", "spec.yaml", *TWO_SIZES, "--set", "views=[{plot: table}]"], "make decoding.candidates its x or by"),

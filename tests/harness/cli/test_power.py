@@ -62,18 +62,12 @@ def test_a_target_within_the_pilot_is_reached_without_estimates(pilot, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--candidates", "100"],
-            "--candidates has 100; expected at most 20, 5 times those of the pilot of model 'echo'",
-        ),
+        (["--candidates", "100"], "--candidates has 100; expected at most 20, 5 times those of the pilot of model 'echo'"),
         (["--examples", "x"], "--examples: expected numbers such as 1..5 or 1,2,5; found 'x'"),
         (["--combine", "harmonic-meen"], "no combination 'harmonic-meen'; did you mean 'harmonic-mean'?"),
         (["--power", "1.5"], "--power is 1.5; expected more than 0 and at most 1"),
         (["--share", "0"], "--share is 0; expected more than 0 and at most 1"),
-        (
-            ["--limit", "5", "--examples", "50"],
-            "the pilot has 5 examples with p-values; sizes beyond it need at least 10",
-        ),
+        (["--limit", "5", "--examples", "50"], "the pilot has 5 examples with p-values; sizes beyond it need at least 10"),
     ],
 )
 def test_mistakes_are_one_line(pilot, capsys, options, message):

@@ -148,17 +148,7 @@ def test_examples_without_candidates_are_refused_with_the_file_and_the_option(sc
 
 def test_the_difference_is_on_the_examples_that_both_files_have(files, capsys):
     (files / "some.json").write_text(json.dumps({"b": ["z z z"]}))
-    arguments = [
-        "score",
-        "p.json",
-        "some.json",
-        "--references",
-        "two.json",
-        "-m",
-        "length",
-        "--allow-missing",
-        "--json",
-    ]
+    arguments = ["score", "p.json", "some.json", "--references", "two.json", "-m", "length", "--allow-missing", "--json"]
     assert main(arguments) == 0
     (row,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert (row["system_a"], row["system_b"], row["n"], row["difference"]) == ("some", "p", 1, 2.0)

@@ -26,12 +26,7 @@ def test_the_card_of_a_component(project, capsys):
 
 def test_json(project, capsys):
     (card,) = json.loads(shown(capsys, "chars", "--json"))
-    assert (card["name"], card["kind"], card["text"], card["parameters"]) == (
-        "chars",
-        "distances",
-        "Difference of lengths.",
-        {},
-    )
+    assert (card["name"], card["kind"], card["text"], card["parameters"]) == ("chars", "distances", "Difference of lengths.", {})
 
 
 def test_a_required_parameter_is_marked(project, capsys):

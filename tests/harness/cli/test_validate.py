@@ -30,11 +30,7 @@ def test_json(project, capsys):
 
 @pytest.mark.parametrize(
     "view",
-    [
-        "{plot: table, x: decoding.candidates, by: model}",
-        "{plot: table, x: metric, by: decoding.candidates}",
-        "{plot: line, x: model}",
-    ],
+    ["{plot: table, x: decoding.candidates, by: model}", "{plot: table, x: metric, by: decoding.candidates}", "{plot: line, x: model}"],
 )
 def test_a_view_with_one_result_per_cell_is_valid(project, view):
     assert main(["validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]"]) == 0

@@ -121,8 +121,7 @@ def test_a_class_without_a_constructor_has_no_parameters():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "expected"),
-    [({}, "m"), ({"b": 2, "a": "x"}, "m|a:x|b:2"), ({"paths": ["p", "q"]}, "m|paths:['p', 'q']")],
+    ("parameters", "expected"), [({}, "m"), ({"b": 2, "a": "x"}, "m|a:x|b:2"), ({"paths": ["p", "q"]}, "m|paths:['p', 'q']")]
 )
 def test_signatures_list_the_parameters_in_the_order_of_their_names(parameters, expected):
     assert signature_with_parameters("m", parameters) == expected

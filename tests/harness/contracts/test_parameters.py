@@ -154,11 +154,7 @@ def test_parameters_of_a_dataclass_are_checked():
 
 def test_path_annotations_are_recognised():
     def factory(
-        plain: str,
-        path: PathParam,
-        optional: PathParam | None = None,
-        several: str | list[PathParam] = "",
-        like: PathLike = "",
+        plain: str, path: PathParam, optional: PathParam | None = None, several: str | list[PathParam] = "", like: PathLike = ""
     ): ...
 
     assert path_parameters(factory) == {"path", "optional", "several", "like"}
@@ -167,8 +163,7 @@ def test_path_annotations_are_recognised():
 
 
 @pytest.mark.parametrize(
-    ("name", "numpy"),
-    [("Parameters", False), ("Values", False), ("PathMark", False), ("PathLike", False), ("Metric", True)],
+    ("name", "numpy"), [("Parameters", False), ("Values", False), ("PathMark", False), ("PathLike", False), ("Metric", True)]
 )
 def test_only_contracts_with_arrays_import_numpy(name, numpy):
     code = f"import sys; from harness.contracts import {name}; sys.exit('numpy' in sys.modules)"

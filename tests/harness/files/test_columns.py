@@ -30,16 +30,8 @@ def test_columns_of_the_parameter():
     "parameter, present, expected",
     [
         ({}, ["a"], "f: no column of captions; found 'a' (name it with columns: {references: ...})"),
-        (
-            {},
-            ["captions"],
-            "f: no column of ids; found 'captions' (name it with columns: {id: ...}, or {id: null} numbers the rows)",
-        ),
-        (
-            {"references": "captoins"},
-            ["id", "captions"],
-            "f: no column 'captoins'; did you mean 'captions'?; found 'id', 'captions'",
-        ),
+        ({}, ["captions"], "f: no column of ids; found 'captions' (name it with columns: {id: ...}, or {id: null} numbers the rows)"),
+        ({"references": "captoins"}, ["id", "captions"], "f: no column 'captoins'; did you mean 'captions'?; found 'id', 'captions'"),
         ({"media": "img"}, ["id", "captions"], "f: no column 'img'; found 'id', 'captions'"),
     ],
 )

@@ -28,12 +28,7 @@ def values(path, split=None, *, streaming=False):
     return [row["x"] for row in DatasetSource(str(path), split=split, streaming=streaming).load()]
 
 
-SLICES = [
-    ("test", [100, 101, 102, 103, 104]),
-    ("train[:3]", [0, 1, 2]),
-    ("train[2:4]+test[4:]", [2, 3, 104]),
-    ("train[8:99]", [8, 9]),
-]
+SLICES = [("test", [100, 101, 102, 103, 104]), ("train[:3]", [0, 1, 2]), ("train[2:4]+test[4:]", [2, 3, 104]), ("train[8:99]", [8, 9])]
 COUNTED = [("train[10%:30%]", [1, 2]), ("train[-2:]", [8, 9]), ("test[:-4]", [100])]
 
 

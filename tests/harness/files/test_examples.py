@@ -45,10 +45,7 @@ def test_lists_of_references_do_not_wait_for_the_rest_of_the_file():
 
 def test_single_references_wait_and_what_follows_keeps_its_place():
     first, second, third = read(
-        {"id": 1, "caption": "a"},
-        {"id": 2, "caption": ["b", "c"]},
-        {"id": 3, "caption": "d"},
-        {"id": 1, "caption": "e"},
+        {"id": 1, "caption": "a"}, {"id": 2, "caption": ["b", "c"]}, {"id": 3, "caption": "d"}, {"id": 1, "caption": "e"}
     )
     assert [item.references for item in (first, second, third)] == [("a", "e"), ("b", "c"), ("d",)]
 

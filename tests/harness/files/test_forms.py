@@ -85,11 +85,7 @@ def test_text_that_begins_with_a_bracket(form):
         ("a dog\n", "f.jsonl", "f.jsonl: not JSON at byte 0"),
         ("1\ta\nb\n", "f", "f:2: the line has no tab; expected an id, a tab and a caption"),
         ("1.jpg#0\ta\nb\n", "f", "f:2: found 'b'; expected image#number, a tab and a caption"),
-        (
-            "id,caption\n1,a,b\n",
-            "f.csv",
-            "f.csv:2: 3 cells; expected 2, as in the header; a cell with commas needs quotes",
-        ),
+        ("id,caption\n1,a,b\n", "f.csv", "f.csv:2: 3 cells; expected 2, as in the header; a cell with commas needs quotes"),
         (["a", 3], "f.json", "f.json: record 1: found text; expected an object"),
     ],
 )
@@ -137,13 +133,7 @@ def test_places_are_lines(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "name"),
-    [
-        ("image,caption", "csv"),
-        ("id\tcaption", "tsv"),
-        ("7\tcaption of it", "pairs"),
-        ("a caption", "txt"),
-        ("caption", "txt"),
-    ],
+    [("image,caption", "csv"), ("id\tcaption", "tsv"), ("7\tcaption of it", "pairs"), ("a caption", "txt"), ("caption", "txt")],
 )
 def test_a_header_names_a_column_of_ids_and_one_of_captions(tmp_path, line, name):
     (tmp_path / "f").write_text(f"{line}\n")

@@ -16,15 +16,7 @@ from harness.files.records import Record
 
 def lm_eval(doc, texts, name="none"):
     return Record(
-        f"f:{doc}",
-        {
-            "doc_id": doc,
-            "doc": {"q": "?"},
-            "target": "a dog",
-            "resps": [texts],
-            "filtered_resps": texts,
-            "filter": name,
-        },
+        f"f:{doc}", {"doc_id": doc, "doc": {"q": "?"}, "target": "a dog", "resps": [texts], "filtered_resps": texts, "filter": name}
     )
 
 

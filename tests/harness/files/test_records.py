@@ -154,10 +154,7 @@ def test_kinds_of_values():
 def test_parquet_rows(tmp_path):
     path = tmp_path / "rows"
     pq.write_table(pa.table({"id": [1, 2], "captions": [["a"], ["b", "c"]]}), path)
-    assert [row.fields for row in files.records(path)] == [
-        {"id": 1, "captions": ["a"]},
-        {"id": 2, "captions": ["b", "c"]},
-    ]
+    assert [row.fields for row in files.records(path)] == [{"id": 1, "captions": ["a"]}, {"id": 2, "captions": ["b", "c"]}]
 
 
 def test_broken_parquet(tmp_path):

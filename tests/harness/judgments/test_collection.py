@@ -29,11 +29,7 @@ def test_items_are_numbered_without_ids_and_kept_once_with_them():
 def test_texts():
     empty = collection()
     assert empty.texts("", "f:1", "caption") == ("",)  # a system may have said nothing
-    for value, message in (
-        (None, "'caption' is missing"),
-        ([], "is an empty list"),
-        (3, "the caption is the number 3"),
-    ):
+    for value, message in ((None, "'caption' is missing"), ([], "is an empty list"), (3, "the caption is the number 3")):
         with pytest.raises(InputError, match=message):
             empty.texts(value, "f:1", "caption")
 

@@ -163,10 +163,7 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
         ("ties: halves", "ties"),
         ("judgments: {form: captions, path: j.jsonl, colums: {}}", "unknown key 'colums'; did you mean 'columns'"),
         ("judgments: {form: captions, path: j.jsonl, columns: {caption: txt}}", "no column 'txt'"),
-        (
-            "judgments: {form: captions, path: nothing.jsonl, get: ask us}",
-            "not there: nothing.jsonl; how to get it: ask us",
-        ),
+        ("judgments: {form: captions, path: nothing.jsonl, get: ask us}", "not there: nothing.jsonl; how to get it: ask us"),
         ("judgments: {form: pairs, path: j.jsonl}", "kendall_b needs rated captions"),
         ("judgments: {form: captions}", "either 'path' or 'hf'"),
         ("references: {sample: 5, rotate: 4}", "sampled or rotated"),

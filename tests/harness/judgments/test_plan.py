@@ -95,10 +95,7 @@ def test_ids_that_look_like_numbers(jsonl, source):
 
 
 def test_sets_of_captions_and_nested_systems(jsonl, source):
-    systems = {
-        "x": {"caption": ["a dog", "the dog"], "human_score": 3, "kind": "set"},
-        "y": {"caption": "a cat", "human_score": 1},
-    }
+    systems = {"x": {"caption": ["a dog", "the dog"], "human_score": 3, "kind": "set"}, "y": {"caption": "a cat", "human_score": 1}}
     judged = read_judgments(source(jsonl(two({"systems": systems}))))
     assert judged.captions[0].texts == ("a dog", "the dog") and judged.captions[0].system == "x"
     assert judged.captions[0].meta["kind"] == "set"

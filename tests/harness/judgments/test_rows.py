@@ -11,13 +11,7 @@ ITEMS = (JudgedItem("a", ("r",)), JudgedItem("b", ("r",)))
 
 
 def rows(captions, pairs=(), **keys):
-    content = {
-        "task": "t",
-        "metrics": ["m"],
-        "statistics": ["kendall_b"],
-        "judgments": {"form": "captions", "path": "f"},
-        **keys,
-    }
+    content = {"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": {"form": "captions", "path": "f"}, **keys}
     return JudgmentRows(Judgments("f", ITEMS, tuple(captions), tuple(pairs)), JudgmentSpec.model_validate(content))
 
 

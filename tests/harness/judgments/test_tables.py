@@ -7,18 +7,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.records import Record
-from harness.judgments.tables import (
-    column,
-    is_marked,
-    lookup,
-    number,
-    preference,
-    ratings,
-    rows,
-    same,
-    scalars,
-    votes_of_mean,
-)
+from harness.judgments.tables import column, is_marked, lookup, number, preference, ratings, rows, same, scalars, votes_of_mean
 from harness.spec.judgment_models import HuggingFaceSource
 
 RECORDS = [{"id": "1", "score": 2.0}, {"id": "2", "score": 3.5}]
@@ -86,16 +75,7 @@ def test_columns():
 
 
 def test_numbers():
-    assert [number(v) for v in (3, "3.5", True, "false", "x", None, float("nan"), "inf")] == [
-        3,
-        3.5,
-        1,
-        0,
-        None,
-        None,
-        None,
-        None,
-    ]
+    assert [number(v) for v in (3, "3.5", True, "false", "x", None, float("nan"), "inf")] == [3, 3.5, 1, 0, None, None, None, None]
 
 
 def test_ratings_and_votes():

@@ -106,10 +106,7 @@ def test_waits_double_and_the_server_may_set_them(server):
         ((429, {}, "slow down"), "HTTP 429: slow down, after 3 tries"),
         ((500, {}, '{"error": {"message": "boom"}}'), "HTTP 500: boom, after 3 tries"),
         ((503, {}, ""), "HTTP 503, after 3 tries"),
-        (
-            (200, {}, "{"),
-            "invalid reply (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)), after 3 tries",
-        ),
+        ((200, {}, "{"), "invalid reply (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)), after 3 tries"),
         ((200, {}, "{}"), "invalid reply (no answer), after 3 tries"),
     ],
 )

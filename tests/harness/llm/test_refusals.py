@@ -77,13 +77,7 @@ def test_fields_that_the_server_does_not_accept(status, value, hint):
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        "This model's maximum context length is 4096 tokens",
-        "max_tokens is too large: 64",
-        "images are not supported",
-        "bad",
-    ],
+    "message", ["This model's maximum context length is 4096 tokens", "max_tokens is too large: 64", "images are not supported", "bad"]
 )
 def test_refusals_of_one_request(message):
     assert stop_reason(refusal(400, {"error": {"message": message}}), BODY, has_key=True) is None

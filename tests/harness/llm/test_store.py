@@ -24,10 +24,7 @@ def test_rows_come_back(tmp_path):
     first.add("k2", {"candidates": [], "lengths": [3]})
     first.add("k1", {"candidates": ["a cat"]})
     second = ReplyStore("answers", DIGEST, tmp_path)
-    assert second.read([f"k{n}" for n in range(2000)]) == {
-        "k1": {"candidates": ["a cat"]},
-        "k2": {"candidates": [], "lengths": [3]},
-    }
+    assert second.read([f"k{n}" for n in range(2000)]) == {"k1": {"candidates": ["a cat"]}, "k2": {"candidates": [], "lengths": [3]}}
     assert ReplyStore("answers", "cd" * 32, tmp_path).read(["k1"]) == {}
 
 
@@ -168,8 +165,7 @@ def test_processes_write_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("setting", "server", "local"),
-    [("", True, False), ("servers", True, False), ("ALL", True, True), ("none", False, False)],
+    ("setting", "server", "local"), [("", True, False), ("servers", True, False), ("ALL", True, True), ("none", False, False)]
 )
 def test_the_setting(monkeypatch, setting, server, local):
     monkeypatch.setenv(SETTING, setting)

@@ -228,22 +228,13 @@ def score(project, capsys):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        (
-            "raises-import",
-            "metric 'bad/raises-import' (bad_raising:X) could not be imported: RuntimeError: no licence file",
-        ),
+        ("raises-import", "metric 'bad/raises-import' (bad_raising:X) could not be imported: RuntimeError: no licence file"),
         ("exits-import", "metric 'bad/exits-import' (bad_exiting:X) could not be imported: SystemExit: 5"),
         ("syntax", "metric 'bad/syntax' (bad_syntax:X) could not be imported: SyntaxError"),
         ("no-attribute", "the module has no 'Raisez'; did you mean 'Raises'?"),
         ("no-module", "names 'bad_nothing', which is no module in"),
-        (
-            "raises-init",
-            "the plugin 'bad' failed: OSError: no model file (bad_parts.py, line 14; --debug shows the traceback)",
-        ),
-        (
-            "no-members",
-            "metric 'no-members' (NoMembers) has no 'spec', 'signature', ",
-        ),
+        ("raises-init", "the plugin 'bad' failed: OSError: no model file (bad_parts.py, line 14; --debug shows the traceback)"),
+        ("no-members", "metric 'no-members' (NoMembers) has no 'spec', 'signature', "),
         ("raises", "metric 'raises' failed on model 'p': ZeroDivisionError: division by zero"),
         ("mutates", "metric 'mutates' failed on model 'p': ValueError: assignment destination is read-only"),
         ("shape", "metric 'shape' failed on model 'p': ValueError: cannot reshape array of size 3 into shape (2,1)"),
@@ -255,10 +246,7 @@ def score(project, capsys):
         ("trm:distance=raising", "distance 'raising' raised KeyError: 'x y' for the pair 'x y', 'x y'"),
         ("mmd:embedding=flat", "embedding 'flat' returned shape (3,) for"),
         ("mmd:embedding=endless", "embedding 'endless' is not finite for the text"),
-        (
-            "mmd:embedding=broken",
-            "the plugin 'bad' failed: RuntimeError: out of memory of the GPU (bad_parts.py, line 94; --debug",
-        ),
+        ("mmd:embedding=broken", "the plugin 'bad' failed: RuntimeError: out of memory of the GPU (bad_parts.py, line 94; --debug"),
     ],
 )
 def test_a_component_that_breaks_its_contract_is_one_line(score, metric, message):
@@ -363,10 +351,7 @@ def test_two_plugins_of_one_name(project, capsys):
     try:
         assert main([*arguments, "--registry", "other/good.yaml"]) == 2
         error = capsys.readouterr().err
-        assert re.search(
-            r"the metric name 'raises' has 2 owners: 'bad/raises' \(.*\) and 'good/raises' \(.*\); use the full name",
-            error,
-        )
+        assert re.search(r"the metric name 'raises' has 2 owners: 'bad/raises' \(.*\) and 'good/raises' \(.*\); use the full name", error)
         assert main([*arguments[:-1], "bad/raises", "--registry", "other/bad.yaml"]) == 2
         error = capsys.readouterr().err
         assert "'bad/raises' has 2 owners" in error

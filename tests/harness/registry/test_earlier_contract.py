@@ -16,10 +16,7 @@ def metric(base=MeanMetric, **members):
 @pytest.mark.parametrize(
     ("members", "advice"),
     [
-        (
-            {"partial_fit": None},
-            "fit(references, features) fits one shard, and merge(first, second) joins the states of two",
-        ),
+        ({"partial_fit": None}, "fit(references, features) fits one shard, and merge(first, second) joins the states of two"),
         ({"held_fixed": "vocabulary"}, "set MetricSpec(held_fixed=...) in place of the attribute"),
         ({"untestable": "reads a scene"}, "set MetricSpec(untestable=...) in place of the attribute"),
         ({"list_parameters": ("names",)}, "annotate a parameter that is a list as a Sequence in place of naming it"),

@@ -170,10 +170,7 @@ def test_lists_are_copies_and_nan_is_undefined():
         (None, "metric 'bad' returned None for example '0'; expected one number"),
         ("0.5", "metric 'bad' returned '0.5' for example '0'; expected one number"),
         (float("inf"), "metric 'bad' returned inf for example '0'; expected a finite number, or NaN where undefined"),
-        (
-            ZeroDivisionError("division by zero"),
-            "metric 'bad' raised ZeroDivisionError: division by zero for example '0'",
-        ),
+        (ZeroDivisionError("division by zero"), "metric 'bad' raised ZeroDivisionError: division by zero for example '0'"),
     ],
 )
 def test_a_result_that_is_no_number(result, message):
@@ -220,10 +217,7 @@ def test_pairs_of_equal_texts_are_computed_once():
     [
         (np.zeros(3), r"embedding 'bad' returned shape \(3,\) for 2 texts; expected \(2, d\)"),
         (np.zeros((3, 2)), r"embedding 'bad' returned shape \(3, 2\) for 2 texts"),
-        (
-            [[1.0], [1.0, 2.0]],
-            r"embedding 'bad' returned \[\[1.0\], \[1.0, 2.0\]\]; expected an array of shape \(T, d\)",
-        ),
+        ([[1.0], [1.0, 2.0]], r"embedding 'bad' returned \[\[1.0\], \[1.0, 2.0\]\]; expected an array of shape \(T, d\)"),
         ("x", "embedding 'bad' returned 'x'; expected an array"),
     ],
 )
@@ -251,11 +245,7 @@ def test_a_tensor_is_an_array():
     [
         (metric_function, lambda a, b, c: 0, "has the argument 'c' without default"),
         (metric_function, lambda: 0, "takes no candidates"),
-        (
-            metric_function,
-            lambda candidates, **rest: 0,
-            "the argument 'rest' of the function takes any number of values",
-        ),
+        (metric_function, lambda candidates, **rest: 0, "the argument 'rest' of the function takes any number of values"),
         (distance_function, lambda a: 0, "has 1 arguments without default; expected 2"),
         (embedding_function, lambda a, b: 0, "has 2 arguments without default; expected 1"),
     ],

@@ -50,11 +50,7 @@ def test_complete_components_pass():
 @pytest.mark.parametrize(
     ("kind", "instance", "message"),
     [
-        (
-            "metrics",
-            type("NoSpec", (MeanMetric,), {})(),
-            r"component 'c' \(NoSpec\) has no 'spec'; docs/plugins.md lists",
-        ),
+        ("metrics", type("NoSpec", (MeanMetric,), {})(), r"component 'c' \(NoSpec\) has no 'spec'; docs/plugins.md lists"),
         ("metrics", object(), r"\(object\) has no 'spec', 'signature', 'evaluate_scores', 'per_example'"),
         ("distances", SimpleNamespace(name="x", signature=str), "has no 'matrices'"),
         ("embeddings", SimpleNamespace(name="x"), "has no 'signature', 'fit', 'encode'"),

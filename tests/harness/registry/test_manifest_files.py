@@ -85,14 +85,8 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
         ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
         ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),
         ("provider: harness", "the provider 'harness' is reserved; choose another name"),
-        (
-            "metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}",
-            "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'",
-        ),
-        (
-            "tasks: {t: {path: 'harness.tasks:coco.yaml'}}",
-            "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'",
-        ),
+        ("metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}", "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'"),
+        ("tasks: {t: {path: 'harness.tasks:coco.yaml'}}", "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
@@ -170,14 +164,7 @@ def test_a_task_is_a_file_beside_its_manifest_or_in_a_package(install, site):
 
 @pytest.mark.slow
 def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, caplog, monkeypatch):
-    for content in (
-        b"schemas: [a]",
-        b"\x00\xff\xfe binary",
-        b"[" * 100_000,
-        b"provider: harness",
-        b"- a\n- b",
-        b"x" * 300_000,
-    ):
+    for content in (b"schemas: [a]", b"\x00\xff\xfe binary", b"[" * 100_000, b"provider: harness", b"- a\n- b", b"x" * 300_000):
         (tmp_path / "registry.yaml").write_bytes(content)
         monkeypatch.chdir(tmp_path)
         catalogue._load.cache_clear()

@@ -16,14 +16,7 @@ RNG = np.random.default_rng(0)
 TABLE = from_records(
     "table",
     [
-        {
-            "set": name,
-            "a": float(i),
-            "b": float(RNG.random()),
-            "y": i + float(RNG.random()),
-            "z": float(-i),
-            "flat": 1.0,
-        }
+        {"set": name, "a": float(i), "b": float(RNG.random()), "y": i + float(RNG.random()), "z": float(-i), "flat": 1.0}
         for name in ("one", "two")
         for i in range(6)
     ],

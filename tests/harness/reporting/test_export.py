@@ -9,11 +9,7 @@ from harness.reporting.export import write_tables
 
 
 def test_every_table_view_of_a_run_is_two_files(project):
-    views = [
-        {"plot": "table", "title": "All results: 1"},
-        {"plot": "line", "y": "length"},
-        {"plot": "texts", "y": "length", "examples": 2},
-    ]
+    views = [{"plot": "table", "title": "All results: 1"}, {"plot": "line", "y": "length"}, {"plot": "texts", "y": "length", "examples": 2}]
     harness.evaluate("spec.yaml", views=views, output="r")
     files = write_tables(["r"], project / "tables")
     assert [file.name for file in files] == [

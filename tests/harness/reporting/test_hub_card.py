@@ -31,12 +31,7 @@ def record(value=0.5, **fields):
 
 
 def test_the_front_matter_is_yaml_and_names_the_files():
-    text = card(
-        {"words": run(record())},
-        FILES,
-        6,
-        CardOptions("A title: with | signs", "cc-by-4.0", "en", "video-text-to-text"),
-    )
+    text = card({"words": run(record())}, FILES, 6, CardOptions("A title: with | signs", "cc-by-4.0", "en", "video-text-to-text"))
     front, body = text.removeprefix("---\n").split("\n---\n", 1)
     values = yaml.safe_load(front)
     assert values["pretty_name"] == "A title: with | signs"

@@ -114,10 +114,7 @@ def test_a_push_to_the_hub(project, endpoint):
 @pytest.mark.parametrize(
     ("status", "message"),
     [
-        (
-            401,
-            "owner/name: the hub does not know you: log in with 'hf auth login', or set HF_TOKEN; --to DIR writes a folder",
-        ),
+        (401, "owner/name: the hub does not know you: log in with 'hf auth login', or set HF_TOKEN; --to DIR writes a folder"),
         (403, "owner/name: the token has no permission to write there; --to DIR"),
         (422, "owner/name: the hub refuses: HTTP 422 "),
     ],

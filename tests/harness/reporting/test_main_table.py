@@ -54,12 +54,7 @@ def test_many_metrics_of_few_systems_are_rows(captions_run, monkeypatch):
 def test_sizes_that_differ_are_columns_of_their_own_and_not_marked(captions_run):
     records = tuple(
         ResultRecord(
-            model=model,
-            metric="mmd",
-            value=1.0,
-            level="set",
-            higher_is_better=False,
-            sizes={"candidates": [n], "references": [5]},
+            model=model, metric="mmd", value=1.0, level="set", higher_is_better=False, sizes={"candidates": [n], "references": [5]}
         )
         for model, n in (("a", 1), ("b", 10))
     )

@@ -10,22 +10,8 @@ import harness
 from harness.errors import HarnessError, UnknownName
 from harness.reporting import notebook
 
-ONE = [
-    ["a dog runs", "a dog on grass"],
-    ["two cats"],
-    ["a red car in a street"],
-    ["people walk"],
-    ["a boat at sea"],
-    ["a tree"],
-]
-MANY = [
-    ["a dog runs fast"],
-    ["two cats sleep"],
-    ["a car in a street"],
-    ["people walk there"],
-    ["a boat"],
-    ["a tall tree"],
-]
+ONE = [["a dog runs", "a dog on grass"], ["two cats"], ["a red car in a street"], ["people walk"], ["a boat at sea"], ["a tree"]]
+MANY = [["a dog runs fast"], ["two cats sleep"], ["a car in a street"], ["people walk there"], ["a boat"], ["a tall tree"]]
 
 
 class Cells(HTMLParser):

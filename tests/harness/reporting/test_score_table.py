@@ -15,13 +15,7 @@ from tests.support.comparisons import make_comparison
 
 def record(model: str, value: float, metric: str = "cider", **fields: Any) -> ResultRecord:
     sizes = {"candidates": [1], "references": [5]}
-    values: dict[str, Any] = {
-        "higher_is_better": True,
-        "ci95": (value - 1, value + 1),
-        "n": 10,
-        "sizes": sizes,
-        **fields,
-    }
+    values: dict[str, Any] = {"higher_is_better": True, "ci95": (value - 1, value + 1), "n": 10, "sizes": sizes, **fields}
     return ResultRecord(model=model, metric=metric, value=value, **values)
 
 
@@ -132,11 +126,6 @@ def test_the_data_hold_full_digits():
     assert tuple(head) == DATA
     assert {len(head), len(first), len(second)} == {len(DATA)}
     values = dict(zip(DATA, second))
-    assert (values["value"], values["difference"], values["difference_ci_low"], values["n_compared"]) == (
-        2 / 3,
-        1 / 3,
-        0.1,
-        10,
-    )
+    assert (values["value"], values["difference"], values["difference_ci_low"], values["n_compared"]) == (2 / 3, 1 / 3, 0.1, 10)
     assert (values["candidates"], values["references"], values["baseline"]) == ("1", "5", "a")
     assert dict(zip(DATA, first))["difference"] is None

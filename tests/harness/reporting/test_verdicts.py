@@ -45,13 +45,7 @@ def table(columns, monkeypatch, **changes):
             key = ArtifactKey.of(name, system.model, system.decoding_key, name)
             artifacts.write_arrays(key, {"stats": system.scores(name)[:, None]})
             records.append(
-                ResultRecord(
-                    model=system.model,
-                    metric=name,
-                    higher_is_better=direction,
-                    decoding=system.decoding,
-                    statistics=key.stem,
-                )
+                ResultRecord(model=system.model, metric=name, higher_is_better=direction, decoding=system.decoding, statistics=key.stem)
             )
     monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
     run = Run(Provenance({"metrics": entries}), tuple(records), samples, artifacts=artifacts)
@@ -127,10 +121,7 @@ def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, caps
     [
         ({"plot": "verdicts", "y": "length"}, "go together"),
         ({"plot": "bar", "y": "length", "against": "short"}, "go together"),
-        (
-            {"plot": "verdicts", "y": "length", "against": "shrt"},
-            "compares with the model 'shrt'; did you mean 'short'",
-        ),
+        ({"plot": "verdicts", "y": "length", "against": "shrt"}, "compares with the model 'shrt'; did you mean 'short'"),
     ],
 )
 def test_mistakes_are_told_before_the_run(view, told, project):

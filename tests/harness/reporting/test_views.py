@@ -41,14 +41,7 @@ def test_a_decoding_field_that_is_not_recorded_has_its_default():
 def test_quantities_of_the_combined_p_values():
     p = {"calibrated": 0.5, "log_calibrated": math.log(0.5), "harmonic_mean": 0.25, "log_harmonic_mean": math.log(0.25)}
     tested = ResultRecord(metric="m", model="a", value=1.0, p_value=0.5, p={**p, "harmonic_mean_test": 0.75, "fisher": 0.6})
-    expected = {
-        "p": 0.5,
-        "log p": math.log(0.5),
-        "harmonic p": 0.25,
-        "log harmonic p": math.log(0.25),
-        "combined p": 0.75,
-        "fisher p": 0.6,
-    }
+    expected = {"p": 0.5, "log p": math.log(0.5), "harmonic p": 0.25, "log harmonic p": math.log(0.25), "combined p": 0.75, "fisher p": 0.6}
     for what, value in expected.items():
         assert split_quantity(f"{what}:m") == (what, "m")
         assert quantity(tested, what) == (pytest.approx(value), None)
@@ -64,12 +57,7 @@ def test_the_logarithm_of_a_p_value_below_the_range_of_floats_is_that_of_the_rec
 def test_the_table_of_a_view_has_rounded_texts_and_data_in_full():
     rows = [("cider", (0.123456, math.nan)), ("bleu", (None, 12345.678)), ("published", (0.5, "< 1"))]
     table = number_table(ViewSpec(plot="table", title="T", note="a note"), "model", ("a", "b"), rows)
-    assert table.data == [
-        ["model", "a", "b"],
-        ["cider", 0.123456, ""],
-        ["bleu", "", 12345.678],
-        ["published", 0.5, "< 1"],
-    ]
+    assert table.data == [["model", "a", "b"], ["cider", 0.123456, ""], ["bleu", "", 12345.678], ["published", 0.5, "< 1"]]
     assert table.rows == [["cider", "0.1235", ""], ["bleu", "", "12345.68"], ["published", "0.5000", "< 1"]]
     assert (table.title, table.notes, table.alignment) == ("T", ["a note"], "lrr")
 

@@ -14,12 +14,7 @@ from harness.run.example_store import ExampleStore
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import metric_plan
 
-TEXTS = [
-    ("a dog runs", "the dog runs fast"),
-    ("a cat", "the black cat sleeps"),
-    ("a bus", "a red bus stops"),
-    ("a dog", "dogs run"),
-] * 3
+TEXTS = [("a dog runs", "the dog runs fast"), ("a cat", "the black cat sleeps"), ("a bus", "a red bus stops"), ("a dog", "dogs run")] * 3
 EXAMPLES = [Example(f"e{k}", texts) for k, texts in enumerate(TEXTS)]
 SETS = [CaptionSet(f"e{k}", (f"{texts[0]} today",), texts) for k, texts in enumerate(TEXTS)]
 

@@ -71,12 +71,7 @@ def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project
 
 
 def test_candidate_and_reference_counts_are_nested_axes(project):
-    spec = {
-        **SPEC,
-        "decoding": {"candidates": [1, 3]},
-        "references": [1, 2],
-        "models": [{"echo": {"log": "calls.txt"}}],
-    }
+    spec = {**SPEC, "decoding": {"candidates": [1, 3]}, "references": [1, 2], "models": [{"echo": {"log": "calls.txt"}}]}
     run = harness.evaluate(spec)
     shapes = [(r["decoding"]["candidates"], r["decoding"]["references"]) for r in run.results]
     assert shapes == [(1, 1), (1, 2), (3, 1), (3, 2)]
@@ -177,10 +172,7 @@ def test_a_finished_run_is_found_again_and_a_foreign_one_refused(project):
 
 @pytest.mark.equal_bits
 def test_a_killed_run_resumes_to_the_same_results(project):
-    body = SPEC | {
-        "dataset": {"reader": "words", "count": 700},
-        "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}],
-    }
+    body = SPEC | {"dataset": {"reader": "words", "count": 700}, "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}]}
     (project / "spec.json.yaml").write_text(json.dumps(body))
     command = [sys.executable, "-m", "harness", "run", "spec.json.yaml", "--output", "killed", "--json"]
     killed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
@@ -250,10 +242,7 @@ def test_bad_lists_are_named(project, candidates, references, message):
 
 
 def test_an_unknown_way_to_test_is_told_before_files_are_read():
-    for call in (
-        lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"),
-        lambda: harness.metric("rouge", p_value="exct"),
-    ):
+    for call in (lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"), lambda: harness.metric("rouge", p_value="exct")):
         with pytest.raises(HarnessError, match="p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"):
             call()
 

@@ -49,13 +49,7 @@ def small_artifacts(monkeypatch, tmp_path):
 
 
 def test_tuples_generations_and_failures_become_results():
-    items = {
-        "e0": ("x",),
-        "e1": ["y"],
-        "e2": Generation(("z",), references=("other",)),
-        "e3": Failure("no picture"),
-        "e4": (),
-    }
+    items = {"e0": ("x",), "e1": ["y"], "e2": Generation(("z",), references=("other",)), "e3": Failure("no picture"), "e4": ()}
     generated = run(Model(lambda example: items[example.id]))
     assert [(s.id, s.candidates, s.references, s.media) for s in generated.caption_sets()] == [
         ("e0", ("x",), ("r0",), "0.png"), ("e1", ("y",), ("r1",), "1.png"), ("e2", ("z",), ("other",), "2.png"),
@@ -100,14 +94,7 @@ def test_artifacts_on_disk_are_not_generated_again(small_artifacts):
     assert (len(first.calls), second.calls) == (5, [])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": Model(caption, version="2")},
-        {"seed": 1},
-        {"decoding": Decoding(temperature=0.5)},
-    ],
-)
+@pytest.mark.parametrize("change", [{"model": Model(caption, version="2")}, {"seed": 1}, {"decoding": Decoding(temperature=0.5)}])
 def test_everything_that_captions_depend_on_is_part_of_the_key(small_artifacts, change):
     run(Model(caption), small_artifacts)
     model = change.pop("model", Model(caption))
@@ -118,11 +105,7 @@ def test_everything_that_captions_depend_on_is_part_of_the_key(small_artifacts, 
 def test_only_a_changed_example_is_generated_again(small_artifacts):
     run(Model(caption), small_artifacts)
     model = Model(caption)
-    run(
-        model,
-        small_artifacts,
-        examples=[EXAMPLES[1], EXAMPLES[0], *EXAMPLES[2:4], Example("e4", ("edited",)), Example("e5", ())],
-    )
+    run(model, small_artifacts, examples=[EXAMPLES[1], EXAMPLES[0], *EXAMPLES[2:4], Example("e4", ("edited",)), Example("e5", ())])
     assert [name for name, _ in model.calls] == ["e4", "e5"], "order and number of the examples do not matter"
 
 

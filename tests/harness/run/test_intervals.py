@@ -75,11 +75,7 @@ def test_scores_at_their_bounds_have_the_interval_of_a_share(scores):
 
 def test_other_scores_are_resampled():
     rows = np.array([0.0, 2, 1, 0, 2])[:, None]
-    for metric, part in (
-        (Share(), rows),
-        (Share(None), np.delete(rows, 2, 0)),
-        (Share((0, np.inf)), np.delete(rows, 2, 0)),
-    ):
+    for metric, part in ((Share(), rows), (Share(None), np.delete(rows, 2, 0)), (Share((0, np.inf)), np.delete(rows, 2, 0))):
         expected = bootstrap.confidence_interval(functools.partial(metric.reduce, part), len(part), 50, 0)
         low, high = metric.spec.bounds or (-np.inf, np.inf)
         assert expected is not None

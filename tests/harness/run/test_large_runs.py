@@ -20,16 +20,5 @@ def test_a_hundred_thousand_examples(tmp_path):
     assert scale.folder_bytes(tmp_path / "local") < 2 * size
     results = json.loads((tmp_path / "local" / "results.json").read_text())["results"]
     assert {row["n"] for row in results} == {EXAMPLES} and all(row["ci95"] for row in results)
-    scale.run(
-        "run",
-        spec,
-        "--executor",
-        "process",
-        "--workers",
-        "2",
-        "--shard-size",
-        "7001",
-        "--output",
-        str(tmp_path / "two"),
-    )
+    scale.run("run", spec, "--executor", "process", "--workers", "2", "--shard-size", "7001", "--output", str(tmp_path / "two"))
     assert scale.identical(tmp_path / "local", tmp_path / "two")

@@ -43,8 +43,7 @@ def package(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_examples", "coverage"),
-    [(2, "0.700 with 3"), (9, "0.700 with 3"), (10, ""), (49, ""), (60, ""), (90, "0.000 with 90")],
+    ("n_examples", "coverage"), [(2, "0.700 with 3"), (9, "0.700 with 3"), (10, ""), (49, ""), (60, ""), (90, "0.000 with 90")]
 )
 def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, coverage):
     from measured_words import Words

@@ -68,11 +68,7 @@ def test_mistakes(project):
         (folders[:1], "m", "parts 2/3, 3/3 of 3 are missing"),
         ([*folders, folders[0]], "m", "p1: is part 1/3, as p1 is"),
         ([*folders[:2], other], "m", "other: is part of another run than p1"),
-        (
-            [*folders[:2], sized],
-            "m",
-            "sized: has shards of 1 examples, and p1 of 3; give all parts the same --shard-size",
-        ),
+        ([*folders[:2], sized], "m", "sized: has shards of 1 examples, and p1 of 3; give all parts the same --shard-size"),
         ([*folders[:2], Path("whole")], "m", "whole: is a whole run, not a part"),
         ([*folders[:2], Path("none")], "m", "none: no run here"),
         (folders, "p2", "p2: is a part of the run; give another --output"),

@@ -69,11 +69,7 @@ metrics:
     ("old", "new", "message"),
     [
         ("WORD: 1", "scal: 1", "spec.yaml:7: metric 'length' has no parameter 'scal'; did you mean 'scale'?"),
-        (
-            "{n: 2}",
-            "{m: 2}",
-            "spec.yaml:4: adapter 'echo' has no parameter 'm'; did you mean 'n'?|adapter 'echo' has no",
-        ),
+        ("{n: 2}", "{m: 2}", "spec.yaml:4: adapter 'echo' has no parameter 'm'; did you mean 'n'?|adapter 'echo' has no"),
         ("reader: words", "reader: wrds", "spec.yaml:2: unknown reader 'wrds'; did you mean 'words'?"),
         ("- length\n", "- lenth\n", "spec.yaml:6: unknown metric 'lenth'; did you mean 'length'?"),
         ("- echo: {n: 2}", "- 3", "spec.yaml:4: models.0: expected a name or one name"),

@@ -20,13 +20,7 @@ def plan(**values):
 def test_the_manifest_describes_spec_data_models_and_metrics(project):
     item = plan(seed=3, limit=2)
     manifest = build_manifest(item, read_examples(item), [])
-    assert manifest["data"] == {
-        "reader": "words",
-        "fingerprint": "words-6",
-        "source": "",
-        "examples": 2,
-        "references": [2],
-    }
+    assert manifest["data"] == {"reader": "words", "fingerprint": "words-6", "source": "", "examples": 2, "references": [2]}
     assert manifest["models"] == [{"label": "echo", "adapter": "echo", "params": {}, "fingerprint": "echo-2-()"}]
     assert manifest["metrics"] == [{"label": "length", "name": "length", "params": {}, "signature": "length|scale:1"}]
     assert (manifest["task"], manifest["seed"]) == ("words", 3)

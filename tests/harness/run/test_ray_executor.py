@@ -107,18 +107,8 @@ def started(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        str(Path(sys.executable).with_name("ray")),
-        "start",
-        "--head",
-        "--block",
-        f"--port={port}",
-        "--num-cpus=2",
-    ]
-    log, folder = (
-        tmp_path / "ray.log",
-        tempfile.mkdtemp(prefix="ray", dir="/tmp"),
-    )  # short: sockets have at most 107 bytes
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}", "--num-cpus=2"]
+    log, folder = (tmp_path / "ray.log", tempfile.mkdtemp(prefix="ray", dir="/tmp"))  # short: sockets have at most 107 bytes
     with log.open("w") as file:
         process = subprocess.Popen(
             [*command, "--include-dashboard=false", f"--temp-dir={folder}"],
@@ -156,15 +146,7 @@ def test_a_cluster_that_loses_its_head_is_one_line_and_keeps_what_is_finished(st
     assert "Traceback" not in error
     for out in ("r", "local"):
         subprocess.run([*command, "--output", str(tmp_path / out)], check=True, capture_output=True)
-    identical = [
-        sys.executable,
-        "-m",
-        "harness",
-        "compare",
-        str(tmp_path / "r"),
-        str(tmp_path / "local"),
-        "--identical",
-    ]
+    identical = [sys.executable, "-m", "harness", "compare", str(tmp_path / "r"), str(tmp_path / "local"), "--identical"]
     assert subprocess.run(identical, capture_output=True).returncode == 0
 
 

@@ -98,12 +98,7 @@ def test_an_extended_run_computes_only_what_it_lacks(project):
 
 
 def test_rescoring_adds_metrics_without_generating(project):
-    spec = {
-        "task": "words",
-        "dataset": {"reader": "words"},
-        "models": [{"echo": {"log": "calls.txt"}}],
-        "metrics": ["length"],
-    }
+    spec = {"task": "words", "dataset": {"reader": "words"}, "models": [{"echo": {"log": "calls.txt"}}], "metrics": ["length"]}
     harness.evaluate(spec, output="r")
     run = harness.rescore("r", ["rouge,length:scale=2.0"])
     assert [r.metric for r in run.records][1:] == ["rouge", *[r.metric for r in run.records][2:]]

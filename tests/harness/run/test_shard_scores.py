@@ -71,10 +71,7 @@ def test_a_batch_that_does_not_fit_into_memory_is_divided(most):
 
 
 def test_an_example_that_does_not_fit_is_named():
-    with pytest.raises(
-        HarnessError,
-        match=r"metric 'words' on model 'm' needs more memory than there is for one example, such as 'e\d'",
-    ):
+    with pytest.raises(HarnessError, match=r"metric 'words' on model 'm' needs more memory than there is for one example, such as 'e\d'"):
         scorer(Words(0)).score(job(SETS))
 
 

@@ -16,10 +16,7 @@ def test_lists_become_numbered_caption_sets():
 
 def test_mappings_are_joined_by_id():
     sets = sets_of({"x": ["a"], "y": ["b"]}, {"y": ["c"], "x": ["d"]}, allow_missing=False)
-    assert {item.id: (item.candidates, item.references) for item in sets} == {
-        "x": (("a",), ("d",)),
-        "y": (("b",), ("c",)),
-    }
+    assert {item.id: (item.candidates, item.references) for item in sets} == {"x": (("a",), ("d",)), "y": (("b",), ("c",))}
 
 
 def test_dictionaries_of_pycocoevalcap():
@@ -41,11 +38,7 @@ def test_values_of_two_kinds_are_refused(pair):
     [
         ([["a"]], [], "1 examples have candidates but 0 have references"),
         ([], [], "there are no examples"),
-        (
-            ["a dog", ["a cat"]],
-            [["a dog"], ["a cat"]],
-            "candidates: example 1: is a list, example 0 is a text; expected one kind",
-        ),
+        (["a dog", ["a cat"]], [["a dog"], ["a cat"]], "candidates: example 1: is a list, example 0 is a text; expected one kind"),
         ([7], [["a dog"]], "expected a text or a list of texts; found 7"),
         ([[]], [["a"]], "the list is empty"),
         ("a dog", [["a"]], "expected a list with one list of texts, or one text, per example"),

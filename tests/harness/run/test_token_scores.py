@@ -44,12 +44,7 @@ def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
     assert len(part) == 2
     for one, other in zip(whole, scores(Model(), artifacts)):
         for a, b in zip(one, other):
-            assert (a.tokens, a.likelihood, a.log_probs.dtype, a.ranks.dtype) == (
-                b.tokens,
-                b.likelihood,
-                b.log_probs.dtype,
-                b.ranks.dtype,
-            )
+            assert (a.tokens, a.likelihood, a.log_probs.dtype, a.ranks.dtype) == (b.tokens, b.likelihood, b.log_probs.dtype, b.ranks.dtype)
             assert np.array_equal(a.log_probs, b.log_probs)
             assert np.array_equal(a.ranks, [0, 3])
     assert [item.likelihood for item in whole[0]] == ["exact", "pseudo"]

@@ -52,10 +52,7 @@ def test_views_of_the_run_pass(project, view):
         ("{plot: line, x: modl}", "the view's axis 'modl' is no field of a record; did you mean 'model'?"),
         ("{plot: line, by: decoding.temprature}", "decoding has no 'temprature'; did you mean 'temperature'?"),
         ("{plot: texts, y: 'ci:length'}", "a view of texts is ordered by a metric or by p:METRIC; found 'ci:length'"),
-        (
-            "{plot: table, title: T, x: model}",
-            "the view 'T' has one cell for several results, which differ in decoding.candidates",
-        ),
+        ("{plot: table, title: T, x: model}", "the view 'T' has one cell for several results, which differ in decoding.candidates"),
         ("{plot: bar, x: decoding.candidates}", "which differ in model (echo, two): make model its x or by"),
     ],
 )

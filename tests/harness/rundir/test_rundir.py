@@ -193,10 +193,7 @@ def test_events_are_appended_one_line_each(tmp_path):
     run.log("finished", results=float("nan"))
     run.close()
     lines = [json.loads(line) for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()]
-    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [
-        ("note", "a\nb", None),
-        ("finished", None, None),
-    ]
+    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [("note", "a\nb", None), ("finished", None, None)]
 
 
 @pytest.mark.parametrize(

@@ -52,21 +52,11 @@ def test_a_suite_overrides_its_parts(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(part.format(name))
     (tmp_path / "s.yaml").write_text("include: [a.yaml, b.yaml]\nmetrics: [vocabulary]\n")
-    assert [(x.spec.task, x.spec.metrics) for x in load_specs(tmp_path / "s.yaml")] == [
-        ("a", ["vocabulary"]),
-        ("b", ["vocabulary"]),
-    ]
+    assert [(x.spec.task, x.spec.metrics) for x in load_specs(tmp_path / "s.yaml")] == [("a", ["vocabulary"]), ("b", ["vocabulary"])]
 
 
 def test_numbers_in_texts():
-    assert [models.looks_like_number(t) for t in ("1", "-2.5e3", " 7 ", "1a", "", "v2")] == [
-        True,
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert [models.looks_like_number(t) for t in ("1", "-2.5e3", " 7 ", "1a", "", "v2")] == [True, True, True, False, False, False]
 
 
 def test_references_are_sampled_or_rotated_but_not_both():

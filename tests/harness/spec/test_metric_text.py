@@ -65,8 +65,7 @@ def test_lists_of_metrics(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [("bleu,n=2", "'n=2' belongs to no metric; write bleu:n=2"), ("n=2", "write NAME:n=2"), (",", "expected NAME")],
+    ("text", "message"), [("bleu,n=2", "'n=2' belongs to no metric; write bleu:n=2"), ("n=2", "write NAME:n=2"), (",", "expected NAME")]
 )
 def test_lists_with_stray_parameters_are_refused(text, message):
     with pytest.raises(HarnessError, match=message):

@@ -54,10 +54,7 @@ def test_axes_are_values_or_lists():
 
 def test_references_are_drawn_unless_the_first_are_asked_for():
     assert (spec().reference_counts, spec().reference_subset) == ((None,), "")
-    assert (spec(references="1..3", seed=7).reference_counts, spec(references=1, seed=7).reference_subset) == (
-        (1, 2, 3),
-        "random(7)",
-    )
+    assert (spec(references="1..3", seed=7).reference_counts, spec(references=1, seed=7).reference_subset) == ((1, 2, 3), "random(7)")
     first = spec(references={"first": "2..3"})
     assert (first.reference_counts, first.reference_subset) == ((2, 3), "first")
     assert spec(references=first.model_dump()["references"]) == first

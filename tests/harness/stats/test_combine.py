@@ -78,11 +78,7 @@ def test_benjamini_hochberg_steps_up():
 
 
 DESIGNS = (5, 10, 252, 1820)
-P_VALUES = st.lists(
-    st.sampled_from(DESIGNS).flatmap(lambda size: st.tuples(st.integers(1, size), st.just(size))),
-    min_size=1,
-    max_size=30,
-)
+P_VALUES = st.lists(st.sampled_from(DESIGNS).flatmap(lambda size: st.tuples(st.integers(1, size), st.just(size))), min_size=1, max_size=30)
 
 
 def arrays(items):

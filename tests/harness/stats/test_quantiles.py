@@ -17,19 +17,7 @@ UNITS = 4
 
 def test_the_normal_distribution_is_that_of_scipy() -> None:
     rng = np.random.default_rng(0)
-    edges = [
-        0.0,
-        -0.0,
-        math.sqrt(2),
-        -math.sqrt(2),
-        8 * math.sqrt(2),
-        -8 * math.sqrt(2),
-        37.6,
-        -37.6,
-        38.5,
-        math.inf,
-        -math.inf,
-    ]
+    edges = [0.0, -0.0, math.sqrt(2), -math.sqrt(2), 8 * math.sqrt(2), -8 * math.sqrt(2), 37.6, -37.6, 38.5, math.inf, -math.inf]
     numbers = np.concatenate([5 * rng.normal(size=20_000), rng.uniform(-40, 40, 5_000), edges])
     np.testing.assert_array_max_ulp(np.array([normal_cdf(float(x)) for x in numbers]), special.ndtr(numbers), UNITS)
     assert math.isnan(normal_cdf(math.nan))

@@ -24,15 +24,7 @@ def test_a_seed_fits_63_bits_and_is_reproducible(seed, parts):
 
 
 def test_every_part_changes_the_seed():
-    values = [
-        derive(0),
-        derive(1),
-        derive(0, "a"),
-        derive(0, "b"),
-        derive(0, "a", 1),
-        derive(0, "a", 2),
-        derive(0, "1a"),
-    ]
+    values = [derive(0), derive(1), derive(0, "a"), derive(0, "b"), derive(0, "a", 1), derive(0, "a", 2), derive(0, "1a")]
     assert len(set(values)) == len(values)
     assert derive(0, "ab", "c") != derive(0, "a", "bc")
 

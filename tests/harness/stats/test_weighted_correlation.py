@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.stats.weighted_correlation import (
-    Detection,
-    Kendall,
-    Pearson,
-    Spearman,
-    in_chunks,
-    pairs_within,
-    within_groups,
-)
+from harness.stats.weighted_correlation import Detection, Kendall, Pearson, Spearman, in_chunks, pairs_within, within_groups
 
 ORACLES = {
     "pearson": (Pearson, stats.pearsonr),

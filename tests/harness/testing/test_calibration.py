@@ -80,11 +80,7 @@ def test_time_is_bounded():
 
 @pytest.mark.parametrize(
     ("metric", "message"),
-    [
-        (Length("model"), "judges token scores"),
-        (Length(needs=frozenset({"images"})), "needs images"),
-        (Undefined(), "is defined for none"),
-    ],
+    [(Length("model"), "judges token scores"), (Length(needs=frozenset({"images"})), "needs images"), (Undefined(), "is defined for none")],
 )
 def test_metrics_that_cannot_be_calibrated(metric, message):
     with pytest.raises(HarnessError, match=message):

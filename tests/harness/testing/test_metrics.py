@@ -187,22 +187,12 @@ def test_a_sound_metric_passes_all_checks(overlap):
     [
         ({"level": "set"}, "level is set in the catalogue and item in spec"),
         ({"higher_is_better": False}, "higher_is_better is False in the catalogue and True in spec"),
-        (
-            {"needs": ("java", "references")},
-            "the catalogue lists the needs ['java'], which spec.needs does not contain",
-        ),
+        ({"needs": ("java", "references")}, "the catalogue lists the needs ['java'], which spec.needs does not contain"),
         ({"summary": ""}, "has no summary in the catalogue"),
     ],
 )
 def test_the_catalogue_agrees_with_the_specification(fields, reason, overlap, tmp_path):
-    values = {
-        "kind": "metrics",
-        "name": "overlap",
-        "provider": "mine",
-        "source": "",
-        "summary": "overlap",
-        "level": "item",
-    }
+    values = {"kind": "metrics", "name": "overlap", "provider": "mine", "source": "", "summary": "overlap", "level": "item"}
     entry = Entry(folder=tmp_path, **{**values, **fields})
     result = SCORE_CHECKS.run_one("catalogue", MetricSubject(overlap(), entry=entry))
     assert (result.status, result.reason) == ("fail", reason)

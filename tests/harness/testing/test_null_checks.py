@@ -84,12 +84,7 @@ def test_a_metric_without_a_test_is_not_applicable(outcome):
 
     reasons = {name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names}
     alone = "reads the candidates alone and defines no permutation null"
-    assert reasons == {
-        "null-shape": alone,
-        "null-identity": alone,
-        "null-relabels": alone,
-        "exact-p-values": "has no exact_p_values",
-    }
+    assert reasons == {"null-shape": alone, "null-identity": alone, "null-relabels": alone, "exact-p-values": "has no exact_p_values"}
     assert outcome("metrics", "null-shape", registry.resolve("metrics", "distinct")).reason == "has no null"
 
 

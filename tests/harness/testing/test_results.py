@@ -6,15 +6,7 @@ import pytest
 
 from harness.errors import HarnessError, MissingExtra, UnknownName
 from harness.testing import check_metric
-from harness.testing.results import (
-    Checks,
-    NotApplicable,
-    Outcome,
-    Violation,
-    describe_error,
-    ensure,
-    violation_on_error,
-)
+from harness.testing.results import Checks, NotApplicable, Outcome, Violation, describe_error, ensure, violation_on_error
 from harness.testing.targets import ALL_CHECKS
 
 
@@ -51,11 +43,7 @@ def test_checks_run_in_order(checks):
 
 
 def test_checks_have_descriptions(checks):
-    assert checks.descriptions == {
-        "first-one": "The first check.",
-        "second": "The second check.",
-        "third": "The third check.",
-    }
+    assert checks.descriptions == {"first-one": "The first check.", "second": "The second check.", "third": "The third check."}
 
 
 @pytest.mark.parametrize("kind", ALL_CHECKS)
@@ -106,10 +94,7 @@ def test_exceptions_are_one_line():
 
 
 def test_exceptions_for_named_inputs():
-    with (
-        pytest.raises(Violation, match=r"texts \(empty\) raise ValueError: no words"),
-        violation_on_error("texts (empty)"),
-    ):
+    with pytest.raises(Violation, match=r"texts \(empty\) raise ValueError: no words"), violation_on_error("texts (empty)"):
         raise ValueError("no words")
     for error in (Violation("x"), NotApplicable("x")):
         with pytest.raises(type(error)), violation_on_error("texts"):

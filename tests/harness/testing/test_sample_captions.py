@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.testing.sample_captions import (
-    NONSENSE,
-    SCENES,
-    UNUSUAL_TEXTS,
-    caption_sets,
-    examples,
-    repeat_to,
-    with_candidates,
-)
+from harness.testing.sample_captions import NONSENSE, SCENES, UNUSUAL_TEXTS, caption_sets, examples, repeat_to, with_candidates
 
 
 def test_all_captions_differ():

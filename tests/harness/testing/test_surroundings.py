@@ -50,12 +50,7 @@ def changed(models: bool, surroundings: dict[str, str]) -> list[str]:
 def test_every_metric_but_the_listed_ones_has_numbers():
     refused = {name for name, value in numbers().items() if isinstance(value, str) and value.startswith("refused")}
     assert refused - WITHOUT.keys() == set()
-    assert WITHOUT.keys() - refused <= {
-        "spice",
-        "spider",
-        "spider-max",
-        "wmd",
-    }  # where Java or word vectors are installed
+    assert WITHOUT.keys() - refused <= {"spice", "spider", "spider-max", "wmd"}  # where Java or word vectors are installed
     assert len(numbers()) - len(refused) > 50
 
 

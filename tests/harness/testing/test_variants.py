@@ -9,13 +9,7 @@ import pytest
 from harness.contracts import Parameterised
 from harness.errors import HarnessError
 from harness.testing.results import NotApplicable, Violation
-from harness.testing.variants import (
-    constructor_values,
-    have_equal_attributes,
-    pickled_copy,
-    second_instance,
-    variants,
-)
+from harness.testing.variants import constructor_values, have_equal_attributes, pickled_copy, second_instance, variants
 
 
 class Component:

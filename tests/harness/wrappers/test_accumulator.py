@@ -26,11 +26,7 @@ def test_the_number_is_that_of_the_python_api():
 
 def test_rows_of_parts_are_the_rows_of_the_whole():
     wrapped = WrappedMetric.create("bleu", {})
-    fields = {
-        "media": ["a.png", None, *"cdef"],
-        "sources": [*"uvwxyz"],
-        "meta": [{"k": 1}, None, {"ä": [1.5]}, None, None, None],
-    }
+    fields = {"media": ["a.png", None, *"cdef"], "sources": [*"uvwxyz"], "meta": [{"k": 1}, None, {"ä": [1.5]}, None, None, None]}
     whole = wrapped.caption_rows(CANDIDATES, REFERENCES, **fields)
     parts = [
         wrapped.caption_rows(CANDIDATES[i : i + 2], REFERENCES[i : i + 2], **{k: v[i : i + 2] for k, v in fields.items()})

@@ -63,8 +63,7 @@ def test_texts_and_lists_of_texts(tmp_path, single_prediction, single_reference)
     references = [row[0] if single_reference else row for row in REFERENCES]
     values = module("bleu1", tmp_path).compute(predictions=predictions, references=references)
     expected = harness.metric("bleu1")(
-        [row[:1] if single_prediction else row for row in CANDIDATES],
-        [row[:1] if single_reference else row for row in REFERENCES],
+        [row[:1] if single_prediction else row for row in CANDIDATES], [row[:1] if single_reference else row for row in REFERENCES]
     )
     assert values == {"bleu1": expected.value}
 

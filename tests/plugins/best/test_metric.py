@@ -29,8 +29,7 @@ def single(name, params, item, k):
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "choose"),
-    [("cider", {}, max), ("meteor", {}, max), ("bleu", {"n": 2}, max), ("ter", {}, min), ("rouge", {}, max)],
+    ("name", "params", "choose"), [("cider", {}, max), ("meteor", {}, max), ("bleu", {"n": 2}, max), ("ter", {}, min), ("rouge", {}, max)]
 )
 def test_equals_the_best_of_the_single_scores(name, params, choose):
     if name == "ter":
@@ -76,11 +75,7 @@ class FirstWordLength(MeanMetric):
 
 @pytest.mark.parametrize(("higher", "expected"), [(True, [3, 4]), (False, [1, 4])])
 def test_undefined_candidates_are_ignored_and_examples_without_a_score_are_undefined(higher, expected):
-    sets = [
-        CaptionSet("a", ("a dog", "the", ""), ("x",)),
-        CaptionSet("b", ("", "cats", ""), ("x",)),
-        CaptionSet("c", ("", "", ""), ("x",)),
-    ]
+    sets = [CaptionSet("a", ("a dog", "the", ""), ("x",)), CaptionSet("b", ("", "cats", ""), ("x",)), CaptionSet("c", ("", "", ""), ("x",))]
     features, best = FeatureCache(), Best(metric=FirstWordLength(higher))
     assert best.scores(features.batch(sets), features, None).tolist() == pytest.approx([*expected, np.nan], nan_ok=True)
 

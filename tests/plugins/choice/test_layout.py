@@ -63,8 +63,7 @@ def test_a_group_of_other_captions_is_refused():
 
 
 @pytest.mark.parametrize(
-    "bad, message",
-    [(option(), "has no tokens"), (option(-1, 0.5), "token 1: log-probability 0.5"), (option(np.nan), "nan")],
+    "bad, message", [(option(), "has no tokens"), (option(-1, 0.5), "token 1: log-probability 0.5"), (option(np.nan), "nan")]
 )
 def test_invalid_token_scores_are_refused(bad, message):
     with pytest.raises(InputError, match=message):

@@ -41,12 +41,7 @@ def test_columns_of_groups():
 def test_a_model_that_ignores_the_image_gains_nothing_and_passes_no_group():
     blind = choice_scores(([-1], [-2]), ([-1], [-2]), ([-2], [-1]), ([-2], [-1]))  # each example, then its companion
     values = Choice(blind=True).evaluate_scores(blind)
-    assert (values["accuracy"], values["blind accuracy"], values["gain"], values["debiased accuracy"]) == (
-        0.5,
-        0.5,
-        0.0,
-        0.0,
-    )
+    assert (values["accuracy"], values["blind accuracy"], values["gain"], values["debiased accuracy"]) == (0.5, 0.5, 0.0, 0.0)
     assert Choice(group=2).evaluate_scores(choice_scores(([-1], [-2]), ([-2], [-1])))["group"] == 0.0
     assert Choice(blind=True).per_example(blind) == {}
 
@@ -74,8 +69,7 @@ def test_every_column_has_an_interval_or_a_reason():
 
 
 @pytest.mark.parametrize(
-    "params",
-    [{"score": "max"}, {"group": 0}, {"across": 1}, {"options": 1}, {"options": 3, "group": 2}, {"group": True}],
+    "params", [{"score": "max"}, {"group": 0}, {"across": 1}, {"options": 1}, {"options": 3, "group": 2}, {"group": True}]
 )
 def test_invalid_parameters(params):
     with pytest.raises(HarnessError, match="(?i)choice: "):

@@ -26,10 +26,7 @@ class Dogs:
 
 
 def test_an_error_costs_its_share_of_the_similarity():
-    sets = [
-        CaptionSet("1", ("a dog", "a cat"), ("a dog", "a cat")),
-        CaptionSet("2", ("a cat", "a cat"), ("a dog", "a cat")),
-    ]
+    sets = [CaptionSet("1", ("a dog", "a cat"), ("a dog", "a cat")), CaptionSet("2", ("a cat", "a cat"), ("a dog", "a cat"))]
     features = FeatureCache([item.references for item in sets])
     metric = Fense(embedding="bow", detector=Dogs(), penalty=0.5)
     stats = metric.stats(features.batch(sets), features, None)

@@ -9,8 +9,7 @@ from harness_metrics.composed.fluency import Classifier, Rules, is_broken, resol
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "...", "a dog a dog runs", "a man man runs", "a dog is running in the", "Birds sing, birds sing", "water and"],
+    "text", ["", "...", "a dog a dog runs", "a man man runs", "a dog is running in the", "Birds sing, birds sing", "water and"]
 )
 def test_broken_captions(text):
     assert is_broken(text)

@@ -55,8 +55,7 @@ def test_pooled_value_of_joined_shards_and_weights(kind, n):
 
 
 @pytest.mark.parametrize(
-    "metric",
-    [Cr(tokenizer="none"), Nrr(tokenizer="none", form="cross-sentence"), Cnd(tokenizer="none", form="unbiased")],
+    "metric", [Cr(tokenizer="none"), Nrr(tokenizer="none", form="cross-sentence"), Cnd(tokenizer="none", form="unbiased")]
 )
 def test_per_example_values_and_their_mean(metric):
     items = sets(8, 3, 4)

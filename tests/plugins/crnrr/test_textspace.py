@@ -32,11 +32,7 @@ def test_induced_ngrams_and_expected_bleu(golden):
             for n in (1, 2, 3):
                 shares_q, shares_p = (ngram_distribution(x, 4, 3, n) for x in (q, p))
                 expected = model[f"CN-{n}"]
-                values = {
-                    "CR": shares_q @ shares_p,
-                    "NRR": -(shares_q @ shares_q),
-                    "CND": ((shares_q - shares_p) ** 2).sum(),
-                }
+                values = {"CR": shares_q @ shares_p, "NRR": -(shares_q @ shares_q), "CND": ((shares_q - shares_p) ** 2).sum()}
                 assert values == pytest.approx(expected, abs=1e-12)
                 expected = model[f"BS-{n}"]
                 assert expected_bleu(q, p, tables[n]) == pytest.approx(expected["BLEU"], abs=1e-12)

@@ -35,22 +35,12 @@ def test_ascent_comes_close_to_the_exact_value():
     values = torch.tensor(p)
     exact = qdisc(PAIRS["CR-SE"], p)
     result = ascend(
-        lambda q: (q * values).sum(),
-        lambda q: -(q * torch.log(q)).sum(),
-        p,
-        rng=np.random.default_rng(0),
-        starts=1,
-        rates=(0.03,),
+        lambda q: (q * values).sum(), lambda q: -(q * torch.log(q)).sum(), p, rng=np.random.default_rng(0), starts=1, rates=(0.03,)
     )
     assert 0.999 * exact.qdisc < result.qdisc <= exact.qdisc + 1e-9
     assert result.drate == pytest.approx(result.qdisc / exact.qdisc * exact.drate, rel=1e-6)
     more = ascend(  # starts beyond the rates begin beside P
-        lambda q: (q * values).sum(),
-        lambda q: -(q * torch.log(q)).sum(),
-        p,
-        rng=np.random.default_rng(0),
-        starts=2,
-        rates=(0.03,),
+        lambda q: (q * values).sum(), lambda q: -(q * torch.log(q)).sum(), p, rng=np.random.default_rng(0), starts=2, rates=(0.03,)
     )
     assert result.qdisc <= more.qdisc <= exact.qdisc + 1e-9
 

@@ -10,11 +10,7 @@ from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness_metrics.hallucination.chair import ChairI, ChairS, ObjectRecall
 
-CANDIDATES = [
-    ["a dog and a cat on a couch", "a puppy"],
-    ["a man rides a horse", "a man beside a car and a truck"],
-    ["red", "wet"],
-]
+CANDIDATES = [["a dog and a cat on a couch", "a puppy"], ["a man rides a horse", "a man beside a car and a truck"], ["red", "wet"]]
 REFERENCES = [["a dog lies on the sofa"], ["a person on a horse"], ["a bus"]]
 
 

@@ -60,10 +60,7 @@ def test_refused_tables(objects, message):
         ("dog: [puppy]\npuppy: [dog]\n", r"table.yaml:1: the table of objects has a cycle: dog > puppy > dog"),
         ("dog: puppy\n", r"table.yaml:1: the synonyms of 'dog' are 'puppy'; expected a list of texts"),
         ("- dog\n", "no mapping"),
-        (
-            "objects: {dog: []}\nnon: [dog house]\n",
-            r"table.yaml:2: unknown key 'non', did you mean 'none'|unknown key 'non'",
-        ),
+        ("objects: {dog: []}\nnon: [dog house]\n", r"table.yaml:2: unknown key 'non', did you mean 'none'|unknown key 'non'"),
         ("objects: {dog: []}\nnone: dog house\n", r"table.yaml:2: the 'none' are"),
     ],
 )

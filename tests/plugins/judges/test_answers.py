@@ -100,11 +100,7 @@ def test_every_criterion_needs_a_grade():
 
 def test_choices_are_read_in_any_case_and_under_another_key():
     read = read_choice("better", ("A", "B", "tie"))
-    assert [read(v) for v in ({"better": "a"}, {"Better": " TIE "}, {"mejor": "B", "razón": "porque"})] == [
-        "A",
-        "tie",
-        "B",
-    ]
+    assert [read(v) for v in ({"better": "a"}, {"Better": " TIE "}, {"mejor": "B", "razón": "porque"})] == ["A", "tie", "B"]
     assert [read(v) for v in ({"better": "C"}, {"better": 1}, {"x": "A", "y": "B"}, {})] == [None] * 4
 
 

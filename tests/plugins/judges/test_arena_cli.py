@@ -34,16 +34,7 @@ def files(tmp_path, server):
 
 
 def arguments(files, *more: str) -> list[str]:
-    return [
-        "arena",
-        files["short"],
-        files["long"],
-        "--references",
-        files["references"],
-        "--judge",
-        files["judge"],
-        *more,
-    ]
+    return ["arena", files["short"], files["long"], "--references", files["references"], "--judge", files["judge"], *more]
 
 
 def test_the_table(files, server, capsys):

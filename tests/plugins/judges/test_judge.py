@@ -103,10 +103,7 @@ def test_judges_from_mappings(tmp_path):
         ({"base_url": "http://x/v1", "modell": "m"}, "no parameter 'modell'; did you mean 'model'"),
         ({"base_url": "http://x/v1", "model": 3}, "model is 3; expected a text"),
         ({"path": "/no/such/folder"}, "/no/such/folder: the judge's folder has no config.json"),
-        (
-            {"base_url": "http://x/v1", "model": "m", "prices": 3},
-            "prices is 3; expected a mapping of input or output",
-        ),
+        ({"base_url": "http://x/v1", "model": "m", "prices": 3}, "prices is 3; expected a mapping of input or output"),
         ({"base_url": "http://x/v1", "model": "m", "repeats": -1}, "repeats is -1"),
     ],
 )

@@ -88,11 +88,7 @@ def test_prompts_hold_the_captions_of_both_sides_whatever_they_say(candidates, r
 def test_the_metric_is_the_mean_of_the_scores_that_the_oracle_reads(scripted):
     import harness
 
-    answers = {
-        "a dog": '{"score": 80}',
-        "a cat": 'No: {"score": 20, "reason": "{cat}"}',
-        "a bus": '```{"Score": 55}```',
-    }
+    answers = {"a dog": '{"score": 80}', "a cat": 'No: {"score": 20, "reason": "{cat}"}', "a bus": '```{"Score": 55}```'}
     judge = scripted(lambda talk: next(text for name, text in answers.items() if name in talk[0]["content"].split("Set B")[0]))
     from harness_metrics.judges.judge import Judge
 

@@ -17,10 +17,7 @@ from harness_metrics.judges.judge import Judge
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.rubric_metric import Rubric
 
-SETS = [
-    CaptionSet("1", ("a dog", "a cat"), ("the dog",), source="Ein Hund"),
-    CaptionSet("2", ("ball", "dog"), ("a ball",)),
-]
+SETS = [CaptionSet("1", ("a dog", "a cat"), ("the dog",), source="Ein Hund"), CaptionSet("2", ("ball", "dog"), ("a ball",))]
 
 
 def stats(metric: Rubric) -> np.ndarray:
@@ -47,10 +44,7 @@ def test_grades_are_scaled_and_averaged(scripted):
     values = stats(metric)
     assert values[:, 0].tolist() == [(1 + 0.5 + 0 + 0) / 4, (0.5 + 0.5 + 0.25 + 0.75) / 4]
     details = metric.details(values)
-    assert details["criteria"] == {
-        "truth": pytest.approx((0.5 + 0.375) / 2),
-        "style": pytest.approx((0.25 + 0.625) / 2),
-    }
+    assert details["criteria"] == {"truth": pytest.approx((0.5 + 0.375) / 2), "style": pytest.approx((0.25 + 0.625) / 2)}
     assert details["answers"]["valid"] == 4  # type: ignore[index]
 
 

@@ -65,12 +65,7 @@ def test_a_shipped_task_reports_the_agreement_of_judges_beside_that_of_other_met
 
     captions = (("a dog runs", 4.0), ("a dog", 3.0), ("a cat sits", 2.0), ("one fast runs", 1.0))
     rows = [
-        {
-            "file_name": f"{k}.jpg",
-            "references": ["a dog runs fast", "one dog runs"],
-            "caption": text,
-            "human_mean": score,
-        }
+        {"file_name": f"{k}.jpg", "references": ["a dog runs fast", "one dog runs"], "caption": text, "human_mean": score}
         for k in range(6)
         for text, score in captions
     ]

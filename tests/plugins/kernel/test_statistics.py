@@ -62,18 +62,10 @@ def exact_p_values(vectors, n):
     mirrored = 2 * n == vectors.shape[1]
     return {
         "mmd": forms.exact_p_values(
-            geometry.two_sample_form(mmd_kernel(inner), n, "biased"),
-            n,
-            "upper",
-            mirrored=mirrored,
-            precision=ties.FLOAT32,
+            geometry.two_sample_form(mmd_kernel(inner), n, "biased"), n, "upper", mirrored=mirrored, precision=ties.FLOAT32
         ),
         "energy": forms.exact_p_values(
-            geometry.two_sample_form(energy_kernel(inner), n, "biased"),
-            n,
-            "upper",
-            mirrored=mirrored,
-            precision=ties.FLOAT32,
+            geometry.two_sample_form(energy_kernel(inner), n, "biased"), n, "upper", mirrored=mirrored, precision=ties.FLOAT32
         ),
         "frechet": frechet_module.exact_p_values(inner, n),
         "sliced": sliced_wasserstein.exact_p_values(lines, n, 2.0),

@@ -31,10 +31,7 @@ def test_texts_that_are_all_neighbours_have_no_value(shape):
     features = FeatureCache([dogs + buses])
     batch = features.batch([CaptionSet("apart", dogs, buses)])
     metric = MauveNeighbours(embedding="bow", k=4)
-    values = [
-        metric.scores(batch, features, None)[0],
-        *metric.null(batch, features, None, np.arange(n + m) < [[n], [n]])[0],
-    ]
+    values = [metric.scores(batch, features, None)[0], *metric.null(batch, features, None, np.arange(n + m) < [[n], [n]])[0]]
     assert np.isnan(values).all() == (n + m <= 5)
 
 

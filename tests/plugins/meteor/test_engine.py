@@ -22,24 +22,7 @@ ODD = [
     "\u200f\u05e9\u05dc\u05d5\u05dd", "\x0bdog.\x0b", "DOTMULTI.x", "a.b.", "Mr. a", "1,000, 2,b", "--", "ΣΑΣ", "İstanbul", "a\x85b",
     "em aé", "...a...", "\U0001d7d8 x",
 ]  # fmt: skip
-WORDS = [
-    "a",
-    "the",
-    "dog",
-    "dogs",
-    "puppy",
-    "is",
-    "running",
-    "run",
-    "in",
-    "front",
-    "of",
-    "before",
-    "park",
-    ".",
-    "on top of",
-    "over",
-]
+WORDS = ["a", "the", "dog", "dogs", "puppy", "is", "running", "run", "in", "front", "of", "before", "park", ".", "on top of", "over"]
 sentence = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 anything = st.text(max_size=40)
 

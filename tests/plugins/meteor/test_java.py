@@ -33,8 +33,7 @@ def test_missing_java_names_the_package_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "field"),
-    [("", " "), ("a\r\nb", "a b"), ("a|||b", "a |  |  | b"), ("half \udfff", "half \ufffd"), (" a dog\0", "a dog")],
+    ("text", "field"), [("", " "), ("a\r\nb", "a b"), ("a|||b", "a |  |  | b"), ("half \udfff", "half \ufffd"), (" a dog\0", "a dog")]
 )
 def test_fields_have_no_line_break_no_separator_and_are_not_empty(text, field):
     assert meteor_java._field(text) == field

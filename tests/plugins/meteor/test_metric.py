@@ -153,12 +153,7 @@ def test_alignments_of_any_candidate_are_cut_from_the_parent(scene):
     features, batch = scene
     columns = np.array([1, 2, 4])  # second candidate, first and third reference
     cut = Batch(
-        tuple(CaptionSet(s.id, s.candidates[1:], s.references[::2]) for s in SETS),
-        batch.text_ids[:, columns],
-        1,
-        2,
-        batch,
-        columns,
+        tuple(CaptionSet(s.id, s.candidates[1:], s.references[::2]) for s in SETS), batch.text_ids[:, columns], 1, 2, batch, columns
     )
     alignments = Alignments(features, "none", "python")
     whole = alignments.candidates_with_references(batch)

@@ -60,10 +60,7 @@ def test_pac_score_is_clipscore_with_factor_two(pictures):
     ("media", "message"),
     [
         (None, "metric 'clipscore' needs images, and the example 'x' has none"),
-        (
-            "gone.png",
-            r"gone\.png: no such image \(example 'x'\); set the parameter images of 'clipscore' to its folder",
-        ),
+        ("gone.png", r"gone\.png: no such image \(example 'x'\); set the parameter images of 'clipscore' to its folder"),
         ("broken.png", r"broken\.png: is no image, video or sound by its content"),
     ],
 )

@@ -46,13 +46,7 @@ def by_pairs(x: str, y: str, table: dict[str, np.ndarray]) -> float:
     return ot.emd2(p / p.sum(), q / q.sum(), np.linalg.norm(a[:, None] - b[None], axis=2))
 
 
-@given(
-    st.lists(
-        st.lists(st.sampled_from(["dog", "puppy", "cat", "runs", "sleeps", "zebra", "the"]), max_size=8),
-        min_size=2,
-        max_size=7,
-    )
-)
+@given(st.lists(st.lists(st.sampled_from(["dog", "puppy", "cat", "runs", "sleeps", "zebra", "the"]), max_size=8), min_size=2, max_size=7))
 def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
     texts = [" ".join(text) for text in drawn]
     table = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}

@@ -14,12 +14,7 @@ from harness_metrics.ngram import cider
 from harness_metrics.ngram.document_frequency import Source, build_df_table, from_documents
 from harness_metrics.tokenisers.text_rows import TextRows
 
-CORPUS = [
-    ["a dog runs fast", "the dog"],
-    ["a cat sat on a mat"],
-    ["a dog sat", "\u00e9t\u00e9 d\u2019or"],
-    ["x y z w v"],
-]
+CORPUS = [["a dog runs fast", "the dog"], ["a cat sat on a mat"], ["a dog sat", "\u00e9t\u00e9 d\u2019or"], ["x y z w v"]]
 
 
 def stats(metric):
@@ -40,8 +35,7 @@ def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(tmp_path,
     assert np.array_equal(stats(from_table), stats(from_texts))
     assert not np.array_equal(stats(from_table), stats(cider.Cider(tokenizer="none")))
     assert np.array_equal(
-        cider.matrix(["a dog", "a dog runs"], df=path, tokenizer="none"),
-        cider.matrix(["a dog", "a dog runs"], df=CORPUS, tokenizer="none"),
+        cider.matrix(["a dog", "a dog runs"], df=path, tokenizer="none"), cider.matrix(["a dog", "a dog runs"], df=CORPUS, tokenizer="none")
     )
 
 
@@ -81,12 +75,7 @@ def test_n_grams_indexed_later_are_in_no_document():
     assert frequencies.documents == 4
     assert len(frequencies.counts) < index.n_grams
     names = index.gram_texts()
-    assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {
-        "a": 3,
-        "dog": 2,
-        "a dog": 2,
-        "sat": 2,
-    }
+    assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {"a": 3, "dog": 2, "a dog": 2, "sat": 2}
 
 
 def test_rare_n_grams_are_omitted_from_a_table(tmp_path):

@@ -15,8 +15,7 @@ def test_places_of_the_grammar_fit_the_orientations_with_that_phrase(phrase):
 
 
 @pytest.mark.parametrize(
-    ("text", "values"),
-    [("a medium sized ball", []), ("the left", [13]), ("near the left side", [12]), ("left right", [])],
+    ("text", "values"), [("a medium sized ball", []), ("the left", [13]), ("near the left side", [12]), ("left right", [])]
 )
 def test_other_places(text, values):
     assert lexicon.place(text.split()) == lexicon.mask(*values)

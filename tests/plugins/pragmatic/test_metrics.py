@@ -91,8 +91,7 @@ def test_listener_accuracy_of_any_listener():
 
 
 @pytest.mark.parametrize(
-    ("meta", "distractor"),
-    [({"distractor_id": 3}, 3), ({"distractor_ids": [3]}, 3), ({"distractor_ids": [3, 4]}, [3, 4])],
+    ("meta", "distractor"), [({"distractor_id": 3}, 3), ({"distractor_ids": [3]}, 3), ({"distractor_ids": [3, 4]}, [3, 4])]
 )
 def test_one_distractor_in_a_list_is_that_distractor(meta, distractor):
     assert metrics._game({"target_id": 1, **meta}, "g", "m") == {"target_id": 1, "distractor_id": distractor}

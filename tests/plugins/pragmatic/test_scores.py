@@ -50,11 +50,7 @@ def test_rows_on_which_the_script_fails_have_a_result(golden):
     for mode in ("paper", "authors-script"):
         scores = evaluate(rows, mode)
         assert np.isnan(scores.columns["relevance"]).all()
-        assert scores.summary()["relevance"] == {
-            "mean": pytest.approx(math.nan, nan_ok=True),
-            "n": 0,
-            "undefined": len(rows),
-        }
+        assert scores.summary()["relevance"] == {"mean": pytest.approx(math.nan, nan_ok=True), "n": 0, "undefined": len(rows)}
         assert not np.isnan(scores.columns["num_discriminative"]).any()
     assert evaluate([row("")], "authors-script")[0]["num_mentioned_features"] == 0
 

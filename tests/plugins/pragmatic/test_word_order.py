@@ -18,12 +18,7 @@ def test_the_grammar_puts_size_first():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ("a red tiny ball", 0.0),
-        ("A medium-sized dark blue cylinder on red floor", 1.0),
-        ("red floor and a tiny wall", None),
-        ("", None),
-    ],
+    [("a red tiny ball", 0.0), ("A medium-sized dark blue cylinder on red floor", 1.0), ("red floor and a tiny wall", None), ("", None)],
 )
 def test_captions_of_a_model(text, value):
     found = size_first(text)

@@ -55,10 +55,7 @@ def test_token_scores_of_unequal_length_are_refused():
 @pytest.mark.parametrize(
     "dataset, message",
     [
-        (
-            [[[(0.5, 0)], [(0.5, 0), (1.5, 0)]]],
-            r"image 0, caption 1, token 1: probability 1.5, expected a number in \[0, 1\]",
-        ),
+        ([[[(0.5, 0)], [(0.5, 0), (1.5, 0)]]], r"image 0, caption 1, token 1: probability 1.5, expected a number in \[0, 1\]"),
         ([[[(0.5, 0)]], [[(-0.1, 0)]]], "image 1, caption 0, token 0: probability -0.1"),
         ([[[(math.nan, 0)]]], "probability nan"),
         ([[[(0.5, -1)]]], "rank -1.0, expected an integer of at least 0"),

@@ -44,10 +44,7 @@ def test_the_interval_of_a_mean_covers_as_often_as_it_says():
     hits = 0
     for trial in range(400):
         x = rng.exponential(size=200)
-        low, high = interval_of(lambda rows, x=x: float(x[rows].mean()), 200, trial).ends or (
-            np.nan,
-            np.nan,
-        )
+        low, high = interval_of(lambda rows, x=x: float(x[rows].mean()), 200, trial).ends or (np.nan, np.nan)
         hits += low <= 1.0 <= high
     assert 0.92 <= hits / 400 <= 0.98
 
@@ -100,10 +97,7 @@ def caption_sets():
 
 def captions_of(style, count=30):
     """Return examples with four candidates and four references, in one of two styles of candidates."""
-    rng, words = (
-        np.random.default_rng(3),
-        ["dog", "cat", "runs", "sleeps", "park", "house", "red", "old", "man", "ball"],
-    )
+    rng, words = (np.random.default_rng(3), ["dog", "cat", "runs", "sleeps", "park", "house", "red", "old", "man", "ball"])
     sets = []
     for k in range(count):
         texts = [" ".join(rng.choice(words[: 10 if j < 4 else style], 6)) for j in range(8)]

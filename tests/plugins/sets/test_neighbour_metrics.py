@@ -56,10 +56,7 @@ def test_a_bad_k_is_an_error(k):
 
 
 def test_the_corpus_pools_examples_of_different_sizes():
-    sets = [
-        CaptionSet("1", ("a dog",), ("a dog", "a cat")),
-        CaptionSet("2", ("a bus", "a red bus"), ("the bus", "a bus", "a red bus")),
-    ]
+    sets = [CaptionSet("1", ("a dog",), ("a dog", "a cat")), CaptionSet("2", ("a bus", "a red bus"), ("the bus", "a bus", "a red bus"))]
     features = FeatureCache([item.references for item in sets])
     metric = metrics.Coverage(embedding="bow", k=1)
     stats = join_statistics([metric.stats(features.batch([item]), features, None) for item in sets])

@@ -52,10 +52,7 @@ def test_compression_of_a_corpus_and_of_an_example():
 
 
 def test_ms_jaccard_of_equal_and_disjoint_corpora():
-    sets = [
-        CaptionSet("1", ("a b c", "d e f"), ("a b c", "d e f")),
-        CaptionSet("2", ("g h i", "j k l"), ("x y z", "u v w")),
-    ]
+    sets = [CaptionSet("1", ("a b c", "d e f"), ("a b c", "d e f")), CaptionSet("2", ("g h i", "j k l"), ("x y z", "u v w"))]
     metric = MsJaccard(n=2, tokenizer="none")
     stats = numbers(metric, sets)
     assert metric.per_example(stats) == pytest.approx([1.0, 0.0])

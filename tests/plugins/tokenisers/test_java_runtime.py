@@ -69,11 +69,7 @@ def test_line_breaks_of_java_and_of_its_readers_are_replaced():
 
 def test_the_last_lines_of_standard_error_are_read_and_an_ended_child_leaves_no_pipe():
     child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import sys; [print(k, file=sys.stderr) for k in range(5)]; sys.stderr.flush(); input()",
-        ],
+        [sys.executable, "-c", "import sys; [print(k, file=sys.stderr) for k in range(5)]; sys.stderr.flush(); input()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -17,10 +17,7 @@ def test_accepted_names_are_returned(name):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("pbt", "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, java-ptb, none$"),
-        ("", "^unknown tokenizer ''; expected"),
-    ],
+    [("pbt", "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, java-ptb, none$"), ("", "^unknown tokenizer ''; expected")],
 )
 def test_unknown_names_are_refused_with_the_accepted_ones(name, message):
     with pytest.raises(UnknownName, match=message) as error:

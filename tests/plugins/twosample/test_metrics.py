@@ -51,14 +51,8 @@ def test_aggregated_p_values_are_valid_under_the_null():
     ("make", "message"),
     [
         (lambda: MmdAgg(embedding="bow", kernel="gauss"), "MmdAgg: kernel is 'gauss'; .*; did you mean 'gaussian'"),
-        (
-            lambda: MmdAgg(embedding="bow", bandwidths=0),
-            "MmdAgg: bandwidths is 0; expected a whole number of at least 1",
-        ),
-        (
-            lambda: ClassifierTest(embedding="bow", ridge=0),
-            "ClassifierTest: ridge is 0; expected a number of at least 1e-06",
-        ),
+        (lambda: MmdAgg(embedding="bow", bandwidths=0), "MmdAgg: bandwidths is 0; expected a whole number of at least 1"),
+        (lambda: ClassifierTest(embedding="bow", ridge=0), "ClassifierTest: ridge is 0; expected a number of at least 1e-06"),
     ],
 )
 def test_parameters_out_of_range(make, message):

@@ -72,11 +72,7 @@ def test_sums_and_weights_give_the_number(name, level):
         ("chrf", {"word_order": 2, "lowercase": True}, "chrf++|nc:6|nw:2|beta:2|case:lc|level:corpus"),
         ("chrf", {"level": "sentence"}, "chrf|nc:6|nw:0|beta:2|case:mixed"),
         ("ter", {}, "ter|norm:False|punct:True|case:lc|level:corpus"),
-        (
-            "ter",
-            {"normalized": True, "no_punct": True, "case_sensitive": True},
-            "ter|norm:True|punct:False|case:mixed|level:corpus",
-        ),
+        ("ter", {"normalized": True, "no_punct": True, "case_sensitive": True}, "ter|norm:True|punct:False|case:mixed|level:corpus"),
     ],
 )
 def test_signatures_have_the_parameters_and_the_librarys_version(name, parameters, signature):

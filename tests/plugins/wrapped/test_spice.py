@@ -51,10 +51,7 @@ def test_the_command_line_has_the_heap_the_module_openings_and_the_class_path(tm
 
 def test_one_process_serves_all_batches_and_scores_each_pair_once(metric, tmp_path):
     features = FeatureCache()
-    batches = [
-        features.batch([CaptionSet("x", ("a", "b"), ("a", "c"))]),
-        features.batch([CaptionSet("y", ("d",), ("d",))]),
-    ]
+    batches = [features.batch([CaptionSet("x", ("a", "b"), ("a", "c"))]), features.batch([CaptionSet("y", ("d",), ("d",))])]
     assert metric.scores(batches[0], features, None).tolist() == [0.25]
     first = metric._process
     assert metric.scores(batches[1], features, None).tolist() == [1.0]

@@ -22,12 +22,7 @@ GOOD = {
     "cat": "a cat sleeps on a radiator", "children": "children build a dam of stones", "bus": "a red bus at a stop",
     "dog": "a dog runs on the beach",
 }  # fmt: skip
-POOR = {
-    "cat": "a cat on a bed",
-    "children": "two children ride horses",
-    "bus": "a truck at a stop",
-    "dog": "a dog sleeps",
-}
+POOR = {"cat": "a cat on a bed", "children": "two children ride horses", "bus": "a truck at a stop", "dog": "a dog sleeps"}
 BAD = {"cat": "a train station", "children": "a bowl of soup", "bus": "a cat sleeps", "dog": "a plate of food"}
 
 

@@ -40,10 +40,7 @@ def test_the_own_reference_matters(shared, monkeypatch):
     taus = {}
     for own in ("item", "caption"):
         (record,) = api.evaluate(
-            "judgments/composite-flickr8k",
-            **{**QUICK, "metrics": ["bleu1"]},
-            statistics=["kendall_c"],
-            references={"own": own},
+            "judgments/composite-flickr8k", **{**QUICK, "metrics": ["bleu1"]}, statistics=["kendall_c"], references={"own": own}
         ).records
         taus[own] = 100 * record.value
     assert taus["item"] == pytest.approx(23.32, abs=0.01)

@@ -8,15 +8,7 @@ import pytest
 
 from harness.contracts import Reader
 from harness.errors import InputError
-from harness_tasks.readers.annotations import (
-    CocoCaptions,
-    KarpathySplits,
-    MsrVtt,
-    VdtkList,
-    check_splits,
-    split_names,
-    vdtk_records,
-)
+from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names, vdtk_records
 
 
 def coco(**changes):
@@ -48,19 +40,13 @@ def test_coco_in_the_order_of_its_images(save):
     "value, expected",
     [
         (coco(annotations=[]), "2 of 2 images have no references: '9', '3'"),
-        (
-            coco(annotations=[{"image_id": 9, "caption": "a"}]),
-            "1 of 2 images has no references: '3'",
-        ),
+        (coco(annotations=[{"image_id": 9, "caption": "a"}]), "1 of 2 images has no references: '3'"),
         (
             coco(annotations=[{"image_id": 8, "caption": "a"}]),
             "annotations: record 1: the annotation refers to the image '8', which 'images' does not list",
         ),
         (coco(annotations=[{"image_id": 9, "caption": ""}]), "annotations: record 1: empty reference ''"),
-        (
-            coco(annotations=[{"image_id": 9, "caption": 5}]),
-            "annotations: record 1: the reference is the number 5; expected text",
-        ),
+        (coco(annotations=[{"image_id": 9, "caption": 5}]), "annotations: record 1: the reference is the number 5; expected text"),
         (coco(annotations=[{"image_id": 9}]), "annotations: record 1: the reference is null; expected text"),
         (coco(images=[{"id": 1}, {"id": 1}]), "images: record 2: the image id '1' occurs twice"),
         (coco(images=[{}]), "images: record 1: 'id' is null; expected an id"),
@@ -146,11 +132,7 @@ def test_an_unknown_split_is_an_error_of_the_parameter(save):
 
 def test_fingerprint_depends_on_split_and_id(save):
     path = save(karpathy())
-    readers = [
-        KarpathySplits(path=path),
-        KarpathySplits(path=path, split="test"),
-        KarpathySplits(path=path, id="imgid"),
-    ]
+    readers = [KarpathySplits(path=path), KarpathySplits(path=path, split="test"), KarpathySplits(path=path, id="imgid")]
     prints = {reader.fingerprint() for reader in readers}
     assert len(prints) == 3
 
@@ -158,10 +140,7 @@ def test_fingerprint_depends_on_split_and_id(save):
 def msrvtt():
     return {
         "info": {},
-        "videos": [
-            {"video_id": "video1", "split": "train", "category": 3},
-            {"video_id": "video2", "split": "test", "category": 4},
-        ],
+        "videos": [{"video_id": "video1", "split": "train", "category": 3}, {"video_id": "video2", "split": "test", "category": 4}],
         "sentences": [
             {"sen_id": 1, "video_id": "video2", "caption": "someone sings"},
             {"sen_id": 2, "video_id": "video1", "caption": "a car"},

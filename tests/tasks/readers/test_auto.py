@@ -17,14 +17,8 @@ from harness_tasks.readers.annotations import CocoCaptions
 from harness_tasks.readers.auto import AutoReader, MappingReader, TableReader, join_readers
 
 COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
-KARPATHY = {
-    "dataset": "coco",
-    "images": [{"cocoid": 1, "split": "test", "filename": "a", "sentences": [{"raw": "a dog"}]}],
-}
-MSRVTT = {
-    "videos": [{"video_id": "video1", "split": "test"}],
-    "sentences": [{"video_id": "video1", "caption": "a dog"}],
-}
+KARPATHY = {"dataset": "coco", "images": [{"cocoid": 1, "split": "test", "filename": "a", "sentences": [{"raw": "a dog"}]}]}
+MSRVTT = {"videos": [{"video_id": "video1", "split": "test"}], "sentences": [{"video_id": "video1", "caption": "a dog"}]}
 
 
 @pytest.mark.parametrize(
@@ -54,12 +48,7 @@ def test_formats_are_detected_by_content(tmp_path, content, kind, zipped):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        ('{"a": 1}', "references"),
-        ('{"images": [', "not JSON at byte"),
-        ('{"1": []}', "has no references"),
-        ("", "the file is empty"),
-    ],
+    [('{"a": 1}', "references"), ('{"images": [', "not JSON at byte"), ('{"1": []}', "has no references"), ("", "the file is empty")],
 )
 def test_other_files_are_refused(tmp_path, content, message):
     (tmp_path / "refs").write_text(content)
@@ -99,10 +88,7 @@ OTHER = [Example("b", ("w",), source="s"), Example("a", ("v",), media="a.jpg", m
 
 
 def test_references_are_joined_by_id_in_the_order_of_the_files():
-    expected = [
-        Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}),
-        Example("b", ("z", "w"), source="s"),
-    ]
+    expected = [Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}), Example("b", ("z", "w"), source="s")]
     assert list(join_readers({"1": ONE, "2": OTHER}, None)) == expected
     assert [example.references for example in join_readers({"1": ONE, "2": OTHER}, 2)] == [("x", "y"), ("z", "w")]
 
@@ -121,11 +107,7 @@ def test_other_ids_are_one_line(other, message):
 
 def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, content in (
-        ("1.json", {"a": "x", "b": "z"}),
-        ("2.json", {"a": ["y", "v"], "b": ["w"]}),
-        ("p.json", {"a": "x", "b": "z"}),
-    ):
+    for name, content in (("1.json", {"a": "x", "b": "z"}), ("2.json", {"a": ["y", "v"], "b": ["w"]}), ("p.json", {"a": "x", "b": "z"})):
         (tmp_path / name).write_text(json.dumps(content))
     reader = AutoReader(path=["1.json", "2.json"], limit_references=2)
     assert [example.references for example in reader] == [("x", "y"), ("z", "w")]
@@ -150,10 +132,7 @@ def test_a_list_of_paths_in_a_spec_lies_beside_the_spec(tmp_path, monkeypatch):
     assert harness.evaluate("specs/s.yaml").results[0]["sizes"]["references"] == [2]
 
 
-RECORDS = [
-    {"video_id": "v1", "references": ["a", "b"], "split": "train"},
-    {"video_id": "v2", "references": ["c"], "split": "test"},
-]
+RECORDS = [{"video_id": "v1", "references": ["a", "b"], "split": "train"}, {"video_id": "v2", "references": ["c"], "split": "test"}]
 
 
 def test_tables_of_all_kinds(save, tmp_path):
@@ -185,12 +164,7 @@ def test_table_with_other_column_names(save):
 
 def test_records_without_references_are_skipped_on_request(tmp_path):
     file = tmp_path / "x.jsonl"
-    rows = [
-        {"image_id": 1},
-        {"image_id": 2, "references": ["c"]},
-        {"image_id": 3},
-        {"image_id": 4, "references": ["d"]},
-    ]
+    rows = [{"image_id": 1}, {"image_id": 2, "references": ["c"]}, {"image_id": 3}, {"image_id": 4, "references": ["d"]}]
     file.write_text("".join(json.dumps({"candidates": ["a"]} | row) + "\n" for row in rows))
     assert [example.id for example in TableReader(path=str(file), skip_without_references=True)] == ["2", "4"]
 

@@ -60,8 +60,7 @@ def test_texts_in_the_order_of_their_numbers():
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
-    [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")],
+    ("params", "message"), [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")]
 )
 def test_invalid_sizes_of_texts(params, message):
     with pytest.raises(InputError, match=message):

@@ -41,10 +41,7 @@ def environment(hub: Hub, tmp_path) -> dict[str, str]:
 def read(environment: dict[str, str], *params: dict, **variables: str) -> list:
     """Read data sets in a new process and return one result or message per parameter set."""
     reply = subprocess.run(
-        [sys.executable, "-c", READ, json.dumps(params)],
-        env={**environment, **variables},
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", READ, json.dumps(params)], env={**environment, **variables}, capture_output=True, text=True
     )
     assert "RESULT" in reply.stdout, reply.stderr[-2000:]
     return json.loads(reply.stdout.split("RESULT")[1])

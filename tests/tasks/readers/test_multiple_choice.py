@@ -21,12 +21,7 @@ def test_the_correct_option_comes_first(tmp_path):
         {"options": ["a", "b"], "answer": "b"},
     )
     one, two = ChoiceReader(path=path, media_root="images")
-    assert (one.id, one.references, one.media, dict(one.meta)) == (
-        "x",
-        ("c", "a", "b"),
-        "images/1.jpg",
-        {"kind": "swap"},
-    )
+    assert (one.id, one.references, one.media, dict(one.meta)) == ("x", ("c", "a", "b"), "images/1.jpg", {"kind": "swap"})
     assert (two.id, two.references, two.media) == ("1", ("b", "a"), None)
 
 
@@ -115,12 +110,7 @@ def test_a_record_of_several_images_makes_one_example_each(tmp_path):
     with pytest.raises(InputError, match="the record has 2 images and 3 options; expected one option per image"):
         list(ChoiceReader(path=written(tmp_path, record), columns=columns))
     with pytest.raises(InputError, match="media name"):
-        list(
-            ChoiceReader(
-                path=written(tmp_path, {**record, "image_1": 5}),
-                columns={**columns, "options": ["caption_0", "caption_1"]},
-            )
-        )
+        list(ChoiceReader(path=written(tmp_path, {**record, "image_1": 5}), columns={**columns, "options": ["caption_0", "caption_1"]}))
 
 
 def test_several_files_are_told_apart(tmp_path):

@@ -15,8 +15,7 @@ def _row(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rouge", "cider", "mmd", "vendi", "cr", "distinct", "corpus-bleu", "precision", "mauve", "clipscore", "pregen"],
+    "name", ["rouge", "cider", "mmd", "vendi", "cr", "distinct", "corpus-bleu", "precision", "mauve", "clipscore", "pregen"]
 )
 def test_a_row_of_the_page_is_that_of_the_metric(name):
     cells = metric_methods.cells(name)

@@ -45,11 +45,7 @@ def test_every_kind_of_change_has_a_mutant():
 
 def test_annotations_types_and_messages_are_left_alone():
     lines = {m.change(SOURCE)[0] for m in mutants_of("a.py", SOURCE)}
-    assert lines == {
-        "if x is None or x < 0:",
-        "return (x + up) // 2",
-        "def half(x: int | None, *, up: bool = False) -> int | None:",
-    }
+    assert lines == {"if x is None or x < 0:", "return (x + up) // 2", "def half(x: int | None, *, up: bool = False) -> int | None:"}
     signature = [m.change(SOURCE)[1] for m in mutants_of("a.py", SOURCE) if m.line == 13]
     assert "def half(x: int | None, *, up: bool = True) -> int | None:" in signature
     assert not any("int & None" in text for text in signature)

@@ -30,8 +30,7 @@ def wheel(folder: Path, files: dict[str, int]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("python", "tags"),
-    [("3.11", "cp311-cp311"), ("3.12", "cp312-abi3"), ("3.14", "cp312-abi3"), ("3.13t", "cp313-cp313t")],
+    ("python", "tags"), [("3.11", "cp311-cp311"), ("3.12", "cp312-abi3"), ("3.14", "cp312-abi3"), ("3.13t", "cp313-cp313t")]
 )
 def test_each_interpreter_takes_one_wheel_of_this_machine(python, tags):
     (found,) = fitting([Path(name) for name in NAMES], python)

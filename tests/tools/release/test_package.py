@@ -46,12 +46,7 @@ def test_failures_and_other_values_are_problems(monkeypatch, environment, capsys
         return value
 
     monkeypatch.setattr(package, "exercise", outcome)
-    work = {
-        "first": lambda _: environment,
-        "other": lambda _: environment,
-        "broken": lambda _: environment,
-        "none": refuse,
-    }
+    work = {"first": lambda _: environment, "other": lambda _: environment, "broken": lambda _: environment, "none": refuse}
     assert package._exercised(work) == [
         "other: other values than the first environment: a",
         "broken: harness run: exit code 3",

@@ -15,11 +15,7 @@ from tools.release.sbom import Row, licence, rows_of
 @pytest.mark.parametrize(
     ("values", "classifiers", "expected"),
     [
-        (
-            {"License-Expression": "BSD-3-Clause", "License": "long text"},
-            ["License :: OSI Approved :: X"],
-            "BSD-3-Clause",
-        ),
+        ({"License-Expression": "BSD-3-Clause", "License": "long text"}, ["License :: OSI Approved :: X"], "BSD-3-Clause"),
         ({"License": "UNKNOWN"}, ["License :: OSI Approved :: MIT License"], "MIT License"),
         ({"License": "Apache 2\n\nlong text"}, [], "Apache 2"),
         ({"License": "UNKNOWN"}, [], ""),
@@ -43,12 +39,7 @@ def test_the_distributions_of_an_environment_are_listed_once():
     [
         (0, "", False, "no known vulnerability in 1 packages"),
         (1, "Found 1 known vulnerability in 1 package", True, "Found 1 known vulnerability"),
-        (
-            1,
-            "Traceback\nConnectionError: no route",
-            False,
-            "not run, its service cannot be reached (ConnectionError: no route)",
-        ),
+        (1, "Traceback\nConnectionError: no route", False, "not run, its service cannot be reached (ConnectionError: no route)"),
     ],
 )
 def test_an_audit_is_run_or_says_that_it_is_not(monkeypatch, tmp_path, capsys, code, stderr, vulnerable, text):

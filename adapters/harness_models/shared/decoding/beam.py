@@ -212,13 +212,7 @@ def _advance(
 
 
 def _grow(
-    lane: _Lane,
-    logits: torch.Tensor,
-    offered: torch.Tensor,
-    norms: torch.Tensor,
-    stop: torch.Tensor,
-    decoding: Decoding,
-    position: int,
+    lane: _Lane, logits: torch.Tensor, offered: torch.Tensor, norms: torch.Tensor, stop: torch.Tensor, decoding: Decoding, position: int
 ) -> torch.Tensor:
     """Extend one lane in place; return the parents (E, W) of its live beams.
 

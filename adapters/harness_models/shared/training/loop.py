@@ -72,22 +72,12 @@ class Loop:
     """
 
     def __init__(
-        self,
-        model: torch.nn.Module,
-        loss: Loss,
-        count: int,
-        schedule: Schedule,
-        folder: Path,
-        recipe: str,
-        *,
-        resume: bool,
+        self, model: torch.nn.Module, loss: Loss, count: int, schedule: Schedule, folder: Path, recipe: str, *, resume: bool
     ) -> None:
         self.model, self.loss, self.count = model, loss, count
         self.schedule, self.folder, self.recipe = schedule, folder, recipe
         self.optimiser = torch.optim.Adam(
-            [weight for weight in model.parameters() if weight.requires_grad],
-            lr=schedule.learning_rate,
-            weight_decay=schedule.weight_decay,
+            [weight for weight in model.parameters() if weight.requires_grad], lr=schedule.learning_rate, weight_decay=schedule.weight_decay
         )
         self.epoch = 0
         self._open(resume)

@@ -64,10 +64,7 @@ class Checkpoint:
     def shape(self, key: str, architecture: str) -> tuple[int, ...]:
         """Return the shape of a tensor; raise :class:`InputError` if it is missing. The message says what the keys look like."""
         if key not in self.tensors:
-            raise InputError(
-                f"no tensor '{key}', so this is no {architecture} checkpoint; {looks_like(self.tensors)}",
-                str(self.path),
-            )
+            raise InputError(f"no tensor '{key}', so this is no {architecture} checkpoint; {looks_like(self.tensors)}", str(self.path))
         return tuple(self.tensors[key].shape)
 
     def words(self) -> list[str]:
@@ -117,9 +114,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     with announce(f"loading {path.name}"):
         if path.suffix == ".safetensors":
             return Checkpoint(
-                _strip_prefix(read_safetensors(path, "torch", "reading a .safetensors checkpoint")),
-                _config_beside(path),
-                path,
+                _strip_prefix(read_safetensors(path, "torch", "reading a .safetensors checkpoint")), _config_beside(path), path
             )
         if path.suffix == ".npz":
             return Checkpoint(_strip_prefix(_read_npz(path)), _config_beside(path), path)
@@ -313,9 +308,7 @@ def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, 
     folder.mkdir(parents=True, exist_ok=True)
     try:
         text = json.dumps(
-            {"looks_like": looks_like(tensors).removeprefix("it looks like "), **_plain(settings)},
-            indent=1,
-            ensure_ascii=False,
+            {"looks_like": looks_like(tensors).removeprefix("it looks like "), **_plain(settings)}, indent=1, ensure_ascii=False
         )
     except TypeError as error:
         raise HarnessError(f"a setting of the checkpoint cannot be written as JSON: {error}") from error

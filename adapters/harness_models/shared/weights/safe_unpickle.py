@@ -16,22 +16,7 @@ from harness.errors import InputError
 from harness.files.readable import readable
 
 _PLAIN = frozenset(
-    [
-        "list",
-        "dict",
-        "set",
-        "frozenset",
-        "tuple",
-        "int",
-        "float",
-        "str",
-        "bytes",
-        "bytearray",
-        "bool",
-        "complex",
-        "slice",
-        "range",
-    ]
+    ["list", "dict", "set", "frozenset", "tuple", "int", "float", "str", "bytes", "bytearray", "bool", "complex", "slice", "range"]
 )
 """Builtins that hold plain data."""
 _STORAGES = {f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")}

@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from caption_kernels.reference.meteor.search import (
-    EXACT,
-    PARAPHRASE,
-    STEM,
-    SYNONYM,
-    Match,
-    hyp_span,
-    ref_span,
-    search,
-)
+from caption_kernels.reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, hyp_span, ref_span, search
 
 
 class Word(NamedTuple):

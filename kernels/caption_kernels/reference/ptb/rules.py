@@ -161,27 +161,15 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({WORD}){AUX}", _no_soft_hyphens),
     (f"([A-Za-z\u00ad]*[A-MO-Za-mo-z])(?i:n){APOS2}(?i:t)", _no_soft_hyphens),
     (f"({WORD})", _no_soft_hyphens),
-    (
-        f"({APOS}[nN]{APOS}?|[lLdDjJ]{APOS}|(?i:dunkin|somethin|ol){APOS}|{APOS}(?i:em|till?|cause)|{APOS}[2-9]0(?i:s))",
-        _plain,
-    ),
+    (f"({APOS}[nN]{APOS}?|[lLdDjJ]{APOS}|(?i:dunkin|somethin|ol){APOS}|{APOS}(?i:em|till?|cause)|{APOS}[2-9]0(?i:s))", _plain),
     (f"([A-HJ-XZn]{APOS2}{A}{A}+)", _plain),
     (f"({A}+[aeiouyAEIOUY]{APOS2}[aeiouA-Z]{A}*)", _plain),
-    (
-        f"((?i:nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l)|[oO]{APOS2}[oO])",
-        _plain,
-    ),
+    (f"((?i:nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l)|[oO]{APOS2}[oO])", _plain),
     (f"((?i:cont{APOS}d)\\.?)", _plain),
     (f"([yY]{APOS}){A}", _plain),
     ('((?i:https?)://[^ \t\n\f\r"<>|(){}]+[^ \t\n\f\r"<>|.!?(){},-])', _plain),
-    (
-        f'((?i:www)\\.(?:[^ \t\n\f\r"<>|.!?(){{}},]+\\.)+[a-zA-Z]{{2,4}}(?:/{URL_REST})?)',
-        _plain,
-    ),
-    (
-        f"((?:[^ \t\n\f\r\"`'<>|.!?(){{}}$,-_]+\\.)+(?i:com|net|org|edu)(?:/{URL_REST})?)",
-        _plain,
-    ),
+    (f'((?i:www)\\.(?:[^ \t\n\f\r"<>|.!?(){{}},]+\\.)+[a-zA-Z]{{2,4}}(?:/{URL_REST})?)', _plain),
+    (f"((?:[^ \t\n\f\r\"`'<>|.!?(){{}}$,-_]+\\.)+(?i:com|net|org|edu)(?:/{URL_REST})?)", _plain),
     (
         '((?:&(?i:lt);|<)?[a-zA-Z0-9][^ \t\n\f\r"<>|(){}\u00a0]*@'
         '(?:[^ \t\n\f\r"<>|(){}.\u00a0]+\\.)*[^ \t\n\f\r"<>|(){}.\u00a0]+(?:&(?i:gt);|>)?)',
@@ -215,10 +203,7 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({ACRONYM_STOP}){BLANK}", _plain),
     (f"({WD}+(?:\\.{WD}+)*\\.{EXTENSION})(?:{BLANK}|[.?!,])", _plain),
     (f"({APOS}[0-9][0-9]){BLANK}", _plain),
-    (
-        "((?:\\([0-9]{2,3}\\)[ \u00a0]?|\\+{0,2}(?:[0-9]{2,4}[- \u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?[0-9]{3,5})",
-        _phone,
-    ),
+    ("((?:\\([0-9]{2,3}\\)[ \u00a0]?|\\+{0,2}(?:[0-9]{2,4}[- \u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?[0-9]{3,5})", _phone),
     ("((?:(?:\\+\\+?)?[0-9]{2,4}\\.)?[0-9]{2,4}\\.[0-9]{3,4}\\.[0-9]{3,5})", _phone),
     ('("|&(?i:quot);)[A-Za-z0-9$]', _opening),
     ('("|&(?i:quot);)', _closing),

@@ -11,15 +11,7 @@ import pytest
 from harness.contracts import Failure, Generation
 from harness.errors import HarnessError
 from harness_models.shared.decoding import batches
-from harness_models.shared.decoding.batches import (
-    BatchSize,
-    Replica,
-    Throughput,
-    check_batch_size,
-    in_batches,
-    is_out_of_memory,
-    spread,
-)
+from harness_models.shared.decoding.batches import BatchSize, Replica, Throughput, check_batch_size, in_batches, is_out_of_memory, spread
 
 
 def doubler(limit, seen):

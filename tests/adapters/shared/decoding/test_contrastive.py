@@ -32,11 +32,7 @@ def by_definition(model, state, alpha, k):
 
 def batch_of(model, examples):
     return DecodingBatch(
-        state=model.prefix(examples),
-        start=torch.full((examples,), START),
-        seeds=list(range(examples)),
-        stop=(STOP,),
-        max_length=LIMIT,
+        state=model.prefix(examples), start=torch.full((examples,), START), seeds=list(range(examples)), stop=(STOP,), max_length=LIMIT
     )
 
 

@@ -26,13 +26,7 @@ def test_filters_agree_with_transformers():
     guard_torchvision()
     transformers = pytest.importorskip("transformers")
     logits = torch.randn(6, 1000, generator=torch.Generator().manual_seed(0)) * 3
-    for temperature, top_k, top_p in [
-        (1.0, 20, 0.9),
-        (0.7, None, 0.5),
-        (2.0, 300, 0.99),
-        (2.5, None, 0.999),
-        (1, 1, 1),
-    ]:
+    for temperature, top_k, top_p in [(1.0, 20, 0.9), (0.7, None, 0.5), (2.0, 300, 0.99), (2.5, None, 0.999), (1, 1, 1)]:
         scores = transformers.TemperatureLogitsWarper(float(temperature))(None, logits)
         if top_k:
             scores = transformers.TopKLogitsWarper(top_k)(None, scores)

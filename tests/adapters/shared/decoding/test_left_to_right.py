@@ -57,10 +57,7 @@ class Toy(LeftToRight):
 def examples(count):
     generator = np.random.default_rng(0)
     return [
-        Example(
-            str(i),
-            tuple("".join(map(str, generator.integers(1, 7, generator.integers(1, 10)))) for _ in range(1 + i % 4)),
-        )
+        Example(str(i), tuple("".join(map(str, generator.integers(1, 7, generator.integers(1, 10)))) for _ in range(1 + i % 4)))
         for i in range(count)
     ]
 

@@ -165,11 +165,7 @@ def test_a_hypothesis_follows_the_parents_of_its_beams():
     hypothesis = trace.hypothesis(0, path, -2.0, stop=0)
     assert hypothesis.tokens.tolist() == [1, 0, 0]
     assert (hypothesis.stop_reason, hypothesis.score) == ("stop", -2.0)
-    expected = [
-        log_prob_of(rows[0], tokens[0][0])[1],
-        log_prob_of(rows[1], tokens[1][0])[0],
-        log_prob_of(rows[2], tokens[2][0])[1],
-    ]
+    expected = [log_prob_of(rows[0], tokens[0][0])[1], log_prob_of(rows[1], tokens[1][0])[0], log_prob_of(rows[2], tokens[2][0])[1]]
     assert hypothesis.log_probs.tolist() == [float(value) for value in expected]
     assert hypothesis.ranks.tolist() == [1, 0, 2]
     assert trace.hypothesis(0, path[:1], 0.0, stop=0).stop_reason == "length"

@@ -10,14 +10,7 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.training.caption_training import (
-    IGNORED,
-    CaptionRecipe,
-    CaptionTraining,
-    open_vocabulary,
-    pad_rows,
-    token_loss,
-)
+from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows, token_loss
 from harness_models.shared.training.loop import STATE
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_tasks.a3ds.scene import captions
@@ -76,11 +69,7 @@ def test_captions_of_a_file(tmp_path):
     (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
     recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
     assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
-    assert recipe.checkpoint_config(3) == {
-        "features": "f.npz",
-        "recipe": recipe.checkpoint_config(3)["recipe"],
-        "epochs": 3,
-    }
+    assert recipe.checkpoint_config(3) == {"features": "f.npz", "recipe": recipe.checkpoint_config(3)["recipe"], "epochs": 3}
 
 
 @pytest.mark.parametrize(
@@ -92,10 +81,7 @@ def test_captions_of_a_file(tmp_path):
         ({"scenes": -1}, "plain: scenes is -1; expected a whole number of at least 0"),
         ({"scenes": 3, "epochs": 0}, "epochs is 0; expected a whole number of at least 1"),
         ({"scenes": 3, "batch": 2.5}, "batch is 2.5; expected a whole number of at least 1"),
-        (
-            {"scenes": 3, "learning_rate": "1e-3"},
-            "learning_rate is '1e-3'; expected a number .in YAML write 1.0e-3, not 1e-3",
-        ),
+        ({"scenes": 3, "learning_rate": "1e-3"}, "learning_rate is '1e-3'; expected a number .in YAML write 1.0e-3, not 1e-3"),
         ({"scenes": 3, "model": {"widht": 4}}, "unknown sizes widht; did you mean 'width'"),
     ],
 )

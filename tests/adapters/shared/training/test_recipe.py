@@ -41,10 +41,7 @@ def test_a_recipe_from_a_mapping():
     ("text", "message"),
     [
         ("- captions", "here:1: expected a mapping; found list"),
-        (
-            "epochs: 1\ncaption: c",
-            "here:2: the recipe has no parameter 'caption'; did you mean 'captions'?; parameters are:",
-        ),
+        ("epochs: 1\ncaption: c", "here:2: the recipe has no parameter 'caption'; did you mean 'captions'?; parameters are:"),
         ("epochs: 1", "here:1: the recipe needs the parameter 'captions'"),
         ("captions: c\nepochs: 0", "here:1: toy: epochs is 0"),
         ("captions: c\nepochs: two", "here:2: the recipe: epochs is 'two'; expected a whole number"),

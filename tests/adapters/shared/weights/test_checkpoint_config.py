@@ -9,14 +9,7 @@ import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness_models.shared.weights.checkpoint_config import (
-    config_beside,
-    heads_of,
-    must_agree,
-    read_config,
-    torch_dtype,
-    weight_files,
-)
+from harness_models.shared.weights.checkpoint_config import config_beside, heads_of, must_agree, read_config, torch_dtype, weight_files
 
 
 def test_a_configuration_is_a_mapping_a_file_or_nothing(tmp_path: Path):
@@ -27,8 +20,7 @@ def test_a_configuration_is_a_mapping_a_file_or_nothing(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [(None, "no such configuration file"), ("{", "not valid JSON"), ("[1]", "expected a mapping of settings")],
+    ("text", "message"), [(None, "no such configuration file"), ("{", "not valid JSON"), ("[1]", "expected a mapping of settings")]
 )
 def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str | None, message: str):
     path = tmp_path / "c.json"

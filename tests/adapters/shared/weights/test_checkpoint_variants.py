@@ -205,10 +205,7 @@ def test_vlp_position_tables_are_cut_or_repeated(positions, tmp_path):
     path = save(tensors, tmp_path / "m.bin")
     config = {**VLP, "bert_config": {"max_position_embeddings": positions}}
     model = Vlp.from_checkpoint(path, config)
-    table, whole = (
-        tensors["bert.embeddings.position_embeddings.weight"],
-        model.bert.embeddings.position_embeddings.weight,
-    )
+    table, whole = (tensors["bert.embeddings.position_embeddings.weight"], model.bert.embeddings.position_embeddings.weight)
     assert len(whole) == model.sizes.bert.positions == positions
     assert all(torch.equal(whole[i], table[i % 20]) for i in range(positions))
     with torch.inference_mode():

@@ -34,12 +34,7 @@ def test_published_layouts_load(tmp_path, zipped):
     how = {"_use_new_zipfile_serialization": zipped}
     bare = load_checkpoint(save(tmp_path / "a.pt", STATE, **how))
     assert bare.shapes() == {key: tuple(value.shape) for key, value in STATE.items()}
-    nested = {
-        "epoch": 3,
-        "state_dict": STATE,
-        "settings": {"max_len": 30},
-        "validate_result": {"CIDEr": np.float64(1.2)},
-    }
+    nested = {"epoch": 3, "state_dict": STATE, "settings": {"max_len": 30}, "validate_result": {"CIDEr": np.float64(1.2)}}
     nested_checkpoint = load_checkpoint(save(tmp_path / "best.pth.tar", nested, **how))
     assert nested_checkpoint.settings["settings"] == {"max_len": 30}
     assert nested_checkpoint.settings["validate_result"]["CIDEr"] == 1.2

@@ -16,11 +16,7 @@ from harness.run.finished import Run
 def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
     (chart,) = differences(captions_run)
     rows = chart.spec["datasets"]["differences"]
-    assert {row["pair"] for row in rows} == {
-        "people − central",
-        "people − other <b>scene</b>",
-        "central − other <b>scene</b>",
-    }
+    assert {row["pair"] for row in rows} == {"people − central", "people − other <b>scene</b>", "central − other <b>scene</b>"}
     assert len(rows) == 3 * 4
     expected = {(row.system_a, row.system_b, shown_name(row)): row for row in harness.compare(captions_run.path)}
     for row in rows:

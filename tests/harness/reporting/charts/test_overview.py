@@ -32,12 +32,7 @@ def test_equal_and_undefined_values_have_no_colour():
 def test_sets_of_different_sizes_have_columns_of_their_own():
     records = [
         ResultRecord(
-            model=model,
-            metric="mmd",
-            value=1.0,
-            level="set",
-            higher_is_better=False,
-            sizes={"candidates": [n], "references": [5]},
+            model=model, metric="mmd", value=1.0, level="set", higher_is_better=False, sizes={"candidates": [n], "references": [5]}
         )
         for model, n in (("a", 1), ("b", 10))
     ]
@@ -46,11 +41,7 @@ def test_sets_of_different_sizes_have_columns_of_their_own():
 
 def test_systems_keep_the_order_of_the_run(captions_run):
     (chart,) = overview(captions_run)
-    assert list(dict.fromkeys(cell["system"] for cell in chart.spec["datasets"]["cells"])) == [
-        "people",
-        "central",
-        "other <b>scene</b>",
-    ]
+    assert list(dict.fromkeys(cell["system"] for cell in chart.spec["datasets"]["cells"])) == ["people", "central", "other <b>scene</b>"]
 
 
 def test_metrics_become_rows_in_a_narrow_figure():

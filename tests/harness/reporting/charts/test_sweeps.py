@@ -8,14 +8,7 @@ from harness.rundir.records import ResultRecord
 
 
 def record(model, metric, value, **decoding):
-    return ResultRecord(
-        model=model,
-        metric=metric,
-        value=value,
-        decoding=decoding,
-        ci95=(value - 0.1, value + 0.1),
-        higher_is_better=True,
-    )
+    return ResultRecord(model=model, metric=metric, value=value, decoding=decoding, ci95=(value - 0.1, value + 0.1), higher_is_better=True)
 
 
 RECORDS = [

@@ -52,10 +52,7 @@ def test_rows_without_a_name_or_condition_are_those_around():
 
 def test_a_condition_chooses_between_two_channels():
     color = when("isValid(datum.r)", quantitative("r"), {"value": "#eeeeee"})
-    assert color == {
-        "condition": {"test": "isValid(datum.r)", "field": "r", "type": "quantitative"},
-        "value": "#eeeeee",
-    }
+    assert color == {"condition": {"test": "isValid(datum.r)", "field": "r", "type": "quantitative"}, "value": "#eeeeee"}
 
 
 def test_axes_have_a_margin():

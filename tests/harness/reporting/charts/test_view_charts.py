@@ -33,12 +33,7 @@ def test_every_kind_has_a_row_per_value(plot):
     view = ViewSpec(plot=plot, x="decoding.temperature", y="cider", by="model", title="A title", note="A note.")
     chart = view_chart(view, RECORDS)
     assert (chart.title, chart.caption, chart.group) == ("A title", "A note.", "views")
-    assert [(row["series"], row["y"]) for row in rows(chart)] == [
-        ("one", 1.5),
-        ("one", 1.7),
-        ("two", 2.5),
-        ("two", 2.7),
-    ]
+    assert [(row["series"], row["y"]) for row in rows(chart)] == [("one", 1.5), ("one", 1.7), ("two", 2.5), ("two", 2.7)]
 
 
 def test_intervals_are_bands_and_bars():
@@ -88,12 +83,7 @@ def test_a_view_without_values_is_left_out():
 
 def test_tables_and_texts_are_no_charts(captions_run):
     content = {**captions_run.provenance.content}
-    views = [
-        {"plot": "table"},
-        {"plot": "bar", "y": "rouge"},
-        {"plot": "texts"},
-        {"plot": "scatter", "x": "metric:rouge", "y": "bleu1"},
-    ]
+    views = [{"plot": "table"}, {"plot": "bar", "y": "rouge"}, {"plot": "texts"}, {"plot": "scatter", "x": "metric:rouge", "y": "bleu1"}]
     content["spec"] = {**content["spec"], "views": views}
     run = type(captions_run)(type(captions_run.provenance)(content), captions_run.records, captions_run.samples)
     assert [chart.id for chart in view_charts(run)] == ["view-2", "view-4"]

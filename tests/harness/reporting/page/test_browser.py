@@ -20,8 +20,7 @@ def open_tab(view, tab: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [("light", {**DESK, "color_scheme": "light"}), ("dark", {**DESK, "color_scheme": "dark"}), ("phone", PHONE)],
+    ("name", "options"), [("light", {**DESK, "color_scheme": "light"}), ("dark", {**DESK, "color_scheme": "dark"}), ("phone", PHONE)]
 )
 def test_every_part_is_accessible_and_fits(report, browse, violations, artefacts, name, options):
     with browse(report, **options) as view:
@@ -102,15 +101,7 @@ def test_examples_are_searched_sorted_and_browsed_by_keys(report, browse):
 
 def test_captions_with_markup_scripts_and_other_scripts_are_texts(project, finished, browse, violations):
     code = (project / "mine_parts.py").read_text()
-    texts = [
-        "<img src=x onerror=alert(1)>",
-        "</script><script>alert(2)</script>",
-        "שלום עולם",
-        "👩‍👩‍👧 dog",
-        "word " * 2000,
-        "",
-        "<!--",
-    ]
+    texts = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "שלום עולם", "👩‍👩‍👧 dog", "word " * 2000, "", "<!--"]
     (project / "mine_parts.py").write_text(code.replace("yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple("))
     file = page.write([finished("hostile")])
     dialogs: list[str] = []

@@ -29,16 +29,7 @@ def test_texts_of_runs_are_escaped_and_every_part_is_there(report, blocks):
     assert "words &amp; &lt;b&gt;more" in shown
     assert "published" in shown and "4.25" in shown and "a dog number 0" in shown
     data = blocks(text)
-    assert {
-        "g0-index",
-        "g0-refs-0",
-        "g0-caps-0-0",
-        "g0-score-0",
-        "g0-csv",
-        "charts",
-        "charts-library",
-        "licences",
-    } <= set(data)
+    assert {"g0-index", "g0-refs-0", "g0-caps-0-0", "g0-score-0", "g0-csv", "charts", "charts-library", "licences"} <= set(data)
     assert json.loads(data["charts"])["specs"]
     assert data["g0-csv"].decode().splitlines()[0].startswith("run,task,model")
 

@@ -31,13 +31,7 @@ def pictured(project: Path) -> str:
     (project / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     models = [{"human": {"held_out": 1}}]
     harness.evaluate(
-        {
-            "task": "t",
-            "dataset": {"reader": "jsonl", "path": "data.jsonl"},
-            "models": models,
-            "metrics": ["mine/length"],
-        },
-        output="r",
+        {"task": "t", "dataset": {"reader": "jsonl", "path": "data.jsonl"}, "models": models, "metrics": ["mine/length"]}, output="r"
     )
     return "r"
 

@@ -27,11 +27,7 @@ def test_rows_columns_and_scale(finished):
     matrix = matrix_of(group(finished()), Clusters())
     (column,) = matrix.columns
     assert (column.metric, column.question, column.higher_is_better, column.has_p) == ("length", OTHER, True, True)
-    assert [(row.model, row.role) for row in matrix.rows][1:] == [
-        ("two", ""),
-        ("people", "people"),
-        ("others", "floor"),
-    ]
+    assert [(row.model, row.role) for row in matrix.rows][1:] == [("two", ""), ("people", "people"), ("others", "floor")]
     assert (matrix.has_runs, matrix.has_decodings, matrix.has_p) == (False, False, True)
 
 
