@@ -18,7 +18,8 @@ from unittest import mock
 
 from harness import api
 from harness.analysis import paired_family
-from harness.analysis.compare import ComparedRun, compare_pairs, pairs
+from harness.analysis.compare import compare_pairs
+from harness.analysis.pairs import ComparedRun, pairs
 
 METRICS = (
     "bleu4", "rouge", "cider", "meteor", "caption-length", "novelty", "bleu1", "ciderd", "distinct", "vocabulary", "cnd", "nrr", "cr",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.analysis.compare import Pair
 from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.pairs import Pair
 from harness.stats.multiplicity import cluster_letters
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from harness.analysis.compare import DRAWS, Pair, compare_pairs, row_name
+from harness.analysis.compare import DRAWS, compare_pairs, row_name
 from harness.analysis.comparisons import Comparison, StoredComparisons
 from harness.analysis.paired_family import JACKKNIFED
+from harness.analysis.pairs import Pair
 from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.registry import current
 

@@ -26,7 +26,7 @@ from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
     from harness.analysis.clusters import DifferingExample, RankedSystem
-    from harness.analysis.compare import Pair
+    from harness.analysis.pairs import Pair
 
 MAX_PAIRS = 10
 """Number of pairs that are printed without ``--pairs``."""
@@ -97,7 +97,7 @@ def _identical(args: argparse.Namespace) -> int:
 
 def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
     """Return the pair of systems where there is one alone; raise :class:`HarnessError` for ``--examples`` of several pairs."""
-    from harness.analysis.compare import ComparedRun, pairs, pairs_against
+    from harness.analysis.pairs import ComparedRun, pairs, pairs_against
     from harness.errors import HarnessError
 
     if args.examples == 0:

@@ -22,7 +22,7 @@ from harness.cli.options import entry_module, json_alone, use_registry
 from harness.cli.parser import Parser
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
-NO_THREAD = "can't start new thread"
+NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 """Message of Python where the system refuses a thread."""
 
 VERBS = {
@@ -134,7 +134,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        if isinstance(error, RuntimeError) and str(error) == NO_THREAD:
+        if str(error).startswith(NO_THREAD):  # of Python, of pyarrow
             return _failure("the system has no memory for another thread, or allows none; raise the limits of this process")
         failure = _of_plugin(error)
         if failure is not None:

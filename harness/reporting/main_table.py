@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from harness.analysis.clusters import BOLD_NOTE, rankings
-from harness.analysis.compare import ComparedRun
 from harness.analysis.comparison_budget import BUDGET
 from harness.analysis.comparisons import LEVEL
+from harness.analysis.pairs import ComparedRun
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names

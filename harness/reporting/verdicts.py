@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.compare import DRAWS, ComparedRun, adjusted, compare_pairs, pairs_against
+from harness.analysis.compare import DRAWS, adjusted, compare_pairs
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
+from harness.analysis.pairs import ComparedRun, pairs_against
 from harness.errors import HarnessError
 from harness.reporting.captions import system_heads
 from harness.reporting.metric_labels import shown_names

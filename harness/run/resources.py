@@ -23,7 +23,7 @@ _LABEL_SECONDS = 5e-8
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ResourceEstimate:
     """Estimate of a run, within a factor of three for what the metrics declare; models are not part of it."""
 
     seconds: float
@@ -46,7 +46,7 @@ def check_plan(plan: Plan, examples: ExampleStore) -> None:
         raise HarnessError(f"{subject}, and {memory_text(free)} are free; fewer metrics, or more memory")
 
 
-def estimate(plan: Plan, examples: ExampleStore) -> Estimate:
+def estimate(plan: Plan, examples: ExampleStore) -> ResourceEstimate:
     """Return the estimate of a run on its examples; candidates are taken to be as long as the references."""
     n, m = _largest_sizes(plan, examples)
     count, systems = len(examples), len(plan.models) * len(plan.decodings) * len(plan.reference_counts)
@@ -58,7 +58,7 @@ def estimate(plan: Plan, examples: ExampleStore) -> Estimate:
         largest = max(largest, min(BATCH, count, 1 + MAX_BATCH_PAIRS // (n + m) ** 2) * cost.bytes + cost.fixed)
         corpus = max(corpus, cost.corpus)
     shard = BYTES_PER_TEXT * texts * min(count, grid_of(count, texts).size)
-    return Estimate(seconds, _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count)
+    return ResourceEstimate(seconds, _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count)
 
 
 def _largest_sizes(plan: Plan, examples: ExampleStore) -> tuple[int, int]:

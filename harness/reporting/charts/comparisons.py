@@ -7,9 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.analysis.compare import ComparedRun, Pair, adjusted
+from harness.analysis.compare import adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import Comparison
+from harness.analysis.pairs import ComparedRun, Pair
 from harness.reporting.metric_labels import shown_names
 from harness.run.finished import Run
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.analysis.clusters import BOLD_NOTE, RankedSystem, rankings
-from harness.analysis.compare import DRAWS, Pair, adjusted
+from harness.analysis.compare import DRAWS, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.pairs import Pair
 from harness.reporting.metric_labels import shown_names
 from harness.reporting.page.groups import Group
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import harness
 from harness.analysis.clusters import differing_most, rankings
-from harness.analysis.compare import ComparedRun, compare, pairs
+from harness.analysis.compare import compare
+from harness.analysis.pairs import ComparedRun, pairs
 from tests.support.comparisons import make_comparison
 
 SPEC = {

@@ -10,9 +10,10 @@ import pytest
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import ComparedRun, adjusted, compare, compare_pairs, pairs, pairs_against
+from harness.analysis.compare import adjusted, compare, compare_pairs
 from harness.analysis.comparisons import verdict
-from harness.errors import HarnessError, InputError
+from harness.analysis.pairs import ComparedRun, pairs
+from harness.errors import HarnessError
 from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.rundir import RunDir
 from tests.support.comparisons import make_comparison
@@ -23,10 +24,6 @@ SPEC = {
     "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
     "metrics": ["length"],
 }
-
-
-def opened(*paths):
-    return [ComparedRun.open(path) for path in paths]
 
 
 def test_models_of_one_run_are_compared_pair_by_pair(project):
@@ -60,23 +57,6 @@ def test_verdicts_follow_the_direction_and_the_level():
     assert verdict(0.0, 0.01, True) == "="
 
 
-def test_a_baseline_is_compared_with_the_others(project):
-    models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle"}}]
-    harness.evaluate({**SPEC, "models": models}, output="r")
-    rows = compare("r", baseline="long")
-    assert [(row.system_a, row.system_b) for row in rows] == [("short", "long"), ("middle", "long")]
-    with pytest.raises(HarnessError, match="no model 'lang'; did you mean 'long'"):
-        compare("r", baseline="lang")
-    with pytest.raises(HarnessError, match="systems of one run"):
-        compare("r", "r", baseline="long")
-
-
-def test_a_baseline_belongs_to_the_same_decoding(project):
-    harness.evaluate({**SPEC, "decoding": {"temperature": [0.5, 1.0]}}, output="r")
-    chosen = pairs_against(opened("r"), "short")
-    assert [(pair.a.model, pair.a.decoding_key == pair.b.decoding_key) for pair in chosen] == [("long", True)] * 2
-
-
 def test_runs_on_different_data_are_not_paired_by_chance(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
@@ -85,26 +65,6 @@ def test_runs_on_different_data_are_not_paired_by_chance(project):
     rows = compare("r", "s", force=True)
     assert len(rows) == 2
     assert "different data" in rows[0].forced[0]
-
-
-def test_two_runs_are_matched_by_model_or_chosen_by_name(project):
-    harness.evaluate(SPEC, output="r")
-    harness.evaluate(SPEC, output="s", seed=2)
-    assert [(p.a.model, p.b.model) for p in pairs(opened("r", "s"))] == [("short", "short"), ("long", "long")]
-    assert [(p.a.model, p.b.model) for p in pairs(opened("r::short", "s::long"))] == [("short", "long")]
-    with pytest.raises(HarnessError, match="has no model 'lang'; did you mean 'long'"):
-        compare("r::lang", "s")
-    with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
-        compare("nowhere", "r")
-
-
-def test_labels_of_both_runs_are_told_apart(project):
-    harness.evaluate(SPEC, output="r")
-    harness.evaluate(SPEC, output="s", seed=2)
-    rows = compare("r", "s")
-    assert (rows[0].system_a, rows[0].system_b) == ("r::short", "s::short")
-    assert {row.difference for row in rows} == {0.0}
-    assert {row.p_value for row in rows} == {1.0}
 
 
 def test_examples_that_one_system_lacks_are_left_out(project):
@@ -206,15 +166,6 @@ def test_runs_of_other_reference_counts_are_refused(project):
         compare("r", "s")
     (row,) = compare("r", "s", force=True)
     assert row.better == "sizes differ"
-
-
-def test_labels_have_the_decoding_where_the_run_has_several(project):
-    harness.evaluate({**SPEC, "references": 1}, output="r")
-    (row,) = compare("r")
-    assert (row.system_a, row.system_b) == ("short", "long")
-    harness.evaluate({**SPEC, "references": [1, 2]}, output="s")
-    labels = {row.system_a for row in compare("s")}
-    assert labels == {"short m=1", "short m=2", "long m=1"}
 
 
 def test_incomparable_numbers_do_not_count_among_the_tests():

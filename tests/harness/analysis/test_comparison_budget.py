@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import harness
-from harness.analysis.compare import ComparedRun, compare_pairs, pairs
+from harness.analysis.compare import compare_pairs
 from harness.analysis.comparison_budget import GENERAL, PER_EXAMPLE, PER_PRODUCT, PER_TEST, affordable, compare_affordable
+from harness.analysis.pairs import ComparedRun, pairs
 
 SPEC = {
     "task": "t",
