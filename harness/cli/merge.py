@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Join the parts and print the table of results; return 1 when examples failed."""
     from harness.reporting.console import print_run
+    from harness.run.execution import log_bugs
     from harness.run.merge import merge
-    from harness.rundir.rundir import log_bugs
 
     output = Path(args.output)
     with log_bugs(output):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.contracts import Values
+from harness.errors import BUG_LOG, HarnessError
 from harness.registry.hooks import Plugins
 from harness.run.executor import ExecutorOptions
 from harness.run.finished import Run
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
+from harness.rundir.format import LOG
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -120,3 +124,17 @@ def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], RayClust
         finally:
             if pending.exception() is None:
                 pending.result().close()
+
+
+@contextmanager
+def log_bugs(folder: Path | None) -> Generator[None]:
+    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
+    try:
+        yield
+    except (HarnessError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if folder is not None and folder.is_dir():
+            RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
+            setattr(error, BUG_LOG, str(folder / LOG))
+        raise

@@ -26,6 +26,8 @@ MANIFEST_SCHEMA = 1
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
 COMPARISONS = "comparisons.json"
 SHARDS = "shards.json"
+CHECKSUM = "checksum"
+"""Key of results.json and shards.json: SHA-256 of the other values."""
 ARTIFACT_FOLDERS = ("candidates", "scores")
 REPORT = "report.html"
 RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SHARDS, REPORT, COMMIT, PENDING)
@@ -83,6 +85,15 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file of a run directory, 64 hex digits."""
     with open_run_file(path) as file:
         return hashlib.file_digest(cast("Any", file), "sha256").hexdigest()
+
+
+def read_object(folder: RunFolder, name: str) -> JsonObject | None:
+    """Return the JSON object of a file of a run directory, None without a readable one."""
+    try:
+        content: object = parse_json(folder.read(name))
+    except (OSError, ValueError, InputError):
+        return None
+    return cast(JsonObject, content) if isinstance(content, dict) else None
 
 
 def read_json_object(path: Path) -> JsonObject:

@@ -11,20 +11,18 @@ import errno
 import json
 import logging
 import time
-import traceback
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Literal, cast
 
-from harness.errors import BUG_LOG, HarnessError, InputError
-from harness.files.json_text import parse_json
+from harness.errors import HarnessError, InputError
 from harness.files.readable import DAMAGED
 from harness.rundir.artifacts import ArtifactStore, content_digest
 from harness.rundir.format import (
     ARTIFACT_FOLDERS,
+    CHECKSUM,
     COMPARISONS,
     LOCK,
     LOG,
@@ -39,6 +37,7 @@ from harness.rundir.format import (
     file_digest,
     plain,
     read_json_object,
+    read_object,
     to_json,
 )
 from harness.rundir.lock import RunLock
@@ -47,6 +46,7 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
 from harness.rundir.samples import SampleTable
 from harness.rundir.shapes import Results, check_manifest, check_results
+from harness.rundir.shards import ShardFile
 
 _log = logging.getLogger(__name__)
 
@@ -55,8 +55,6 @@ ATTEMPTS = 20
 Mode = Literal["auto", "resume", "fresh", "extend"]
 SAMPLES_CHECKSUM = "samples_sha256"
 """Key of results.json: SHA-256 of samples.parquet."""
-CHECKSUM = "checksum"
-"""Key of results.json: SHA-256 of the other values."""
 
 
 class RunDir:
@@ -188,7 +186,7 @@ class RunDir:
 
     def _waits(self, manifest: Mapping[str, object]) -> bool:
         """Return True when the run of ``manifest`` was begun beside the one in the directory, and has not ended."""
-        return (self._read_object(f"{PENDING}/{MANIFEST}") or {}).get("digest") == manifest["digest"]
+        return (read_object(self.folder, f"{PENDING}/{MANIFEST}") or {}).get("digest") == manifest["digest"]
 
     @property
     def _waits_afresh(self) -> bool:
@@ -197,15 +195,7 @@ class RunDir:
 
     def held_manifest(self) -> JsonObject | None:
         """Return the manifest in the directory, None without a readable one."""
-        return self._read_object(MANIFEST)
-
-    def _read_object(self, name: str) -> JsonObject | None:
-        """Return the JSON object of a file, None without a readable one."""
-        try:
-            content: object = parse_json(self.folder.read(name))
-        except (OSError, ValueError, InputError):
-            return None
-        return cast(JsonObject, content) if isinstance(content, dict) else None
+        return read_object(self.folder, MANIFEST)
 
     def _read_stored_manifest(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
@@ -253,7 +243,7 @@ class RunDir:
             lost = [r.statistics for r in probe.records if r.statistics and not self.artifacts.is_whole(r.statistics)]
             if lost:
                 raise InputError(f"lacks the statistics {lost[0]}, or they are damaged", str(self.path))
-            if self.folder.has(SHARDS) and self._read_shards(SHARDS) is None:
+            if self.folder.has(SHARDS) and ShardFile(self.folder, SHARDS).read() is None:
                 raise InputError("is damaged", str(self.path / SHARDS))
         except (HarnessError, *DAMAGED) as error:
             _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
@@ -331,26 +321,18 @@ class RunDir:
 
         A run that replaces another one over as many ``examples`` has the shards of that one, whose statistics it may use.
         """
-        content = self._read_shards(self._shards) or (self._read_shards(SHARDS) if self._replaces and not self._inside else None)
+        earlier = ShardFile(self.folder, SHARDS).read() if self._replaces and not self._inside else None
+        content = self._shards.read() or earlier
         is_same = content is not None and (not self._replaces or content.get("examples") in (None, examples))
         return cast("int", content["size"]) if content is not None and is_same else None
 
     @property
-    def _shards(self) -> str:
-        return f"{PENDING}/{SHARDS}" if self._replaces else SHARDS
-
-    def _read_shards(self, name: str) -> JsonObject | None:
-        """Return the content of a file of shards, None without a whole one."""
-        content = self._read_object(name) or {}
-        checksum = content.pop(CHECKSUM, None)
-        size = content.get("size")
-        return content if checksum == content_digest(content) and isinstance(size, int) and size > 0 else None
+    def _shards(self) -> ShardFile:
+        return ShardFile(self.folder, f"{PENDING}/{SHARDS}" if self._replaces else SHARDS)
 
     def write_shards(self, size: int, **values: object) -> None:
         """Write the number of examples per shard, so that a resumed run has the same shards."""
-        content: JsonObject = {"size": size, **values}
-        if not content.items() <= (self._read_shards(self._shards) or {}).items():  # a finished part stays finished
-            self.folder.write(self._shards, to_json({**content, CHECKSUM: content_digest(content)}))
+        self._shards.write(size, **values)
 
     def take_parts(self, folders: Sequence[Path]) -> None:
         """Bring captions, statistics and logs of the parts of this run into the directory."""
@@ -405,20 +387,6 @@ class RunDir:
         line = json.dumps(plain({"time": round(time.time(), 3), "event": event, **values}), ensure_ascii=True)
         with self.folder.append(self._inside + LOG) as file:
             file.write(f"{line}\n".encode())
-
-
-@contextmanager
-def log_bugs(folder: Path | None) -> Generator[None]:
-    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
-    try:
-        yield
-    except (HarnessError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        if folder is not None and folder.is_dir():
-            RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
-            setattr(error, BUG_LOG, str(folder / LOG))
-        raise
 
 
 def _is_temporary(name: str) -> bool:
