@@ -109,7 +109,10 @@ class Bleu(SumMetric):
         return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return precisions of the orders 1 to n, brevity penalty and numbers of words of candidates and of closest references."""
+        """Return precisions of the orders 1 to n, brevity penalty and numbers of words of candidates and of closest references.
+
+        Without a match of some order the number is made of the toolkit's smoothing constants and of counts, which grow with the sets.
+        """
         sums = stats[:, 1:].sum(axis=0)
         matches, guesses, (length, closest) = sums[: self.n], sums[ORDERS : ORDERS + self.n], sums[-2:].tolist()
         return {
@@ -117,6 +120,7 @@ class Bleu(SumMetric):
             "brevity_penalty": math.exp(min(0.0, 1.0 - closest / length)) if length else float(not closest),
             "candidate_length": int(length),
             "reference_length": int(closest),
+            **({"depends_on": ["candidates", "references"]} if not matches.all() else {}),
         }
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:

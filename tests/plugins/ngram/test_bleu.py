@@ -115,4 +115,5 @@ def test_details_of_empty_texts_are_plain_numbers(batch_of):
     features, batch = batch_of([["", ""]], 1)
     metric = bleu.Bleu(n=1, tokenizer="none")
     details = metric.details(metric.stats(batch, features, None))
-    assert details == {"precisions": [0.0], "brevity_penalty": 1.0, "candidate_length": 0, "reference_length": 0}
+    sizes = {"depends_on": ["candidates", "references"]}
+    assert details == {"precisions": [0.0], "brevity_penalty": 1.0, "candidate_length": 0, "reference_length": 0, **sizes}
