@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.analysis.comparability import differences_of_runs, size_difference
-from harness.analysis.compare import compare_runs
+from harness.analysis.compare import compare
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.features import FeatureCache
@@ -80,14 +80,14 @@ def captions(tmp_path):
 def test_numbers_with_document_frequencies_of_other_examples_have_no_verdict(captions):
     spec = {**captions, "metrics": ["cider", "rouge"]}
     whole, part = harness.evaluate(spec), harness.evaluate({**spec, "limit": 3})
-    cider, rouge = compare_runs([whole, part])
+    cider, rouge = compare(whole, part)
     assert cider.better == "sizes differ" and cider.p_holm is None
     assert cider.note == "no verdict: document frequencies of all references of 4 and 3 examples (--equalise compares)"
     assert rouge.better == "=" and not rouge.note
     # On the common examples, with their frequencies, the same captions have the same number.
-    cider, rouge = compare_runs([whole, part], equalise=True)
+    cider, rouge = compare(whole, part, equalise=True)
     assert cider.better == "=" and cider.difference == 0 and cider.note.startswith("equalised")
-    again = compare_runs([whole, harness.evaluate({**spec, "seed": 3})])
+    again = compare(whole, harness.evaluate({**spec, "seed": 3}))
     assert [row.better for row in again] == ["=", "="]
 
 
@@ -98,7 +98,7 @@ def test_other_tables_of_document_frequencies_are_other_metrics(captions):
     ]
     for one, other in itertools.combinations(runs, 2):
         with pytest.raises(HarnessError, match=r"'cider' is cider-d\|df:.* in .* and cider-d\|df:.*: the numbers are of different metrics"):
-            compare_runs([one, other])
+            compare(one, other)
 
 
 def test_images_of_other_folders_are_not_compared(captions):

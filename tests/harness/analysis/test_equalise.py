@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.analysis.compare import compare_runs
+from harness.analysis.compare import compare
 from harness.analysis.equalise import equalised_tests
 from harness.contracts import CaptionSet
 from harness.registry import current, resolve
@@ -67,9 +67,9 @@ def test_the_same_captions_ten_times_are_never_better_by_any_metric(tmp_path):
     }
     run = harness.evaluate(spec)
     metrics = {entry.label: run.provenance.metric(entry.label) for entry in run.provenance.metrics}
-    for row in compare_runs([run], draws=200):
+    for row in compare(run, draws=200):
         depends = "candidates" in current().create("metrics", metrics[row.metric].name, metrics[row.metric].params).spec.depends_on
         assert row.better == ("sizes differ" if depends else "=" if row.p_value is not None else "not tested"), row
-    for row in compare_runs([run], draws=200, equalise=True):
+    for row in compare(run, draws=200, equalise=True):
         # Corpus BLEU has constants in its quotients, which ten times the words make smaller.
         assert row.better in ("=", "not tested") and abs(row.difference or 0) < 1e-9, row
