@@ -155,5 +155,5 @@ def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExam
     for item in examples:
         print(one_line(item.example))
         for name, score, texts in ((row.system_a, item.score_a, item.candidates_a), (row.system_b, item.score_b, item.candidates_b)):
-            print(f"  {name}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
+            print(f"  {one_line(name)}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
         print(f"  references  {' | '.join(map(one_line, item.references[:3]))}")

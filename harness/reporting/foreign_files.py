@@ -49,8 +49,12 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     return write_files((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
 
 
+MAX_NAME = 60
+"""Maximum number of characters of a file's name that come from the label of a system; file systems permit 255 bytes."""
+
+
 def _slug(text: str) -> str:
-    return re.sub(r"[^\w.+-]+", "_", text).strip("_") or "system"
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_")[:MAX_NAME] or "system"
 
 
 def _folders(systems: Sequence[System]) -> dict[str, System]:
