@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
+import resource
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import require
+from harness.errors import HarnessError, require
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.style import Layout, Name, config
 
+ADDRESSES = 72 << 30
+"""Bytes of address space that vl-convert needs to start."""
 VEGA_LITE = "6.4"
 """Version of Vega-Lite that draws the files, as vl-convert names it."""
 NO_URLS: list[str] = []
@@ -26,7 +29,20 @@ WEIGHTS = {"normal": "arimo-latin-400-normal.woff2", "bold": "arimo-latin-700-no
 
 
 def converter() -> Any:
-    """Return the module vl_convert; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
+    """Return the module vl_convert.
+
+    Raises
+    ------
+    MissingExtra
+        It is not installed.
+    HarnessError
+        The process may not reserve the addresses that its JavaScript engine asks for; that engine would end the process.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
+        raise HarnessError(
+            f"drawing charts reserves {ADDRESSES >> 30} GiB of addresses (not memory), and ulimit -v permits {limit >> 30} GiB"
+        )
     return require("vl_convert", needed_by="drawing charts", extra="figures")
 
 

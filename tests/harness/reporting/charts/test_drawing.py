@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import resource
 import zlib
 from xml.etree import ElementTree
 
 import pytest
 
-from harness.reporting.charts import SINGLE, charts_for
+from harness.errors import HarnessError
+from harness.reporting.charts import SINGLE, charts_for, drawing
 from harness.reporting.charts.drawing import FOLDER, WEIGHTS, fitted_svg, pdf, png, svg, width_of, with_font
 
 pytest.importorskip("vl_convert")
@@ -76,3 +78,9 @@ def test_the_files_are_those_that_the_readme_names():
     for name in WEIGHTS.values():
         assert f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}" in readme
     assert "SIL OPEN FONT LICENSE" in (FOLDER / "OFL.txt").read_text(encoding="utf-8")
+
+
+def test_a_limit_of_addresses_is_one_line(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10 << 30, resource.RLIM_INFINITY))
+    with pytest.raises(HarnessError, match="reserves 72 GiB of addresses .not memory., and ulimit -v permits 10 GiB"):
+        drawing.converter()
