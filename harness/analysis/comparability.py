@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from harness.contracts import Metric
 from harness.run.finished import Run
@@ -80,12 +81,12 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
     """
     if a is None or b is None:
         return ""
-    sizes_b = dict(b.compared_sizes)
-    return ", ".join(
-        f"{_text(counts)} and {_text(sizes_b[name])} {name}"
-        for name, counts in a.compared_sizes
-        if name in sizes_b and counts != sizes_b[name]
-    )
+    # BLEU without a match depends on sizes on which BLEU does not: its details say so.
+    names = {name: None for record in (a, b) for name, _ in record.compared_sizes}
+    names |= {str(name): None for record in (a, b) for name in cast("Sequence[str]", (record.details or {}).get("depends_on", ()))}
+    sizes_a, sizes_b = ([tuple((record.sizes or {}).get(name, ())) for name in names] for record in (a, b))
+    differing = [item for item in zip(names, sizes_a, sizes_b) if item[1] and item[2] and item[1] != item[2]]
+    return ", ".join(f"{_text(counts_a)} and {_text(counts_b)} {name}" for name, counts_a, counts_b in differing)
 
 
 def state_difference(one: Run, other: Run, metric: Metric) -> str:

@@ -182,8 +182,7 @@ class Details(Protocol):
     def details(self, stats: Any) -> dict[str, object]:
         """Return JSON-compatible values from the statistics of the defined examples.
 
-        With ``MetricSpec.details_of_undefined`` it gets those of undefined examples too, such as refusals of a judge. The value
-        ``depends_on`` takes the place of ``MetricSpec.depends_on`` for this number alone.
+        With ``MetricSpec.details_of_undefined`` it gets those of undefined examples too, such as refusals of a judge.
         """
         ...
 

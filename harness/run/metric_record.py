@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,6 @@ def number_fields(
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
-    details = plan.details(rows) if len(rows) else None
     fields = {
         **metric_fields(plan),
         "metric": plan.label,
@@ -61,9 +60,9 @@ def number_fields(
         "interval_note": interval.note or None,
         "n": int(defined.sum()),
         "skipped": int((~defined).sum()),
-        "depends_on": _unusual_sizes(plan.metric.spec, details),
+        "depends_on": _unusual_sizes(plan.metric.spec),
         "seconds": round(scored.seconds, 4),
-        "details": details,
+        "details": plan.details(rows) if len(rows) else None,
     }
     if significance is None or significance.method == "none":
         return fields
@@ -78,7 +77,7 @@ def number_fields(
     }
 
 
-def _unusual_sizes(spec: MetricSpec, details: Mapping[str, object] | None) -> Sequence[str] | None:
-    """Return the set sizes on which a number depends; None for those of the level of its metric."""
-    sizes = sorted(cast("Sequence[str]", (details or {}).get("depends_on") or spec.depends_on or ()))
+def _unusual_sizes(spec: MetricSpec) -> Sequence[str] | None:
+    """Return the set sizes on which a metric depends; None for those of its level."""
+    sizes = sorted(spec.depends_on or ())
     return None if sizes == sizes_of_level(spec.level) else sizes

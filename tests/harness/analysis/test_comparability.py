@@ -130,3 +130,13 @@ def test_every_built_in_metric_declares_the_state_that_it_fits():
             assert metric.spec.held_fixed.endswith(" held fixed"), name
             fitted += 1
     assert fitted >= 6
+
+
+def test_bleu_without_a_match_depends_on_the_sizes_of_the_sets():
+    def record(n: int, **details: object) -> ResultRecord:
+        return ResultRecord(model="a", metric="bleu4", sizes={"candidates": [n], "references": [1]}, details=details)
+
+    sizes = {"depends_on": ["candidates", "references"]}
+    assert size_difference(record(1), record(10)) == ""
+    assert size_difference(record(1, **sizes), record(10)) == size_difference(record(1), record(10, **sizes)) == "1 and 10 candidates"
+    assert size_difference(record(1, **sizes), record(1)) == ""

@@ -28,11 +28,6 @@ def test_set_sizes_are_named_where_they_are_not_those_of_the_level():
     assert fields("self-bleu")["depends_on"] == expected
 
 
-def test_bleu_without_a_match_depends_on_the_sizes_of_the_sets():
-    assert fields("bleu4")["depends_on"] == ["candidates", "references"], "three words have no 4-gram"
-    assert fields("bleu2")["depends_on"] is None
-
-
 @pytest.mark.parametrize(("aggregate", "key"), [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")])
 def test_the_p_value_is_the_combination_that_was_chosen(aggregate, key):
     significance = SignificanceSpec(method="exact", aggregate=aggregate)
