@@ -19,6 +19,7 @@ def test_a_fault_changes_the_sources_and_leaves_a_program(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.get("quick")])
 def test_a_planted_fault_is_found(name):
-    assert find(FAULTS[name], minutes=6.0, seed=1, workers=2), FAULTS[name]["why"]
+    """The faults that the adversary finds within a minute; ``python -m tools.soak.planted`` looks for all."""
+    assert find(FAULTS[name], minutes=3.0, seed=1, workers=2), FAULTS[name]["why"]
