@@ -127,7 +127,7 @@ def test_images_through_open_clip(folder, tmp_path):
     name = "ViT-S-32-alt"
     torch.save(open_clip.create_model(name).state_dict(), tmp_path / "clip.pt")
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)).save(tmp_path / "a.png")
-    (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
+    (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 no image")
     images = ClipImages(model=name, weights=tmp_path / "clip.pt", images=tmp_path)
     whole, broken, missing = images.encode([Example(i, ("r",), i) for i in ("a.png", "broken.jpg", "gone.png")])
     assert whole.ndim == 1

@@ -71,7 +71,8 @@ def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkey
     sent = len(server.requests)
     meter.released.set()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    assert len(server.requests) - sent <= EXAMPLES - kept
+    # A kill may fall between the answer's row in the directory and its copy for other runs.
+    assert len(server.requests) - sent <= EXAMPLES - kept + (shared == "servers")
     assert len(server.requests) <= EXAMPLES + CONCURRENCY
     monkeypatch.setenv("HARNESS_ANSWERS", "none")
     resumed, whole = (harness.evaluate(str(tmp_path / "spec.yaml"), output=output) for output in (folder, tmp_path / "whole"))

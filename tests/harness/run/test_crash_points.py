@@ -94,11 +94,12 @@ def digest(folder: str) -> str:
     return json.loads(Path(folder, "manifest.json").read_text())["digest"]
 
 
-def test_a_lost_manifest_does_not_bring_old_scores_back(project):
+def test_a_directory_without_a_manifest_is_refused_and_stays_as_it_is(project):
     harness.evaluate("spec.yaml", output="out")
     (project / "out/manifest.json").unlink()
-    (project / "out/results.json").unlink()
+    before = {file: file.read_bytes() for file in (project / "out").rglob("*") if file.is_file()}
     change_references(project)
-    harness.evaluate("spec.yaml", output="new")
-    assert evaluate()
-    assert values(Path("out")) == values(Path("new"))
+    for mode in ("auto", "fresh"):
+        with pytest.raises(InputError, match="out: is not empty and is no run directory; give another --output"):
+            harness.evaluate("spec.yaml", output="out", mode=mode)
+    assert {file: file.read_bytes() for file in (project / "out").rglob("*") if file.is_file()} == before

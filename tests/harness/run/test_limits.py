@@ -9,6 +9,7 @@ from harness.contracts import Cost, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run import limits
 from harness.run.limits import check_example, duration_text, memory_text
+from harness.run.metric_plan import MetricPlan
 from harness.run.text_scores import BoundMetric
 
 
@@ -51,7 +52,7 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch):
 
 def test_lists_of_texts_are_checked_before_they_are_scored():
     with pytest.raises(HarnessError, match="cubic of 1 \\+ 1 captions of up to 200 words takes"):
-        BoundMetric("cubic", Cubic(), None)([["a dog"], ["word " * 199 + "word"]], [["a"], ["b"]])
+        BoundMetric(MetricPlan("cubic", "cubic", {}, Cubic()), None)([["a dog"], ["word " * 199 + "word"]], [["a"], ["b"]])
 
 
 @pytest.mark.parametrize("name", ["ter", "trm(meteor)"])
