@@ -6,13 +6,7 @@ import pytest
 
 import harness
 from harness.errors import HarnessError, InputError
-
-SPEC = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
-    "metrics": ["length"],
-}
+from tests.support.comparisons import SPEC
 
 
 @pytest.fixture

@@ -6,6 +6,14 @@ from typing import Any
 
 from harness.analysis.comparisons import Comparison
 
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words"},
+    "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
+    "metrics": ["length"],
+}
+"""Spec of a run of two systems, whose captions are echoes of references."""
+
 
 def make_comparison(**fields: Any) -> Comparison:
     """Return the comparison of systems ``a`` and ``b`` by the metric ``x``; other fields are empty or 0 unless given."""

@@ -16,14 +16,7 @@ from harness.analysis.pairs import ComparedRun, pairs
 from harness.errors import HarnessError
 from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.rundir import RunDir
-from tests.support.comparisons import make_comparison
-
-SPEC = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
-    "metrics": ["length"],
-}
+from tests.support.comparisons import SPEC, make_comparison
 
 
 def test_models_of_one_run_are_compared_pair_by_pair(project):

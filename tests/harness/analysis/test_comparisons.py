@@ -10,7 +10,7 @@ import harness
 from harness.analysis.compare import compare
 from harness.analysis.comparisons import Comparisons, StoredComparisons
 from harness.run.finished import Run
-from tests.support.comparisons import make_comparison
+from tests.support.comparisons import SPEC, make_comparison
 
 
 def row(metric, better):
@@ -31,14 +31,6 @@ def test_the_file_has_the_fields_that_are_known():
     compared = make_comparison(better="A", p_holm=0.01, p_bh=0.01, forced=("data",)).to_dict()
     assert list(compared)[-4:] == ["forced", "p_holm", "p_bh", "better"]
     assert compared["forced"] == ["data"]
-
-
-SPEC = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
-    "metrics": ["length"],
-}
 
 
 @pytest.fixture

@@ -8,13 +8,7 @@ import harness
 from harness.analysis.compare import compare
 from harness.analysis.pairs import ComparedRun, pairs, pairs_against
 from harness.errors import HarnessError, InputError
-
-SPEC = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}],
-    "metrics": ["length"],
-}
+from tests.support.comparisons import SPEC
 
 
 def opened(*paths):
