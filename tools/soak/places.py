@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,10 +121,49 @@ def tear(run: Path, how: str, share: int) -> str:
         data = data[:at] + bytes([data[at] ^ (1 << share % 8)]) + data[at + 1 :] if how == "flipped" else data[:at] + bytes(len(data) - at)
     else:
         data = data[: len(data) // 2] if how == "half" else b""
-    beside = path.with_name(".torn")
-    beside.write_bytes(data)  # a new file: the damaged one may have hard links
-    beside.rename(path)
+    _replace(path, data)
     return str(path.relative_to(run))
+
+
+def alter(path: Path, share: int) -> None:
+    """Replace a letter or digit of a file by another of its kind, so that it stays a text of the same form."""
+    data = path.read_bytes()
+    places = [at for at, byte in enumerate(data) if byte < 128 and chr(byte).isalnum()]
+    if places:
+        at = places[share * 7919 % len(places)]
+        first, count = next((ord(kind), 10 if kind == "0" else 26) for kind in "aA0" if data[at] >= ord(kind))
+        other = first + (data[at] - first + 1 + share % (count - 1)) % count
+        _replace(path, data[:at] + bytes([other]) + data[at + 1 :])
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put a new file in place of one that may have hard links."""
+    beside = path.with_name(".torn")
+    beside.write_bytes(data)
+    beside.rename(path)
+
+
+# --------------------------------------------------------------------------- linked
+def link_files(run: Path, outside: Path) -> list[tuple[Path, Path]]:
+    """Move every file of a run directory elsewhere, with a symbolic link in its place, and return links and files."""
+    shutil.rmtree(outside, ignore_errors=True)
+    links: list[tuple[Path, Path]] = []
+    for path in sorted(run.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.name != ".lock":
+            copy = outside / path.relative_to(run)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(copy)
+            path.symlink_to(copy)
+            links.append((path, copy))
+    return links
+
+
+def unlink_files(links: Iterable[tuple[Path, Path]]) -> None:
+    """Put the files back where their links still are; a command may have replaced or removed them."""
+    for path, copy in links:
+        if path.is_symlink():
+            path.unlink()
+            copy.rename(path)
 
 
 # --------------------------------------------------------------------------- foreign, outside

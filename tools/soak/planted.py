@@ -43,14 +43,14 @@ def plant(fault: dict[str, Any], tree: Path) -> None:
         path.write_text(text.replace(change["old"], change["new"]), encoding="utf-8")
 
 
-def find(fault: dict[str, Any], minutes: float, seed: int, workers: int) -> str:
-    """Let the adversary look for a planted fault and return the problem that it finds; empty when it finds none."""
+def find(fault: dict[str, Any], minutes: float, seed: int, workers: int, aimed: bool = False) -> str:
+    """Let the adversary look for a planted fault, ``aimed`` by its rules alone, and return the problem that it finds; empty for none."""
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
         tree = Path(folder)
         plant(fault, tree)
         paths = os.pathsep.join(str(tree / name) for name in ("", *COPIED[2:]))
         command = [sys.executable, "-m", "tools.soak.run", "--until", ",".join(fault["kinds"]), "--minutes", str(minutes)]
-        command += ["--seed", str(seed), "--workers", str(workers)]
+        command += ["--seed", str(seed), "--workers", str(workers), *(["--rules", ",".join(fault["rules"])] if aimed else [])]
         environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     problems = [line for line in done.stdout.splitlines() if line.startswith("seed ") and ": " in line]
@@ -64,6 +64,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(FAULTS)} (default: all)")
     parser.add_argument("--minutes", type=float, default=5.0, help="time for one fault")
+    parser.add_argument("--aimed", action="store_true", help="histories of the rules alone by which the fault is to be found")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
@@ -72,7 +73,7 @@ def main() -> int:
         parser.error(f"no fault is called {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
     for name in names:
         began = time.monotonic()
-        problem = find(FAULTS[name], args.minutes, args.seed, args.workers)
+        problem = find(FAULTS[name], args.minutes, args.seed, args.workers, args.aimed)
         missed += not problem
         print(f"{name:<28} {time.monotonic() - began:5.0f} s  {problem[:160] or 'NOT FOUND'}", flush=True)
     print(f"{len(names) - missed} of {len(names)} planted faults found")

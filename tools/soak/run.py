@@ -35,7 +35,7 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
     """Run the histories of one seed after another until the time is over; return the counts and the failures."""
     preload()
     from hypothesis import HealthCheck, Phase, seed, settings
-    from hypothesis.stateful import run_state_machine_as_test
+    from hypothesis.stateful import RULE_MARKER, run_state_machine_as_test
 
     from tools.soak.machine import Adversary
     from tools.soak.workshop import Workshop
@@ -64,6 +64,9 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
                 class Histories(Adversary):
                     pass
 
+                for name in _rules(Adversary, RULE_MARKER) if args.rules else ():
+                    if name not in args.rules.split(","):
+                        setattr(Histories, name, None)
                 Histories.shop, shop.failure, shop.shrinks = shop, None, args.shrink
                 try:
                     run_state_machine_as_test(seed(number)(Histories), settings=options)
@@ -81,6 +84,11 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
         finally:
             shop.close()
     return {"tally": dict(shop.tally), "failures": failures}
+
+
+def _rules(machine: type, marker: str) -> list[str]:
+    """Return the names of the rules of a state machine."""
+    return [name for name in dir(machine) if hasattr(getattr(machine, name), marker)]
 
 
 def _describe(number: int, failure: tuple[Exception, list[str]]) -> str:
@@ -115,6 +123,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=0, help=f"seeds per worker, of {PER_SEED} histories each, in place of a time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_007)
     parser.add_argument("--until", default="", metavar="KINDS", help="end at the first problem of these kinds: lost,wrong")
+    parser.add_argument("--rules", default="", metavar="NAMES", help="histories of these rules of machine.py alone: committing,altered")
     parser.add_argument("--shrink", action="store_true", help="look for the shortest history that fails (minutes)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)

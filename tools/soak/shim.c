@@ -1,8 +1,9 @@
 /* A preloaded library that disturbs one process at its k-th call that changes the file system below a folder.
  *
  * LD_PRELOAD puts these functions before those of the C library, so that they also see the writes of Arrow, SQLite and other code
- * below Python. adversary_arm() chooses the folder, the fault and the call; until then every call passes. The page behind `shared`
- * belongs to the parent too: it reads the number of calls there, and the call that the fault struck.
+ * below Python. adversary_arm() chooses the folder, the fault and the call; until then every call passes. With a mark, the call is counted
+ * from the first rename to a file of that name. The page behind `shared` belongs to the parent too: it reads the number of calls there,
+ * and the call that the fault struck.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,14 +33,17 @@ static char folder[PATH_MAX];
 static size_t folder_length;
 static int fault;
 static long strike_at;
+static char mark[64];
+static long marked = -1;
 
 #define REAL(type, name, ...) \
     static type (*real)(__VA_ARGS__); \
     if (!real) real = (type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
-void adversary_arm(const char *below, int kind, long at, void *shared) {
+void adversary_arm(const char *below, int kind, long at, const char *after, void *shared) {
     strncpy(folder, below, sizeof folder - 1);
     folder_length = strlen(folder);
+    strncpy(mark, after, sizeof mark - 1);
     fault = kind;
     strike_at = at;
     page = shared;
@@ -83,10 +87,18 @@ static void die(void) {
     for (;;) pause();
 }
 
+/* The number of a call from the mark on; before it a negative one. */
+static long since_mark(long number, const char *name, const char *path) {
+    if (!mark[0]) return number;
+    const char *last = strrchr(path, '/');
+    if (marked < 0 && !strcmp(name, "rename") && last && !strcmp(last + 1, mark)) marked = number;
+    return marked < 0 ? -1 : number - marked;
+}
+
 static enum next count(const char *name, const char *path, int needs_space) {
     if (!page || !is_below(path)) return PASS;
     int saved = errno;
-    long number = __atomic_fetch_add(&page->calls, 1, __ATOMIC_SEQ_CST);
+    long number = since_mark(__atomic_fetch_add(&page->calls, 1, __ATOMIC_SEQ_CST), name, path);
     enum next next = PASS;
     int refuses = fault == FULL || fault == READ_ONLY;
     int refused = refuses && number >= strike_at && (needs_space || fault == READ_ONLY);

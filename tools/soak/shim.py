@@ -26,9 +26,12 @@ class Fault:
 
     kind: str = "none"
     at: int = -1
+    mark: str = ""
+    """Name of a file; calls are counted from the first rename to it on. Empty: all calls are counted."""
 
     def __str__(self) -> str:
-        return self.kind if self.kind == "none" else f"{self.kind} at call {self.at}"
+        since = f" from {self.mark} on" if self.mark else ""
+        return self.kind if self.kind == "none" else f"{self.kind} at call {self.at}{since}"
 
 
 class SharedPage:
@@ -87,6 +90,7 @@ def preload() -> None:
 def arm(below: Path, fault: Fault, page: SharedPage) -> None:
     """Count the calls of this process that change files below a folder, and let the fault strike."""
     library = ctypes.CDLL(str(build()))
-    library.adversary_arm.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_void_p]
+    library.adversary_arm.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_char_p, ctypes.c_void_p]
     library.adversary_arm.restype = None
-    library.adversary_arm(os.fsencode(below), KINDS.index(fault.kind) if fault.kind in KINDS else 0, fault.at, page.address)
+    number = KINDS.index(fault.kind) if fault.kind in KINDS else 0
+    library.adversary_arm(os.fsencode(below), number, fault.at, fault.mark.encode(), page.address)

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tools.soak.places import FOREIGN, PLANTS, TEARS, Plant, changes_of, snapshot, tear, write_foreign
+from tools.soak.places import FOREIGN, PLANTS, TEARS, Plant, alter, changes_of, link_files, snapshot, tear, unlink_files, write_foreign
 
 
 @pytest.fixture
@@ -53,6 +53,27 @@ def test_a_torn_file_differs_and_its_hard_link_does_not(run, how):
     kept = list(run.parent.glob("kept-*"))
     assert len(kept) == 2
     assert all(path.read_bytes() == bytes(range(1, 100)) for path in kept)
+
+
+@pytest.mark.parametrize("share", [0, 10, 333, 999])
+def test_one_letter_or_digit_is_altered(tmp_path, share):
+    path, text = tmp_path / "a", b'{"Name": 19.5, "\xc3\xa4": "z"}'
+    path.write_bytes(text)
+    alter(path, share)
+    (at,) = [k for k, pair in enumerate(zip(path.read_bytes(), text, strict=True)) if pair[0] != pair[1]]
+    old, new = (chr(data[at]) for data in (text, path.read_bytes()))
+    assert (old.isdigit(), old.isupper(), old.islower()) == (new.isdigit(), new.isupper(), new.islower()) and old.isalnum()
+
+
+def test_files_become_links_and_files_again(run):
+    before = snapshot(run)
+    links = link_files(run, run.parent / "outside" / "linked")
+    assert {path.name for path, _ in links} == {"manifest.json", "results.json", "a.npz"}
+    assert all(path.is_symlink() and path.read_bytes() == bytes(range(1, 100)) for path, _ in links)
+    (run / "manifest.json").unlink()
+    (run / "manifest.json").write_text("a command replaced it")
+    unlink_files(links)
+    assert changes_of(before, snapshot(run)) == "manifest.json"
 
 
 def test_a_manifest_is_cut_off_and_never_altered(run):

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis.stateful import RULE_MARKER
 
+from tools.soak.machine import Adversary
 from tools.soak.planted import FAULTS, find, plant
+from tools.soak.run import _rules
+
+QUICK = [name for name, fault in FAULTS.items() if fault.get("quick")]
 
 
 def test_at_least_ten_faults_are_listed():
@@ -18,8 +23,17 @@ def test_a_fault_changes_the_sources_and_leaves_a_program(name, tmp_path):
         compile((tmp_path / change["file"]).read_text(), change["file"], "exec")
 
 
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_names_rules_of_the_adversary(name):
+    assert FAULTS[name]["rules"] and set(FAULTS[name]["rules"]) <= set(_rules(Adversary, RULE_MARKER))
+
+
+def test_most_faults_are_sought_by_a_test():
+    assert len(QUICK) >= 10
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.get("quick")])
+@pytest.mark.parametrize("name", QUICK)
 def test_a_planted_fault_is_found(name):
-    """The faults that the adversary finds within a minute; ``python -m tools.soak.planted`` looks for all."""
-    assert find(FAULTS[name], minutes=3.0, seed=1, workers=2), FAULTS[name]["why"]
+    """By histories of the rules that are to find it; ``python -m tools.soak.planted`` looks for all faults by all rules."""
+    assert find(FAULTS[name], minutes=3.0, seed=1, workers=2, aimed=True), FAULTS[name]["why"]

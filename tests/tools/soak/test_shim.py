@@ -20,7 +20,7 @@ import json, os, sys
 from pathlib import Path
 from tools.soak.shim import Fault, SharedPage, arm
 
-below, kind, at, task = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+below, kind, at, task, mark = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
 page = SharedPage()
 child = os.fork()
 if child == 0:
@@ -29,7 +29,7 @@ if child == 0:
     if task == "parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq
-    arm(below, Fault(kind, at), page)
+    arm(below, Fault(kind, at, mark), page)
     try:
         if task == "parquet":
             pq.write_table(pa.table({"a": [1, 2]}), "t.parquet")
@@ -55,12 +55,12 @@ print(json.dumps([end, page.calls, page.struck]))
 """
 
 
-def strike(folder: Path, kind: str = "none", at: int = -1, task: str = "calls") -> tuple[object, int, str]:
+def strike(folder: Path, kind: str = "none", at: int = -1, task: str = "calls", mark: str = "") -> tuple[object, int, str]:
     """Return how the child of the program ended, its number of calls and the call that was struck."""
     below = folder / "below"
     below.mkdir(exist_ok=True)
     environment = {**os.environ, "LD_PRELOAD": str(build()), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", PROGRAM, str(below), kind, str(at), task]
+    command = [sys.executable, "-c", PROGRAM, str(below), kind, str(at), task, mark]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     end, calls, struck = json.loads(done.stdout)
     return end, calls, struck.replace(str(below), "")
@@ -87,6 +87,11 @@ def test_calls_below_the_folder_are_counted_and_others_are_not(tmp_path):
 def test_a_kill_leaves_what_the_calls_before_it_did(tmp_path, kind, at, struck, files):
     assert strike(tmp_path, kind, at) == (-signal.SIGKILL, at + 1, struck)
     assert [(path.name, path.read_bytes()) for path in sorted((tmp_path / "below").iterdir()) if path.is_file()] == files
+
+
+@pytest.mark.parametrize(("at", "struck"), [(0, "rename /b"), (1, "mkdir /c"), (2, "unlink /b"), (3, "")])
+def test_calls_are_counted_from_a_rename_on(tmp_path, at, struck):
+    assert strike(tmp_path, "kill-before", at, mark="b")[2] == struck
 
 
 def test_a_full_disk_refuses_what_needs_space_and_a_read_only_one_everything(tmp_path):
