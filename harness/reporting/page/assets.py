@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
-STYLES = ("base.css", "matrix.css", "examples.css")
+STYLES = ("base.css", "matrix.css", "pair.css", "examples.css")
 SCRIPTS = (
-    "start.js", "data.js", "matrix.js", "charts.js", "scores.js", "examples.js", "list.js", "detail.js", "main.js",
+    "start.js", "address.js", "data.js", "matrix.js", "charts.js", "words.js", "filter.js", "scores.js", "pictures.js", "pair.js",
+    "examples.js", "list.js", "detail.js", "keys.js", "print.js", "main.js",
 )  # fmt: skip
 """Scripts of the page, in their order; they share one scope."""
 HEAD_SCRIPT = 'document.documentElement.classList.add("js");'
@@ -52,10 +53,14 @@ def style() -> str:
 @cache
 def script() -> str:
     """Return the script of the page: the library of tables and the scripts of the package in one function."""
+    return _inline((HERE / "vendor" / "tables.js").read_text(encoding="utf-8")) + "\n" + script_of(SCRIPTS)
+
+
+def script_of(names: Sequence[str]) -> str:
+    """Return scripts of the package in one function."""
     # One function around all scripts keeps their names out of the page, where a plugin's section may have elements with such ids.
-    sources = [(HERE / "vendor" / "tables.js").read_text(encoding="utf-8"), '(() => {\n"use strict";']
-    sources += [(HERE / "assets" / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return _inline("\n".join([*sources, "})();"]))
+    sources = [(HERE / "assets" / name).read_text(encoding="utf-8") for name in names]
+    return _inline("\n".join(['(() => {\n"use strict";', *sources, "})();"]))
 
 
 @cache
@@ -70,13 +75,15 @@ def licences() -> str:
     return (HERE / "vendor" / "LICENSES.txt").read_text(encoding="utf-8")
 
 
-def policy(scripts: Sequence[str]) -> str:
+def policy(scripts: Sequence[str], connect: str = "") -> str:
     """Return the content security policy of the page: it loads nothing, and runs these scripts alone.
 
     Parameters
     ----------
     scripts : sequence of str
         Texts of the inline scripts.
+    connect : str
+        What scripts may fetch; default: nothing.
 
     References
     ----------
@@ -85,7 +92,7 @@ def policy(scripts: Sequence[str]) -> str:
     sources = " ".join(f"'sha256-{_sha256(text)}'" for text in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"base-uri 'none'; form-action 'none'{connect and f'; connect-src {connect}'}"
     )
 
 

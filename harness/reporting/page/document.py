@@ -13,7 +13,7 @@ from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
+from harness.reporting.charts import PAGE, PHONE, WIDE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
@@ -41,6 +41,10 @@ from harness.rundir.records import decoding_text
 TEMPLATES = Path(__file__).parent / "templates"
 TABLE_VIEWS = ("table", "verdicts", "texts")
 """Kinds of views that are tables of the overview; the others are charts."""
+OTHER_LAYOUTS = {"phone": PHONE, "wide": WIDE}
+"""Layouts of charts for windows that are narrower or wider than usual; the names are those of charts.js."""
+ON_REQUEST = ("scores", "p-values", "metrics")
+"""Groups of charts that the page draws when they are asked for."""
 STATIC_EXAMPLES = 6
 """Number of examples that the page shows without script."""
 
@@ -99,7 +103,8 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
         title=options.title or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)), groups=group_values,
-        charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks, absent=options.absent,
+        charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), on_request=ON_REQUEST,
+        blocks=blocks, absent=options.absent,
         league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
         style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
         policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
@@ -127,19 +132,22 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
 
 
 def _charts(charts: Sequence[Chart]) -> dict[str, object]:
-    """Return specifications and styles of the charts for the script: those of narrow screens without the data of the others."""
-    # A chart is laid out twice, for wide and for narrow screens, because Vega-Lite cannot wrap its panels to the width of the window.
-    # The rows of data are most of a specification and the same in both: the narrow one goes without them.
-    narrow: dict[str, Values] = {}
+    """Return specifications and styles of the charts for the script."""
+    # A chart is laid out for three widths of windows, because Vega-Lite cannot wrap its panels to the width of the window.
+    # The rows of data are most of a specification and the same in all: the others go without them.
+    layouts: dict[str, dict[str, Values]] = {name: {} for name in OTHER_LAYOUTS}
     for chart in charts:
-        spec = chart.build(PHONE)
-        same = spec.get("datasets") == chart.spec.get("datasets")
-        narrow[chart.id] = {name: value for name, value in spec.items() if name != "datasets" or not same}
+        for name, layout in OTHER_LAYOUTS.items():
+            spec = chart.build(layout)
+            same = spec.get("datasets") == chart.spec.get("datasets")
+            layouts[name][chart.id] = {key: value for key, value in spec.items() if key != "datasets" or not same}
     return {
         "specs": {chart.id: chart.spec for chart in charts},
-        "narrow": narrow,
+        "layouts": layouts,
         "styles": {
-            f"{theme}{suffix}": config(theme, layout) for theme in ("light", "dark") for suffix, layout in (("", PAGE), ("-narrow", PHONE))
+            f"{theme}-{name}": config(theme, layout)
+            for theme in ("light", "dark")
+            for name, layout in {"page": PAGE, **OTHER_LAYOUTS}.items()
         },
     }
 
@@ -155,6 +163,8 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
     data = next(filter(None, map(examples_of, group.runs)), [])
     pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
     explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
+    if examples.ids and not sets:
+        blocks.append(clusters.pair_block(group, name))
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
     tables = [(set_table(judged), pairwise_table(judged)) for judged in sets]
     numbers = tables[0][0].data if tables else table_rows(group)

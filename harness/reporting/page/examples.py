@@ -7,6 +7,7 @@ order), ``g-score-M`` and ``g-p-M`` (numbers of metric M: float32, systems by ex
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -55,6 +56,7 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         return ExampleBlocks((), 0)
     row_of = {example: k for k, example in enumerate(ids)}
     metrics = [m for m in group.metrics if any(m in system.table.metrics for system in systems)]
+    metrics.sort(key=lambda metric: not _is_mean(group, metric))
     names = shown_names(record for _, record in group.records)
     directions = {record.metric: record.higher_is_better for _, record in group.records}
     tested = [m for m in metrics if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)]
@@ -63,7 +65,7 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         "total": len(all_ids),
         "part": PART,
         "systems": [_entry(group, number) for number in range(len(systems))],
-        "metrics": [{"name": names[m], "higher": directions.get(m), "p": m in tested} for m in metrics],
+        "metrics": [{"label": m, "name": names[m], "higher": directions.get(m), "p": m in tested} for m in metrics],
     }
     blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):
@@ -82,6 +84,18 @@ def _entry(group: Group, number: int) -> dict[str, object]:
         "run": side.name if group.several_runs else "",
         "decoding": decoding_text(system.decoding),
     }
+
+
+def _is_mean(group: Group, metric: str) -> bool:
+    """Return True for a metric whose numbers are the means of its scores: BLEU of a corpus, for one, is no mean of BLEU of sentences."""
+    for side, system in group.systems:
+        record = side.record(system, metric)
+        if record is not None and metric in system.table.metrics:
+            scores = system.scores(metric)
+            defined = scores[np.isfinite(scores)]
+            if not defined.size or not math.isclose(defined.mean(), record.value, rel_tol=1e-4, abs_tol=1e-9):
+                return False
+    return True
 
 
 def _numbers(name: str, column: str, systems: Sequence[System], row_of: dict[str, int]) -> DataBlock:

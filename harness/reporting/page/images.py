@@ -30,7 +30,7 @@ class Thumbnails:
     data: dict[str, str] = field(default_factory=dict[str, str])
     """Example id -> data URL."""
     links: dict[str, str] = field(default_factory=dict[str, str])
-    """Example id -> file URL, for images that are not embedded."""
+    """Example id -> file URL."""
     note: str = ""
     """Remark on images that are not embedded."""
 
@@ -63,8 +63,8 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
     if importlib.util.find_spec("PIL") is None:
         return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
     data = _embed_images(present, budget)
-    links = {example: file.resolve().as_uri() for example, file in present.items() if example not in data}
-    return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(links)))
+    links = {example: file.resolve().as_uri() for example, file in present.items()}
+    return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(present) - len(data)))
 
 
 def _note(total: int, missing: int, embedded: int, linked: int) -> str:

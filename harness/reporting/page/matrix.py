@@ -53,6 +53,11 @@ class Cell:
     """Share of the way from the floor to people; None without both."""
 
     @property
+    def placed(self) -> bool:
+        """True for a value with a place on the scale."""
+        return math.isfinite(self.record.value)
+
+    @property
     def share_text(self) -> str:
         """The share in per cent; empty without one."""
         return "" if self.share is None else f"{round(100 * self.share)} %"

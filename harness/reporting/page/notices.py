@@ -1,4 +1,4 @@
-"""Warnings of the page, which stand before any number."""
+"""Warnings of the page: severe ones stand before any number, the others below the matrix."""
 
 from __future__ import annotations
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.analysis.clusters import BOLD_NOTE, RankedSystem, rankings
+from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.analysis.compare import DRAWS, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.analysis.comparisons import LEVEL, Comparison
-from harness.analysis.pairs import Pair
+from harness.analysis.pairs import ComparedRun, Pair
 from harness.reporting.metric_labels import shown_names
+from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
+from harness.rundir.samples import System
 
 
 def system_key(run: int, model: str, decoding_key: str) -> str:
@@ -31,10 +33,26 @@ class Clusters:
     """Description of the tests."""
     warning: str = ""
     """Reason why there are no tests, with the remedy."""
+    comparisons: Sequence[Comparison] = ()
+    """Tests of the pairs, with the keys of the systems in place of their names."""
 
     def of(self, metric: str, key: str) -> str:
         """Return the letters of a system; empty without a ranking."""
         return self.letters.get(metric, {}).get(key, "")
+
+    def pair_block(self, group: Group, name: str) -> DataBlock:
+        """Return the tests for the script: metric, numbers of systems A and B, difference, two ends of its interval, p Holm.
+
+        The difference is null for systems with sets of other sizes, whose numbers do not compare.
+        """
+        numbers = {_key(group, side, system): number for number, (side, system) in enumerate(group.systems)}
+        rows = [
+            (row.metric, numbers[row.system_a], numbers[row.system_b], None if row.sizes_differ else row.difference,
+             *(row.ci95 or (None, None)), row.p_holm)
+            for row in self.comparisons
+            if row.difference is not None or row.sizes_differ
+        ]  # fmt: skip
+        return DataBlock.of_json(f"{name}-pairs", rows)
 
 
 def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
@@ -52,14 +70,15 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     plan = affordable(pairs, budget)
     compared = compare_affordable(pairs, plan.metrics)
     rows = adjusted([row for _, row in compared])
-    ranked = _ranked(group, [pair for pair, _ in compared], rows)
+    entries = _with_keys(group, [pair for pair, _ in compared], rows)
+    ranked = rankings(entries)
     letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
     leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
     note = (
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
         f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}."
     )
-    return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan))
+    return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan), entries)
 
 
 def _postponed_note(group: Group, plan: Affordable) -> str:
@@ -79,13 +98,14 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
     )
 
 
-def _ranked(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[str, list[RankedSystem]]:
-    """Return metric -> systems from the best."""
-    number = {id(side): index for index, side in enumerate(group.sides)}
-    entries: list[Comparison] = []
-    for pair, row in zip(compared, rows):
-        keys = [
-            system_key(number[id(side)], system.model, system.decoding_key) for side, system in ((pair.one, pair.a), (pair.other, pair.b))
-        ]
-        entries.append(replace(row, system_a=keys[0], system_b=keys[1]))
-    return rankings(entries)
+def _with_keys(group: Group, compared: list[Pair], rows: list[Comparison]) -> list[Comparison]:
+    """Return comparisons with the keys of the systems in place of their names."""
+    return [
+        replace(row, system_a=_key(group, pair.one, pair.a), system_b=_key(group, pair.other, pair.b)) for pair, row in zip(compared, rows)
+    ]
+
+
+def _key(group: Group, side: ComparedRun, system: System) -> str:
+    """Return the key of a system of a run of the group."""
+    number = next(k for k, member in enumerate(group.sides) if member is side)
+    return system_key(number, system.model, system.decoding_key)

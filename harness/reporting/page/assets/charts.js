@@ -1,37 +1,48 @@
 // Charts: Vega-Lite specifications drawn by vega-embed when their part of the page is first shown, or when the browser is idle.
 const ERRORS = 1; // log level of Vega
-const charts = { views: new Map(), started: null, theme: null };
-const narrowScreen = matchMedia("(max-width: 640px)");
+const charts = { views: new Map(), started: null, timer: 0 };
+/** Widths of the window at which a chart has another layout. */
+const LAYOUTS = [["phone", matchMedia("(max-width: 640px)")], ["wide", matchMedia("(min-width: 1400px)")]];
+
+function chartLayout() {
+  return LAYOUTS.find(([, query]) => query.matches)?.[0] ?? "page";
+}
 
 function startCharts() {
-  const figures = all("figure.chart");
-  if (!figures.length) return;
+  if (!all("figure.chart").length) return;
   listeners.tab.push((name) => {
     if (name === "plots") drawCharts();
   });
-  listeners.theme.push((theme) => {
-    if (charts.started && theme !== charts.theme) charts.started = charts.started.then(() => drawAll(theme));
-  });
-  narrowScreen.addEventListener("change", () => {
-    if (charts.started) charts.started = charts.started.then(() => drawAll(currentTheme()));
-  });
+  listeners.theme.push(redrawCharts);
+  for (const [, query] of LAYOUTS) query.addEventListener("change", redrawCharts);
+  for (const more of all("details.more-charts")) more.addEventListener("toggle", drawCharts);
   setTimeout(() => (globalThis.requestIdleCallback ?? setTimeout)(drawCharts), 1500);
 }
 
+/** Draw the charts that are not drawn yet: all but those that wait to be asked for. */
 function drawCharts() {
-  charts.started ??= drawAll(currentTheme());
+  charts.started = (charts.started ?? Promise.resolve()).then(drawAll);
   return charts.started;
 }
 
-async function drawAll(theme) {
-  charts.theme = theme;
+/** Draw the charts anew once the window has had one look for a while: a print changes its width for a moment. */
+function redrawCharts() {
+  clearTimeout(charts.timer);
+  if (charts.started) charts.timer = setTimeout(drawCharts, 200);
+}
+
+async function drawAll() {
+  const layout = chartLayout();
+  const look = `${currentTheme()}-${layout}`;
+  const wanted = all("figure.chart").filter((figure) => figure.dataset.look !== look && (figure.closest("details")?.open ?? true));
+  if (!wanted.length) return;
   await chartLibrary();
-  const { specs, narrow, styles } = await chartSpecs();
-  const small = narrowScreen.matches;
-  for (const figure of all("figure.chart")) {
-    const wide = specs[figure.dataset.chart];
-    const spec = small ? { datasets: wide.datasets, ...narrow[figure.dataset.chart] } : wide;
-    await drawChart(figure, spec, styles[small ? `${theme}-narrow` : theme]);
+  const { specs, layouts, styles } = await chartSpecs();
+  for (const figure of wanted) {
+    const name = figure.dataset.chart;
+    const spec = layout === "page" ? specs[name] : { datasets: specs[name].datasets, ...layouts[layout][name] };
+    await drawChart(figure, spec, styles[look]);
+    figure.dataset.look = look;
     await breath();
   }
 }

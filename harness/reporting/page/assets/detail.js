@@ -1,100 +1,28 @@
-// One example: references and candidates of every system, with the words that occur in the references marked.
-const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)*/gu;
-const LONG = 600;
-
-function wordsOf(texts) {
-  const words = new Set();
-  for (const text of texts) for (const [word] of text.matchAll(WORD)) words.add(word.toLowerCase());
-  return words;
-}
-
-/** Return the words that occur in the references of more than a quarter of the examples, such as articles. */
-function commonWords(references) {
-  const counts = new Map();
-  for (const texts of references) for (const word of wordsOf(texts)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const enough = references.length >= 8;
-  return new Set([...counts].filter(([, count]) => enough && count > references.length / 4).map(([word]) => word));
-}
-
-/** Return nodes of a text in which runs of known words and the terms of a search are marked. */
-function markedText(text, known, terms) {
-  let marks = [];
-  let run = null;
-  for (const match of known ? text.matchAll(WORD) : []) {
-    if (!known.has(match[0].toLowerCase())) {
-      run = null;
-      continue;
-    }
-    const end = match.index + match[0].length;
-    if (run && /^\s*$/.test(text.slice(run.end, match.index))) run.end = end;
-    else marks.push((run = { start: match.index, end, name: "match", rare: false }));
-    run.rare ||= !known.frequent?.has(match[0].toLowerCase());
-  }
-  marks = marks.filter((mark) => mark.rare);
-  const lower = text.toLowerCase();
-  if (lower.length === text.length) {
-    for (const term of terms) {
-      for (let at = lower.indexOf(term); at >= 0 && term; at = lower.indexOf(term, at + term.length)) {
-        marks.push({ start: at, end: at + term.length, name: "found" });
-      }
-    }
-  }
-  return nodesOf(text, marks);
-}
-
-function nodesOf(text, marks) {
-  const cuts = [...new Set([0, text.length, ...marks.flatMap((mark) => [mark.start, mark.end])])].sort((a, b) => a - b);
-  return cuts.slice(0, -1).map((start, k) => {
-    const end = cuts[k + 1];
-    const names = new Set(marks.filter((mark) => mark.start <= start && mark.end >= end).map((mark) => mark.name));
-    const part = text.slice(start, end);
-    return names.size ? element("mark", { class: [...names].join(" ") }, part) : part;
-  });
-}
-
-function textList(texts, known, terms, roles = []) {
-  const counts = new Map();
-  texts.forEach((text, k) => {
-    const entry = counts.get(text) ?? { times: 0, roles: [] };
-    entry.times += 1;
-    entry.roles.push(...(roles[k] ?? []));
-    counts.set(text, entry);
-  });
-  return element("ul", { class: "texts" }, [...counts].map(([text, entry]) => textItem(text, entry, known, terms)));
-}
-
-function textItem(text, { times, roles }, known, terms) {
-  const short = text.length > LONG ? text.slice(0, LONG) : text;
-  const body = element("span", { dir: "auto" }, markedText(short, known, terms));
-  const item = element("li", {}, text ? body : element("span", { class: "soft" }, "(empty)"));
-  for (const role of new Set(roles)) item.append(" ", element("span", { class: "role" }, role));
-  if (times > 1) item.append(element("span", { class: "soft" }, ` × ${times}`));
-  if (short !== text) {
-    const more = element("button", { type: "button" }, `… all ${text.length.toLocaleString("en")} characters`);
-    more.addEventListener("click", () => {
-      body.replaceChildren(...markedText(text, known, terms));
-      more.remove();
-    });
-    item.append(" ", more);
-  }
-  return item;
-}
+// One example: picture and references, the pair of systems side by side with their differing words, and the other systems below.
+const FEW_OTHERS = 3; // other systems up to which they are shown at once
 
 /** Return the nodes of one example. */
-function detailNodes(browser, example, texts, scores, explanations) {
-  const { index } = browser;
-  const terms = browser.terms;
-  const common = texts.references;
-  const nodes = [detailHead(browser, example)];
-  if (browser.images?.[index.ids[example]]) {
-    nodes.push(element("img", { class: "picture", src: browser.images[index.ids[example]], alt: `Image of example ${index.ids[example]}` }));
-  }
-  const link = browser.links?.[index.ids[example]];
-  if (link) nodes.push(element("p", {}, element("a", { href: link, target: "_blank", rel: "noreferrer" }, "Image file")));
-  nodes.push(element("section", { class: "references" }, element("h4", {}, `References (${common.length})`), textList(common, null, terms)));
-  for (const system of browser.systemOrder()) {
-    const own = texts.systems[system];
-    if (own) nodes.push(systemCard(browser, system, own, common, scores, explanations?.[system] ?? []));
+async function detailNodes(browser, example, texts, scores) {
+  const { index, examples } = browser;
+  const id = index.ids[example];
+  const look = { ...browser.marks, terms: browser.terms };
+  const explained = browser.explained[id] ?? {};
+  const references = element(
+    "section", { class: "references" },
+    element("h4", {}, `References (${texts.references.length})`), textList(texts.references, await examples.referenceMarking(texts, look)),
+  );
+  const picture = pictureNode(browser.images[id], browser.links[id], `Image of example ${id}`);
+  const card = async (system) => systemCard(browser, system, texts.systems[system], texts.references, { scores, explained: explained[system] ?? [], marking: await examples.marking(system, texts, look) });
+  const pair = [examples.a, examples.b].filter((system) => system >= 0 && texts.systems[system]);
+  const others = Array.from(examples.labels.keys()).filter((system) => texts.systems[system] && system !== examples.a && system !== examples.b);
+  const nodes = [detailHead(browser, example), element("div", { class: picture ? "given with-picture" : "given" }, picture, references)];
+  nodes.push(element("div", { class: "side-by-side" }, await Promise.all(pair.map(card))));
+  if (pair.length === 2 && scores.length) nodes.push(scoreTable(browser, scores));
+  if (others.length) {
+    const open = browser.othersOpen ?? others.length <= FEW_OTHERS;
+    const details = element("details", { class: "others", open }, element("summary", {}, `Other systems (${others.length})`), await Promise.all(others.map(card)));
+    details.addEventListener("toggle", () => (browser.othersOpen = details.open));
+    nodes.push(details);
   }
   return nodes;
 }
@@ -105,34 +33,60 @@ function detailHead(browser, example) {
     element("button", { type: "button", title: key, disabled: place + step < 0 || place + step >= browser.visible.length, onclick: () => browser.move(step) }, label);
   const position = place < 0 ? "not in the list" : `${(place + 1).toLocaleString("en")} of ${browser.visible.length.toLocaleString("en")}`;
   return element(
-    "header", {}, element("h3", { class: "example-id", dir: "auto" }, browser.index.ids[example]), element("span", { class: "soft" }, position),
-    button("↑ Previous", -1, "k"), button("↓ Next", 1, "j"),
+    "header", {},
+    element("button", { type: "button", class: "close", title: "Esc", onclick: () => browser.close() }, "← List"),
+    element("h3", { class: "example-id", dir: "auto" }, browser.index.ids[example]), element("span", { class: "soft" }, position),
+    element("span", { class: "steps" }, button("↑ Previous", -1, "k"), button("↓ Next", 1, "j")),
   );
 }
 
-function systemCard(browser, system, own, common, scores, explained) {
-  const entry = browser.index.systems[system];
-  const references = own.references ?? common;
-  const known = browser.marksWords ? wordsOf(references) : null;
-  if (known) known.frequent = browser.frequent;
+function systemCard(browser, system, own, common, { scores, explained, marking }) {
+  const { examples } = browser;
+  const side = examples.b < 0 ? "" : system === examples.a ? "a" : system === examples.b ? "b" : "";
+  const card = element(
+    "section", { class: `system ${side}` },
+    element("h4", { dir: "auto" }, side ? [badge(side), " "] : [], examples.labels[system]),
+    side ? null : chipList(browser, scores, system),
+    textList(own.candidates, marking),
+  );
+  if (own.references) {
+    card.append(element("details", {}, element("summary", {}, `Compared with ${own.references.length} references of its own`), textList(own.references, { terms: browser.terms })));
+  }
+  for (const part of explained) card.append(explanationNode(part, own.candidates, own.references ?? common));
+  return card;
+}
+
+function chipList(browser, scores, system) {
   const chips = scores
     .filter((row) => !Number.isNaN(row.scores[system]))
     .map((row) => {
       const p = row.p && !Number.isNaN(row.p[system]) ? ` · p ${numberText(row.p[system])}` : "";
       const active = row.name === browser.sortedMetric();
-      return element("span", { class: active ? "chip active" : "chip" }, element("span", { class: "name" }, row.name), ` ${numberText(row.scores[system])}${p}`);
+      return element("span", { class: active ? "chip active" : "chip" }, element("span", { class: "name" }, row.name), ` ${scoreText(row.scores[system])}${p}`);
     });
-  const card = element(
-    "section", { class: "system" },
-    element("h4", { dir: "auto" }, entry.run ? `${entry.label} (${entry.run})` : entry.label),
-    chips.length ? element("p", { class: "chips" }, chips) : null,
-    textList(own.candidates, known, browser.terms),
-  );
-  if (own.references) {
-    card.append(element("details", {}, element("summary", {}, `Compared with ${references.length} references of its own`), textList(references, null, browser.terms)));
-  }
-  for (const part of explained) card.append(explanationNode(part, own.candidates, references));
-  return card;
+  return chips.length ? element("p", { class: "chips" }, chips) : null;
+}
+
+/** Return the table of the scores of A and B; the better one of each metric is bold. */
+function scoreTable(browser, scores) {
+  const { a, b } = browser.examples;
+  const withP = scores.some((row) => row.p && !(Number.isNaN(row.p[a]) && Number.isNaN(row.p[b])));
+  const head = ["A", "B", "A − B", ...(withP ? ["p of A", "p of B"] : [])];
+  const body = scores
+    .filter((row) => !(Number.isNaN(row.scores[a]) && Number.isNaN(row.scores[b])))
+    .map((row) => {
+      const [x, y] = [row.scores[a], row.scores[b]];
+      const winner = row.higher === null || !(x !== y) ? 0 : x > y === row.higher ? 1 : 2;
+      const cell = (text, bold) => element("td", { class: bold ? "number won" : "number" }, text);
+      const p = withP ? [a, b].map((system) => cell(row.p ? numberText(row.p[system]) : "")) : [];
+      const arrow = row.higher === null ? "" : row.higher ? " ↑" : " ↓";
+      return element(
+        "tr", { class: row.name === browser.sortedMetric() ? "active" : "" },
+        element("th", { scope: "row" }, row.name, element("span", { class: "arrow", "aria-hidden": "true" }, arrow)), cell(scoreText(x), winner === 1), cell(scoreText(y), winner === 2), cell(signedText(x - y)), p,
+      );
+    });
+  const heads = head.map((text) => element("th", { scope: "col", class: "number" }, text));
+  return element("div", { class: "scroll" }, element("table", { class: "scores" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Score"), heads)), element("tbody", {}, body)));
 }
 
 /** Return the node of an explanation: a title, and texts with their roles. */

@@ -1,105 +1,89 @@
 // The browser of examples: a virtual list, search, filter and sort, and the selected example beside it.
 const ROW_HEIGHT = 58;
-const CACHED_PARTS = 64;
+const narrowWindow = matchMedia("(max-width: 860px)");
+const browsers = new Map();
 
 function startExamples() {
-  const nodes = all("[data-browser]");
-  if (!nodes.length) return;
-  const browsers = new Map();
-  listeners.tab.push(async (name) => {
-    if (name !== "examples") return;
-    for (const node of nodes) {
-      if (!browsers.has(node)) browsers.set(node, startBrowser(node));
-    }
-  });
-  document.addEventListener("keydown", async (event) => {
-    const tab = document.getElementById("examples");
-    if (!tab.classList.contains("current") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    const [first] = browsers.values();
-    if (!first || !["j", "k", "/"].includes(event.key)) return;
-    event.preventDefault();
-    const browser = await first;
-    if (event.key === "/") browser.search.focus();
-    else browser.move(event.key === "j" ? 1 : -1);
+  listeners.tab.push((name) => {
+    if (name === "examples") startBrowsers();
   });
 }
 
+/** Start the browsers of all groups; those that run already are left as they are. */
+function startBrowsers() {
+  for (const node of all("[data-browser]")) {
+    if (!browsers.has(node.dataset.browser)) browsers.set(node.dataset.browser, startBrowser(node));
+  }
+  return Promise.all(browsers.values());
+}
+
 async function startBrowser(node) {
-  const name = node.dataset.browser;
   node.append(element("p", { class: "soft" }, "Reading the examples …"));
-  const browser = new Browser(node, name, await blockJson(`${name}-index`));
+  const browser = new Browser(node, await examplesOf(node.dataset.browser));
   await browser.start();
   return browser;
 }
 
+/** Open the tab of examples at one of a group. */
+async function openExample(group, example) {
+  showTab("examples");
+  await startBrowsers();
+  const browser = await browsers.get(group);
+  browser.reach(example);
+  scrollTo(0, 0);
+}
+
 class Browser {
-  constructor(node, name, index) {
-    Object.assign(this, { node, name, index, terms: [], marksWords: true, selected: -1, ticket: 0, images: null, explained: null });
-    this.scores = new Scores(name, index);
-    this.part = cached((block) => blockJson(`${name}-${block}`), CACHED_PARTS);
-    this.rows = cached(async (system) => (hasBlock(`${name}-rows-${system}`) ? new Int32Array((await blockBytes(`${name}-rows-${system}`)).buffer) : null));
-    this.order = Array.from(index.ids.keys());
+  constructor(node, examples) {
+    Object.assign(this, { node, examples, index: examples.index, name: examples.name, state: examples.state, selected: -1, ticket: 0, filterTicket: 0 });
+    this.order = Array.from(this.index.ids.keys());
     this.visible = this.order;
-    this.values = null;
-    this.texts = null;
-    this.sort = { kind: "", metric: -1, system: 0, other: -1, descending: true, low: -Infinity, high: Infinity };
+    Object.assign(this, { values: null, texts: null, filter: null });
+    this.terms = searchTerms(this.state.read("search"));
+    const marks = this.state.read("marks", "words,differences").split(",");
+    this.marks = { words: marks.includes("words"), differences: marks.includes("differences") };
+    const [kind, of, direction, ...label] = this.state.read("sort").split(":");
+    const metric = this.index.metrics.findIndex((entry) => entry.label === label.join(":"));
+    const valid = metric >= 0 && ["score", "p"].includes(kind);
+    this.sort = { kind: valid ? kind : "", metric: valid ? metric : -1, of: SORTED[of] ? of : "a", descending: direction !== "asc" };
   }
 
   async start() {
+    const wanted = address.group === this.name && address.example !== undefined ? this.index.ids.indexOf(address.example) : -1;
+    const pictures = await this.examples.pictures();
+    Object.assign(this, { images: pictures.data, links: pictures.links, explained: await this.examples.explained() });
     this.build();
     this.startList();
-    const [, , wanted] = location.hash.split("/");
-    const linked = wanted === undefined ? -1 : this.index.ids.indexOf(decodeURIComponent(wanted));
-    if (hasBlock(`${this.name}-images`)) ({ data: this.images, links: this.links } = await blockJson(`${this.name}-images`));
-    if (hasBlock(`${this.name}-explain`)) this.explained = await blockJson(`${this.name}-explain`);
-    this.frequent = commonWords(await this.part("refs-0"));
-    this.refresh();
-    await this.select(linked >= 0 ? linked : this.visible[0]);
+    await this.setFilter(this.state.read("filter"), false);
+    await this.resort(false);
+    await this.select(wanted >= 0 ? wanted : this.visible[0], wanted >= 0);
+    if (wanted >= 0) this.show(this.visible.indexOf(wanted));
+    this.examples.changed.push(() => this.followPair());
     this.loadTexts();
-  }
-
-  // -------------------------------------------------------------- texts
-  async read(system, row) {
-    const { part } = this.index;
-    const block = await this.part(`caps-${system}-${Math.floor(row / part)}`);
-    return { candidates: block.c[row % part], references: block.r?.[row % part] ?? null };
-  }
-
-  async textsOf(example) {
-    const { part, systems } = this.index;
-    const references = (await this.part(`refs-${Math.floor(example / part)}`))[example % part];
-    const own = await Promise.all(
-      systems.map(async (_, system) => {
-        const rows = await this.rows(system);
-        const row = rows ? rows[example] : example;
-        return row < 0 ? null : this.read(system, row);
-      }),
-    );
-    return { references, systems: own };
+    this.node.classList.add("started");
   }
 
   /** Read all captions for the search, part by part, so that the page stays usable. */
   async loadTexts() {
-    const { ids, part, systems } = this.index;
+    const { ids, systems, part } = this.index;
     const pieces = ids.map((id) => [id]);
-    const blocksOf = (system) => Math.ceil(ids.length / part);
-    const total = (systems.length + 1) * blocksOf();
+    const total = (systems.length + 1) * Math.ceil(ids.length / part);
     let done = 0;
-    const step = async (block, add) => {
-      if (hasBlock(`${this.name}-${block}`)) add(await blockJson(`${this.name}-${block}`));
+    const step = () => {
       done += 1;
       if (done % 8 === 0) this.say(`Reading captions for the search: ${Math.round((100 * done) / total)} %`);
-      await breath();
     };
-    for (let k = 0; k < blocksOf(); k++) {
-      await step(`refs-${k}`, (texts) => texts.forEach((list, place) => pieces[k * part + place].push(...list)));
-    }
+    await this.examples.eachPart("refs", (lists, start) => {
+      lists.forEach((texts, k) => pieces[start + k].push(...texts));
+      step();
+    });
     for (let system = 0; system < systems.length; system++) {
-      const rows = await this.rows(system);
+      const rows = await this.examples.rows(system);
       const example = rows ? inverse(rows) : null;
-      for (let k = 0; k < blocksOf(); k++) {
-        await step(`caps-${system}-${k}`, ({ c }) => c.forEach((list, place) => pieces[example ? example[k * part + place] : k * part + place].push(...list)));
-      }
+      await this.examples.eachPart(`caps-${system}`, ({ c }, start) => {
+        c.forEach((texts, k) => pieces[example ? example[start + k] : start + k].push(...texts));
+        step();
+      });
     }
     this.texts = pieces.map((list) => list.join("\n").toLowerCase());
     this.say("");
@@ -116,39 +100,78 @@ class Browser {
     return this.sort.metric >= 0 ? this.index.metrics[this.sort.metric].name : "";
   }
 
-  systemOrder() {
-    const order = Array.from(this.index.systems.keys());
-    if (this.sort.metric < 0) return order;
-    const first = [this.sort.system, this.sort.other].filter((system) => system >= 0);
-    return [...first, ...order.filter((system) => !first.includes(system))];
+  async followPair() {
+    await this.setFilter(this.filterField.value, false);
+    await this.resort();
   }
 
-  async resort() {
+  /** Order the list anew, and keep the selected example where it is still there. */
+  async resort(reselect = true) {
     const ticket = ++this.ticket;
-    const values = this.sort.metric < 0 ? null : await this.scores.values(this.sort);
+    const { kind, metric, of, descending } = this.sort;
+    const values = kind ? await SORTED[of].values(this.examples, kind, metric) : null;
     if (ticket !== this.ticket) return;
     this.values = values;
-    this.order = values ? orderBy(values, this.sort.descending) : Array.from(this.index.ids.keys());
+    this.order = values ? orderBy(values, descending) : Array.from(this.index.ids.keys());
+    this.state.write({ sort: kind ? `${kind}:${of}:${descending ? "desc" : "asc"}:${this.index.metrics[metric].label}` : "" });
     this.refresh();
-    await this.select(this.visible.includes(this.selected) ? this.selected : this.visible[0]);
+    if (reselect) await this.reselect();
+  }
+
+  /** Apply a filter; a bad one is one line under the field, and the list stays as it is. */
+  async setFilter(text, reselect = true) {
+    const ticket = ++this.filterTicket;
+    this.state.write({ filter: text.trim() });
+    try {
+      const filter = text.trim() ? await this.passing(text) : null;
+      if (ticket !== this.filterTicket) return;
+      this.filter = filter;
+      this.filterError.textContent = "";
+    } catch (error) {
+      if (!(error instanceof FilterError || error instanceof RangeError)) throw error;
+      this.filterError.textContent = error instanceof FilterError ? error.message : "the filter is nested too deeply";
+    }
+    this.filterField.toggleAttribute("aria-invalid", this.filterError.textContent !== "");
+    this.refresh();
+    if (reselect) await this.reselect();
+  }
+
+  /** Return 1 for every example (examples) that a filter lets pass. */
+  async passing(text) {
+    const { metrics } = this.index;
+    const find = (name) => metrics.findIndex((metric) => [metric.label, metric.name].some((known) => known.toLowerCase() === name.toLowerCase()));
+    const names = {
+      metric: find,
+      tested: (metric) => metrics[metric].p,
+      system: (label) => this.examples.system(label),
+      metrics: [...new Set([...metrics.map((metric) => metric.label), "length", "references"])].join(", "),
+      systems: this.examples.labels.map((label) => `"${label}"`).join(", "),
+    };
+    const { columns, test } = parseFilter(text, names);
+    const numbers = new Map();
+    for (const [key, { label, ...wanted }] of columns) numbers.set(key, await this.examples.column({ ...wanted, system: this.examples.system(label) }));
+    return Uint8Array.from(this.index.ids, (_, example) => (test(example, numbers) ? 1 : 0));
   }
 
   refresh() {
-    const { terms, texts, values } = this;
-    const { low, high } = this.sort;
-    const bounded = values && (low > -Infinity || high < Infinity);
-    const passes = (example) =>
-      (!bounded || (values[example] >= low && values[example] <= high)) && (!texts || terms.every((term) => texts[example].includes(term)));
-    this.visible = terms.length || bounded ? this.order.filter(passes) : this.order;
+    const { terms, texts, filter } = this;
+    const searched = texts && terms.length;
+    const passes = (example) => (!filter || filter[example]) && (!searched || terms.every((term) => texts[example].includes(term)));
+    this.visible = searched || filter ? this.order.filter(passes) : this.order;
     const shown = this.visible.length;
-    const all = this.index.ids.length;
-    const sample = this.index.total > all ? ` (of ${this.index.total.toLocaleString("en")}; the report was written with fewer)` : "";
-    this.count.textContent = shown === all ? `${all.toLocaleString("en")} examples${sample}` : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} examples${sample}`;
+    const total = this.index.ids.length;
+    const sample = this.index.total > total ? ` (of ${this.index.total.toLocaleString("en")}; the report was written with fewer)` : "";
+    this.count.textContent = shown === total ? `${total.toLocaleString("en")} examples${sample}` : `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} examples${sample}`;
     this.drawList(true);
   }
 
   // -------------------------------------------------------------- selection
-  async select(example) {
+  reselect() {
+    return this.select(this.visible.includes(this.selected) ? this.selected : this.visible[0]);
+  }
+
+  /** Select an example; `open` shows it over the list in a narrow window. */
+  async select(example, open = false) {
     if (example === undefined || example < 0) {
       this.selected = -1;
       this.detail.replaceChildren(element("p", { class: "soft" }, "No example matches."));
@@ -156,28 +179,55 @@ class Browser {
     }
     this.selected = example;
     this.drawList(false);
-    const [texts, scores] = await Promise.all([this.textsOf(example), this.scores.ofExample(example)]);
+    const [texts, scores] = await Promise.all([this.examples.textsOf(example), this.examples.ofExample(example)]);
     if (this.selected !== example) return;
-    this.detail.replaceChildren(...detailNodes(this, example, texts, scores, this.explained?.[this.index.ids[example]]));
+    this.detail.replaceChildren(...(await detailNodes(this, example, texts, scores)));
+    if (open && narrowWindow.matches) this.open();
     if (document.getElementById("examples").classList.contains("current")) {
-      history.replaceState(null, "", `#examples/${this.name}/${encodeURIComponent(this.index.ids[example])}`);
+      const linked = !narrowWindow.matches || this.detail.classList.contains("open");
+      Object.assign(address, { group: this.name, example: linked ? this.index.ids[example] : undefined });
+      writeAddress();
     }
+  }
+
+  open() {
+    this.detail.classList.add("open");
+    root.classList.add("covered");
+    this.detail.scrollTop = 0;
+    this.detail.focus();
+  }
+
+  close() {
+    if (!this.detail.classList.contains("open")) return false;
+    this.detail.classList.remove("open");
+    root.classList.remove("covered");
+    address.example = undefined;
+    writeAddress();
+    this.viewport.focus();
+    return true;
+  }
+
+  /** Select an example wherever it is; search and filter are emptied where they hide it. */
+  async reach(example) {
+    if (!this.visible.includes(example)) {
+      this.search.value = this.filterField.value = "";
+      this.setSearch("");
+      await this.setFilter("", false);
+    }
+    await this.select(example, true);
+    this.show(this.visible.indexOf(example));
+  }
+
+  show(place) {
+    if (place >= 0) this.virtual.scrollToIndex(place);
   }
 
   move(step) {
     if (!this.visible.length) return;
     const place = this.visible.indexOf(this.selected);
     const next = Math.min(this.visible.length - 1, Math.max(0, place + step));
-    this.virtual.scrollToIndex(next);
+    this.show(next);
     this.select(this.visible[next]);
     this.detail.scrollTop = 0;
   }
-}
-
-function inverse(rows) {
-  const examples = [];
-  rows.forEach((row, example) => {
-    if (row >= 0) examples[row] = example;
-  });
-  return examples;
 }

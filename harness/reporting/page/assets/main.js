@@ -2,7 +2,11 @@
 startTheme();
 for (const group of all("#overview .group")) startMatrix(group);
 startButtons();
+startCopyLink();
 startCharts();
 startExamples();
+startPairs();
+startKeys();
+startPrint();
 startTabs();
 root.classList.add("ready");

@@ -28,19 +28,57 @@ function startMatrix(group) {
     groupedColumnMode: false,
     autoResetAll: false,
   });
-  const initial = model.initialState;
+  const kept = new GroupState(group.dataset.group);
   const update = (updater) => {
     view.state = typeof updater === "function" ? updater(view.state) : updater;
     model.setOptions((options) => ({ ...options, state: view.state, onStateChange: update }));
     drawMatrix(view);
+    keepMatrix(view);
   };
-  const view = { table, body, heads, rows, facets, model, update, state: { ...initial, ...state } };
+  const view = { table, body, heads, rows, facets, model, update, kept, state: { ...model.initialState, ...state, ...keptState(kept, heads, rows) } };
   model.setOptions((options) => ({ ...options, state: view.state, onStateChange: update }));
   startHeads(view);
   startPins(view);
   startHints(body);
   matrixToolbar(group.querySelector(".toolbar"), view);
-  if (facets.size > 1) model.setGrouping(["facet"]);
+  if (facets.size > 1 && !view.state.grouping.length) model.setGrouping(["facet"]);
+  else drawMatrix(view);
+}
+
+// ---------------------------------------------------------------- state in the address
+const nameOfHead = (head) => head.dataset.metric ?? head.dataset.column;
+
+/** Return the part of the table's state that the address has: order, hidden columns, pinned rows, search and groups. */
+function keptState(kept, heads, rows) {
+  const list = (name) => kept.read(name).split("|").filter(Boolean);
+  const column = (name) => heads.find((head) => nameOfHead(head) === name)?.dataset.column;
+  const sorting = list("order").map((text) => ({ id: column(text.replace(/:(asc|desc)$/, "")), desc: text.endsWith(":desc") }));
+  const pinned = list("pin").map((name) => String(rows.findIndex((row) => rowName(row) === name)));
+  return {
+    sorting: sorting.filter(({ id }) => id),
+    columnVisibility: Object.fromEntries(list("hide").map(column).filter(Boolean).map((id) => [id, false])),
+    rowPinning: { top: pinned.filter((id) => id !== "-1"), bottom: [] },
+    globalFilter: kept.read("find"),
+    grouping: list("rows").filter((id) => id === "facet" || column(id)),
+  };
+}
+
+function rowName({ values }) {
+  return [values.model, values.run, values.decoding].filter(Boolean).join(" ");
+}
+
+function keepMatrix({ state, heads, rows, kept, facets }) {
+  const name = (id) => nameOfHead(heads.find((head) => head.dataset.column === id));
+  const hidden = heads.filter((head) => state.columnVisibility[head.dataset.column] === false).map(nameOfHead);
+  const alone = facets.size > 1 ? "facet" : "";
+  const grouping = state.grouping.join("|");
+  kept.write({
+    order: state.sorting.map(({ id, desc }) => `${name(id)}:${desc ? "desc" : "asc"}`).join("|"),
+    hide: hidden.join("|"),
+    pin: state.rowPinning.top.map((id) => rowName(rows[id])).join("|"),
+    find: state.globalFilter,
+    rows: grouping === alone ? "" : grouping,
+  });
 }
 
 function matrixRow(node, heads) {
@@ -150,7 +188,7 @@ function showColumns(view) {
 // ---------------------------------------------------------------- options
 function matrixToolbar(toolbar, view) {
   const { model, table } = view;
-  const filter = element("input", { type: "search", placeholder: `Find ${toolbar.dataset.rows}`, "aria-label": `Find ${toolbar.dataset.rows}`, size: 14 });
+  const filter = element("input", { type: "search", placeholder: `Find ${toolbar.dataset.rows}`, "aria-label": `Find ${toolbar.dataset.rows}`, size: 14, value: view.state.globalFilter });
   filter.addEventListener("input", () => model.setGlobalFilter(filter.value));
   toolbar.append(filter, columnsMenu(view));
   const groups = ["decoding", "run", "sizes", "model"].filter((id) => {
@@ -159,15 +197,22 @@ function matrixToolbar(toolbar, view) {
   });
   if (groups.length) {
     const base = view.facets.size > 1 ? ["facet"] : [];
-    const select = element("select", {}, element("option", { value: "" }, "nothing"), groups.map((id) => element("option", { value: id }, id)));
+    const select = element("select", {}, element("option", { value: "" }, "nothing"), groups.map((id) => element("option", { value: id, selected: view.state.grouping.includes(id) }, id)));
     select.addEventListener("change", () => model.setGrouping(select.value ? [...base, select.value] : base));
     toolbar.append(element("label", {}, "Group rows by ", select));
   }
-  if (all("td[data-share]", table).length) toolbar.append(shareSwitch(table));
-  const toggles = [["Bars", "no-bars"], ...(table.classList.contains("with-p") ? [["p-values", "no-p"]] : [])];
-  for (const [label, name] of toggles) {
-    const box = element("input", { type: "checkbox", checked: true });
-    box.addEventListener("change", () => table.classList.toggle(name, !box.checked));
+  if (all("td[data-share]", table).length) toolbar.append(shareSwitch(view));
+  const toggles = [["Intervals", "no-intervals", true], ["Bars", "no-bars", true], ...(table.classList.contains("with-p") ? [["Calibrated p", "no-p", false]] : [])];
+  for (const [label, name, shown] of toggles) {
+    const changed = view.kept.read("toggle").split("|").includes(name);
+    const box = element("input", { type: "checkbox", checked: shown !== changed });
+    const show = () => table.classList.toggle(name, !box.checked);
+    box.addEventListener("change", () => {
+      show();
+      const others = view.kept.read("toggle").split("|").filter((other) => other && other !== name);
+      view.kept.write({ toggle: [...others, ...(box.checked === shown ? [] : [name])].join("|") });
+    });
+    show();
     toolbar.append(element("label", {}, box, label));
   }
   const reset = element("button", { type: "button" }, "Reset order");
@@ -186,7 +231,7 @@ function columnsMenu(view) {
   }
   const parts = [...questions].map(([question, heads]) => {
     const boxes = heads.map((head) => {
-      const box = element("input", { type: "checkbox", checked: true });
+      const box = element("input", { type: "checkbox", checked: view.state.columnVisibility[head.dataset.column] !== false });
       box.addEventListener("change", () => view.model.getColumn(head.dataset.column).toggleVisibility(box.checked));
       return element("label", {}, box, head.querySelector(".label").textContent);
     });
@@ -209,10 +254,15 @@ function columnsMenu(view) {
   return menu;
 }
 
-function shareSwitch(table) {
-  const box = element("input", { type: "checkbox" });
+function shareSwitch({ table, kept }) {
+  const box = element("input", { type: "checkbox", checked: kept.read("share") === "yes" });
   const cells = all("td[data-share]", table).map((cell) => [cell.querySelector(".value").firstChild, cell.dataset.share]);
   const values = cells.map(([text]) => text.data);
-  box.addEventListener("change", () => cells.forEach(([text, share], k) => (text.data = box.checked ? share : values[k])));
+  const show = () => cells.forEach(([text, share], k) => (text.data = box.checked ? share : values[k]));
+  box.addEventListener("change", () => {
+    show();
+    kept.write({ share: box.checked ? "yes" : "" });
+  });
+  show();
   return element("label", { title: "0 %: captions of other examples; 100 %: held-out people" }, box, "Share of the way from shuffled to people");
 }

@@ -1,4 +1,4 @@
-// Elements, tabs, colours, hints and downloads.
+// Elements, numbers, hints and downloads.
 const root = document.documentElement;
 const all = (selector, parent = document) => [...parent.querySelectorAll(selector)];
 
@@ -23,59 +23,14 @@ function numberText(value) {
   return size < 10 ? value.toFixed(4) : value.toFixed(2);
 }
 
-// ---------------------------------------------------------------- tabs
-const listeners = { tab: [], theme: [] };
-
-function showTab(name) {
-  const target = document.getElementById(name);
-  if (!target || !target.classList.contains("tab")) return;
-  for (const section of all("section.tab")) section.classList.toggle("current", section === target);
-  for (const link of all(".tabs a")) {
-    if (link.getAttribute("href") === `#${name}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  hideHint();
-  for (const listener of listeners.tab) listener(name);
+/** Return a score of one example: four decimals, for a BLEU of 1e-12 says nothing more than 0. */
+function scoreText(value) {
+  return Math.abs(value) < 1e-3 ? value.toFixed(4).replace(/^-(0\.0*)$/, "$1") : numberText(value);
 }
 
-function startTabs() {
-  const follow = () => {
-    const [name] = location.hash.slice(1).split("/");
-    showTab(name || "overview");
-  };
-  for (const link of all(".tabs a")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      history.replaceState(null, "", link.getAttribute("href"));
-      follow();
-      scrollTo(0, 0);
-    });
-  }
-  addEventListener("hashchange", follow);
-  follow();
-}
-
-// ---------------------------------------------------------------- colours
-const THEMES = ["system", "light", "dark"];
-
-function currentTheme() {
-  if (root.dataset.theme) return root.dataset.theme;
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
-
-function startTheme() {
-  const button = document.querySelector(".theme");
-  let place = 0;
-  button.addEventListener("click", () => {
-    place = (place + 1) % THEMES.length;
-    if (place === 0) delete root.dataset.theme;
-    else root.dataset.theme = THEMES[place];
-    button.textContent = `Theme: ${THEMES[place]}`;
-    for (const listener of listeners.theme) listener(currentTheme());
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const listener of listeners.theme) listener(currentTheme());
-  });
+function signedText(value) {
+  const text = scoreText(value);
+  return value > 0 && Number(text) ? `+${text}` : text.replace("-", "−");
 }
 
 // ---------------------------------------------------------------- hints

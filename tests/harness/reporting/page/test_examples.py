@@ -64,3 +64,10 @@ def test_systems_of_two_runs_share_the_examples(read, finished):
     index = json.loads(blocks["g-index"])
     assert [system["run"] for system in index["systems"]] == ["a", "a", "a", "a", "b"]
     assert numbers(blocks["g-score-0"], 5)[4, 0] == 4.5
+
+
+def test_numbers_that_are_no_means_of_scores_come_last(read, finished):
+    metrics = [{"bleu": {"tokenizer": "none"}}, {"rouge": {"tokenizer": "none"}}, "mine/length"]
+    models = [{"human": {"held_out": 1}}, {"shuffled": {}}]
+    index = json.loads(read(finished(metrics=metrics, models=models, views=[]))["g-index"])
+    assert [metric["label"] for metric in index["metrics"]] == ["rouge", "length", "bleu4"], "BLEU of a corpus is none of its sentences"

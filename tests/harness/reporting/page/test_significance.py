@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+from dataclasses import replace
+from itertools import combinations
+
 from harness.reporting.page.groups import groups_of, open_run
 from harness.reporting.page.significance import clusters_of, system_key
 
@@ -17,6 +23,20 @@ def test_systems_of_one_number_of_references_are_ranked_together(finished):
     letters = {system.model: clusters.of("length", system_key(0, system.model, system.decoding_key)) for _, system in systems.systems}
     assert set(letters) == {"one <script>alert(1)</script>", "two", "people", "others"}
     assert letters["two"] and clusters.note.startswith("Cluster letters") and not clusters.warning
+
+
+def test_the_script_gets_the_tests_of_every_pair_by_the_numbers_of_the_systems(finished):
+    systems = group(finished())
+    clusters = clusters_of(systems)
+    block = clusters.pair_block(systems, "g0")
+    rows = json.loads(gzip.decompress(base64.b64decode(block.data)))
+    assert block.name == "g0-pairs" and {(row[1], row[2]) for row in rows} <= set(combinations(range(4), 2))
+    for row, expected in zip(rows, clusters.comparisons):
+        assert row == ["length", row[1], row[2], expected.difference, *(expected.ci95 or (None, None)), expected.p_holm]
+    assert len(rows) == len(clusters.comparisons) > 0
+    apart = replace(clusters, comparisons=[replace(clusters.comparisons[0], sizes_differ=True)])
+    ((_, _, _, difference, *_),) = json.loads(gzip.decompress(base64.b64decode(apart.pair_block(systems, "g0").data)))
+    assert difference is None, "numbers of sets of other sizes do not compare"
 
 
 def test_tests_beyond_the_budget_are_postponed_unless_they_are_stored(finished):

@@ -1,0 +1,131 @@
+"""The page of a run while it goes on: a server on this machine alone, which ends with the report.
+
+It listens on the loopback address under a path that holds a secret token, answers requests that name it by that address (a page of
+another site cannot read it by a name that it resolves to this machine), and serves two things: the page, and the state of the run.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from harness.contracts.parameters import Values
+from harness.errors import require
+from harness.reporting.metric_labels import display_name
+from harness.reporting.page import assets
+from harness.run.progress import WORK
+from harness.run.watch import Watch
+
+ADDRESS = "127.0.0.1"
+SCRIPTS = ("start.js", "words.js", "live.js")
+LAST_SECONDS = 5.0
+"""Time after its last request for which a reader of the page is waited for at the end."""
+HEADERS = {
+    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
+
+
+class LivePage:
+    """Server of the page of a run; a context.
+
+    Parameters
+    ----------
+    watch : Watch
+        View of the run.
+
+    Examples
+    --------
+    >>> with LivePage(Watch()) as live:
+    ...     live.url.startswith("http://127.0.0.1:")
+    True
+    """
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.token = watch, secrets.token_urlsafe(24)
+        self._report: bytes | None = None
+        self._asked, self._fetched = 0.0, threading.Event()
+        self._page = _page()
+        self._server = ThreadingHTTPServer((ADDRESS, 0), self._handler())
+        self._server.daemon_threads = True
+        port = self._server.server_address[1]
+        self.hosts = {f"{ADDRESS}:{port}", f"localhost:{port}"}
+        self.url = f"http://{ADDRESS}:{port}/{self.token}/"
+
+    def __enter__(self) -> LivePage:
+        threading.Thread(target=self._server.serve_forever, name="page", daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def finish(self, report: Path) -> None:
+        """Serve the report in place of the page, and wait for a browser that looks at the page to have it."""
+        self._report = report.read_bytes()
+        if time.monotonic() - self._asked < LAST_SECONDS:
+            self._fetched.wait(LAST_SECONDS)
+
+    def state(self) -> Values:
+        """Return the state of the run as JSON types."""
+        work, watch, estimates = WORK[-1:], self.watch, self.watch.estimates
+        return {
+            "task": watch.task,
+            "finished": self._report is not None,
+            "work": [{"name": meter.description, "done": meter.done, "total": meter.total, "text": meter.figures()} for meter in work],
+            "examples": watch.examples,
+            "systems": list(estimates.labels) if estimates else [],
+            "metrics": [[display_name(plan.label), plan.metric.spec.higher_is_better] for plan in estimates.metrics] if estimates else [],
+            "estimates": estimates.rows() if estimates else [],
+            "latest": [{"model": model, "id": e.id, "references": e.references, **row} for model, e, row in reversed([*watch.latest])],
+        }
+
+    def answer(self, path: str, host: str) -> tuple[int, str, bytes]:
+        """Return status, media type and content of the answer to a request."""
+        prefix, _, name = path.lstrip("/").partition("/")
+        if host not in self.hosts or not hmac.compare_digest(prefix.encode(), self.token.encode()):
+            return 404, "text/plain", b"not found"
+        self._asked = time.monotonic()
+        if name == "state.json":
+            return 200, "application/json", json.dumps(self.state(), default=list).encode("utf-8", "replace")
+        if name:
+            return 404, "text/plain", b"not found"
+        return 200, "text/html", self._report or self._page
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        """Return the class that answers requests by :meth:`answer`."""
+        live = self
+
+        class Handler(BaseHTTPRequestHandler):
+            server_version, sys_version = "harness", ""
+            timeout = 10
+
+            def do_GET(self) -> None:
+                status, kind, content = live.answer(self.path, self.headers.get("Host", ""))
+                self.send_response(status)
+                for name, value in {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(content)), **HEADERS}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+                if content is live._report:
+                    live._fetched.set()
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Print nothing: the terminal has the progress of the run."""
+
+        return Handler
+
+
+def _page() -> bytes:
+    """Return the page that shows the state; the report takes its place."""
+    jinja2 = require("jinja2", needed_by="--page")
+    folder = Path(__file__).parent
+    script = assets.script_of(SCRIPTS)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder / "templates"), autoescape=True)
+    text = environment.get_template("live.html").render(style=assets.style(), script=script, policy=assets.policy([script], "'self'"))
+    return text.encode()
