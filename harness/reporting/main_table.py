@@ -11,6 +11,7 @@ from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.analysis.comparison_budget import BUDGET
 from harness.analysis.comparisons import LEVEL
 from harness.analysis.pairs import ComparedRun
+from harness.errors import counted
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
@@ -29,13 +30,13 @@ Key: TypeAlias = tuple[str, str, str]
 """Metric, model and decoding key of a value."""
 
 
-def main_table(run: Run) -> Table:
+def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
     """Return the results of a run: a row per system and a column per metric, or the other way round for many metrics.
 
-    Values in bold belong to the cluster of the best value; marks are the letters of the clusters. The CSV has a row per result, numbers
-    in full.
+    Values in bold belong to the cluster of the best value; marks are the letters of the clusters (default: :func:`clusters_of_run`). The
+    CSV has a row per result, numbers in full.
     """
-    clusters = clusters_of_run(run)
+    clusters = clusters or clusters_of_run(run)
     letters = clusters.letters
     names = system_names(run.records)
     groups = group_records(run.records)
@@ -60,7 +61,8 @@ def main_table(run: Run) -> Table:
             marks |= {(i, j): letters[key]} if key in letters else {}
             bold |= {(i, j)} if key in clusters.leading else set()
         rows.append(line)
-    several = "" if len({r.n + r.skipped for r in run.records}) > 1 else f", {run.records[0].n + run.records[0].skipped} examples"
+    counts = {record.n + record.skipped for record in run.records}
+    several = "" if len(counts) > 1 else f", {counted(max(counts), 'example')}"
     return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
         title=f"{run.provenance.task}{several}", notes=clusters.notes, bold=frozenset(bold), marks=marks,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.analysis.comparisons import Comparisons
-from harness.errors import HarnessError, UnknownName
+from harness.errors import HarnessError, UnknownName, counted
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
@@ -88,7 +88,7 @@ def _run_chart(run: Run, name: str) -> Any:
 def run_table(run: Run) -> Table:
     """Return the table of a run as the terminal has it, with its failures, notes and directory below."""
     table = table_of_run(run)
-    failed = [f"{len(run.failed)} examples failed"] if run.failed else []
+    failed = [f"{counted(len(run.failed), 'example')} failed"] if run.failed else []
     notes = [run.provenance.signature, *table.notes, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
     return replace(table, notes=notes)
 

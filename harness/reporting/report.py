@@ -31,7 +31,7 @@ def report(
     output : str or Path, optional
         The page; default: ``report.html`` in the first path, and no page for ``figures`` alone.
     tables : str or Path, optional
-        Folder for the main table and every table, texts and verdicts view as CSV, Markdown and LaTeX.
+        Folder for the main table and every table, texts and verdicts view as CSV, Markdown, LaTeX and Typst.
     figures : str or Path, optional
         Folder for every chart as SVG and PDF in the widths of one and two columns of a paper, and for the tables.
     title : str

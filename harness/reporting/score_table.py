@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.analysis.comparisons import LEVEL, Comparison
-from harness.reporting.charts.comparisons import Compared
+from harness.errors import counted
 from harness.reporting.result_groups import full_row
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, signed_text, size_text
 from harness.rundir.records import ResultRecord
+
+if TYPE_CHECKING:  # charts take a while to import
+    from harness.reporting.charts.comparisons import Compared
 
 Comparisons = Mapping[tuple[str, str], Comparison]
 """(metric, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""
@@ -104,6 +108,7 @@ def score_table(
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=[DATA, *(_data(result, baseline) for result in ordered)],
+        secondary=("p", "harmonic p", "set"),
     )
 
 
@@ -119,7 +124,7 @@ def _group_results(records: Sequence[ResultRecord], compared: Comparisons, basel
 
 
 def _title(counts: set[int], sizes: set[str]) -> str:
-    examples = ", ".join(f"{count} {'example' if count == 1 else 'examples'}" for count in sorted(counts))
+    examples = ", ".join(counted(count, "example") for count in sorted(counts))
     captions = f", {next(iter(sizes))} captions (candidates + references)" if len(sizes) == 1 and "" not in sizes else ""
     return examples + captions
 

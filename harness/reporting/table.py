@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from harness.reporting.metric_labels import display_name
@@ -123,8 +123,24 @@ class Table:
     """Interval bars of cells, by (row, column)."""
     data: Sequence[Sequence[object]] = ()
     """Header and rows of the CSV, numbers in full; empty: ``headers`` and ``rows``."""
+    secondary: Sequence[str] = ()
+    """Headers of the columns that a narrow terminal leaves out, the first one first."""
 
     def cells(self) -> Iterator[list[TableCell]]:
         """Yield the cells of each row."""
         for i, row in enumerate(self.rows):
             yield [TableCell(text, (i, k) in self.bold, self.marks.get((i, k), ""), self.bars.get((i, k))) for k, text in enumerate(row)]
+
+    def select(self, columns: Sequence[int]) -> Table:
+        """Return the table with some of its columns, for a terminal: bars and the CSV stay behind."""
+        places = {column: k for k, column in enumerate(columns)}
+        return replace(
+            self,
+            headers=[self.headers[k] for k in columns],
+            rows=[[row[k] for k in columns] for row in self.rows],
+            alignment="".join(self.alignment[k] for k in columns),
+            bold=frozenset((i, places[k]) for i, k in self.bold if k in places),
+            marks={(i, places[k]): mark for (i, k), mark in self.marks.items() if k in places},
+            bars={},
+            data=(),
+        )

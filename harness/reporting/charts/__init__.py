@@ -7,6 +7,6 @@ fonts, background and category colours come from :func:`harness.reporting.charts
 
 from harness.reporting.charts.chart import Chart
 from harness.reporting.charts.collect import charts_for
-from harness.reporting.charts.style import DOUBLE, PAGE, PHONE, SINGLE, Layout
+from harness.reporting.charts.style import DOUBLE, PAGE, PHONE, SINGLE, WIDE, Layout
 
-__all__ = ["DOUBLE", "PAGE", "PHONE", "SINGLE", "Chart", "Layout", "charts_for"]
+__all__ = ["DOUBLE", "PAGE", "PHONE", "SINGLE", "WIDE", "Chart", "Layout", "charts_for"]

@@ -24,13 +24,15 @@ from harness.stats.correlation import average_ranks
 MOST_SYSTEMS = 12
 """Largest number of systems of a chart of numbers per example; further ones are left out, which the caption says."""
 BINS = 20
-"""Bins of a histogram of p-values."""
-CUT = 0.25
-"""Share at which bars of a histogram are cut off: five times the uniform one."""
+"""Largest number of bins of a histogram of p-values."""
+CUT = 5
+"""Height at which bars of a histogram are cut off, in shares of the uniform distribution."""
 POINTS = 60
 """Points of a density curve."""
 LEAST = 5
 """Smallest number of examples of which a distribution is drawn."""
+NARROW = 0.01
+"""Share of the range of a metric below which the middle half of its scores is one line, and no distribution."""
 
 
 def score_distributions(run: Run) -> list[Chart]:
@@ -56,14 +58,18 @@ def distributions(scores: Mapping[str, Mapping[str, np.ndarray]], note: str = ""
     names = list(next(iter(scores.values()), {}))
     curves: list[Values] = []
     marks: list[Values] = []
+    flat: list[str] = []
     for metric, by_system in scores.items():
         defined = [values[np.isfinite(values)] for values in by_system.values()]
         lines = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
         if lines:
             curves += lines
             marks += [_quartiles(metric, row, name, values) for row, (name, values) in enumerate(zip(names, defined)) if len(values)]
+        else:
+            flat.append(metric)
     if not curves:
         return None
+    note += f" Not drawn, because at least half of the scores are equal: {', '.join(flat)}." if flat else ""
     caption = (
         "Distribution of the scores per example (Gaussian kernel density, Silverman's bandwidth, each as high as its row). "
         f"Bars are quartiles, white ticks medians.{note}"
@@ -93,7 +99,7 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
     """Return points of the densities of one metric, as heights above and below the row of their system."""
     drawn = [(row, values) for row, values in enumerate(scores) if len(values) >= LEAST]
     low, high = min(values.min() for _, values in drawn), max(values.max() for _, values in drawn)
-    if low == high:
+    if all(float(np.subtract(*np.quantile(values, [0.75, 0.25]))) <= NARROW * (high - low) for _, values in drawn):
         return []
     grid = np.linspace(low, high, POINTS)
     heights = {row: density(values, grid, (high - low) / POINTS) for row, values in drawn}
@@ -160,23 +166,28 @@ def label_list(names: Sequence[str]) -> str:
 def p_histograms(run: Run) -> list[Chart]:
     """Return histograms of the p-values per example beside the uniform distribution: a row per system, a column per metric."""
     systems, names, note = _systems(run)
-    bars: list[Values] = []
+    values: list[tuple[str, str, np.ndarray]] = []
     for metric, metric_name in shown_names(run.records).items():
         for name, system in zip(names, systems):
             p = system.p_values(metric)
-            p = np.zeros(0) if p is None else p[np.isfinite(p)]
-            if len(p) >= LEAST:
-                counts, edges = np.histogram(p, BINS, (0, 1))
-                common = {"metric": metric_name, "system": name}
-                bars += [
-                    {**common, "low": float(a), "high": float(b), "share": c / len(p), "count": int(c)}
-                    for a, b, c in zip(edges, edges[1:], counts)
-                ]
-    if not bars:
+            if p is not None and np.isfinite(p).sum() >= LEAST:
+                values.append((metric_name, name, p[np.isfinite(p)]))
+    if not values:
         return []
+    # The exact test of a small set has few p-values, multiples of the smallest one: with more bins than these most would be empty.
+    floors = [float(record.p["floor"]) for record in run.records if record.p and record.p.get("floor")]
+    bins = max(2, min(BINS, round(1 / max(floors, default=1 / BINS))))
+    bars: list[Values] = []
+    for metric_name, name, p in values:
+        places = np.clip(np.ceil(p * bins - 1e-9).astype(np.int64) - 1, 0, bins - 1)
+        for k, count in enumerate(np.bincount(places, minlength=bins).tolist()):
+            share = count / len(p)
+            row = {"low": k / bins, "high": (k + 1) / bins, "share": share, "count": count}
+            bars.append({"metric": metric_name, "system": name, **row})
     caption = (
-        "Shares of the p-values per example in twenty bins. The line is the uniform distribution, which p-values have where candidates "
-        f"and references come from one distribution. Bars beyond {CUT:.0%} are cut off; their share stands beside them.{note}"
+        f"Shares of the p-values per example in {bins} bins. The line is the uniform distribution, which p-values have where candidates "
+        f"and references come from one distribution. Bars beyond {min(1.0, CUT / bins):.0%} are cut off; their share stands beside "
+        f"them.{note}"
     )
     return [Chart("p-values", "P-values per example", caption, "p-values", partial(_build_histograms, bars))]
 
@@ -188,27 +199,32 @@ def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
     columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
-    charts = [_histogram_row(row, systems, layout, width) for row in rows]
+    charts = [_histogram_row(bars, row, systems, layout, width) for row in rows]
     return vega.finish_chart(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
 
 
-def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Spec:
+def _histogram_row(rows: Sequence[Values], metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Spec:
     size = layout.font
     label = {"title": None, "labelFontSize": size}
     above = {**label, "labelFontWeight": "bold", "labelLimit": width, "labelPadding": 0.3 * size}
     beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit}
     x_axis = {"title": None, "values": [0, 0.5, 1], "format": vega.NUMBERS, "labelFlush": True, "grid": False}
-    up = {"scale": {"domain": [0, CUT], "nice": False}, "axis": {"title": None, "values": [1 / BINS, CUT], "format": ".0%", "grid": False}}
+    bins = round(1 / (rows[0]["high"] - rows[0]["low"]))
+    cut_off = min(1.0, CUT / bins)
+    up = {
+        "scale": {"domain": [0, cut_off], "nice": False},
+        "axis": {"title": None, "values": [1 / bins, cut_off], "format": ".0%", "grid": False},
+    }
     bars = vega.mark(
         "rect", {"color": MILD, "clip": True}, where="datum.count > 0",
         x=vega.quantitative("low", scale={"domain": [0, 1]}, axis=x_axis), x2={"field": "high"},
         y=vega.quantitative("share", **up), y2={"datum": 0},
         tooltip=[vega.nominal(name) for name in ("system", "metric", "low", "high", "count")],
     )  # fmt: skip
-    uniform = vega.mark("rule", {"color": "#CC5500", "strokeWidth": 0.1 * size}, y={"datum": 1 / BINS, **up})
+    uniform = vega.mark("rule", {"color": "#CC5500", "strokeWidth": 0.1 * size}, y={"datum": 1 / bins, **up})
     cut = vega.mark(
-        "text", {"align": "left", "baseline": "top", "dx": 0.5 * size, "fontSize": 0.85 * size}, where=f"datum.share > {CUT}",
-        x=vega.quantitative("high"), y={"datum": CUT, **up}, text=vega.quantitative("share", format=".0%"),
+        "text", {"align": "left", "baseline": "top", "dx": 0.5 * size, "fontSize": 0.85 * size}, where=f"datum.share > {cut_off}",
+        x=vega.quantitative("high"), y={"datum": cut_off, **up}, text=vega.quantitative("share", format=".0%"),
     )  # fmt: skip
     return {
         **vega.source("bars", {"field": "metric", "oneOf": list(metrics)}),

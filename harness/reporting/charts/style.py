@@ -62,9 +62,11 @@ class Layout:
         return replace(self, trim=self.trim + width - self.width)
 
 
-PAGE = Layout(width=860, panel=190, font=11)
+PAGE = Layout(width=900, panel=200, font=12)
 """Charts of a page or notebook."""
-PHONE = Layout(width=340, panel=110, font=10)
+WIDE = Layout(width=1320, panel=240, font=13)
+"""Charts of a page in a wide window."""
+PHONE = Layout(width=340, panel=110, font=11)
 """Charts of a page on a narrow screen."""
 
 SINGLE = Layout(width=234, panel=52, font=7)
@@ -131,6 +133,7 @@ def config(name: Name = "light", layout: Layout = PAGE) -> Values:
         },
         "text": {"font": FONT, "fontSize": size, "color": strong},
         "rule": {"color": soft},
+        "style": {"halo": {"stroke": "#12161b" if name == "dark" else "white"}, "interval": {"stroke": strong}},
         "view": {"stroke": None},
         "concat": {"spacing": layout.gap},
     }  # fmt: skip

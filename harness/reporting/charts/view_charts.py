@@ -132,11 +132,13 @@ def _bars(view: ViewSpec, rows: list[Values], color: Spec, layout: Layout) -> li
     channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": offset}
     up = _up(view, {"domain": _bar_ends(rows), "nice": True})
     y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
-    width = {"strokeWidth": 0.1 * layout.font}
-    return [
-        vega.mark("bar", {"opacity": 0.85}, **channels, y=y, color=color, tooltip=_tooltip()),
-        vega.mark("rule", width, where="isValid(datum.low)", **channels, y=low, y2={"field": "high"}),
-    ]
+    # The interval has the colour of texts on a wider line of the colour of the background: it is seen on every bar and above it.
+    intervals = [
+        vega.mark("rule", {"style": style, "strokeWidth": width * layout.font}, where="isValid(datum.low)", **channels, y=low,
+                  y2={"field": "high"})
+        for style, width in (("halo", 0.36), ("interval", 0.12))
+    ]  # fmt: skip
+    return [vega.mark("bar", {"opacity": 0.85}, **channels, y=y, color=color, tooltip=_tooltip()), *intervals]
 
 
 def _up(view: ViewSpec, scale: Spec) -> Spec:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from harness.registry import current
-from harness.reporting.formats import delimited, latex, markdown, terminal
+from harness.reporting.formats import delimited, latex, markdown, terminal, typst
 from harness.reporting.table import Table
 
-TEXT_FORMATS = {"markdown": markdown.to_markdown, "latex": latex.to_latex, "csv": delimited.to_csv}
+TEXT_FORMATS = {"markdown": markdown.to_markdown, "latex": latex.to_latex, "typst": typst.to_typst, "csv": delimited.to_csv}
 """Name of a built-in format that is one text -> its function."""
 
 
@@ -22,7 +22,7 @@ def plugin_formats() -> list[str]:
 
 def file_suffixes() -> dict[str, str]:
     """Return format -> suffix of its files; the format of a plug-in has its name as suffix."""
-    return {"csv": "csv", "markdown": "md", "latex": "tex", **{name: name for name in plugin_formats()}}
+    return {"csv": "csv", "markdown": "md", "latex": "tex", "typst": "typ", **{name: name for name in plugin_formats()}}
 
 
 def render(table: Table, form: str) -> str:

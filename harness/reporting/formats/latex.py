@@ -1,10 +1,10 @@
-"""Tables for LaTeX: ``tabular`` with the rules of the package booktabs."""
+"""Tables for LaTeX: ``tabular`` with the rules of the package booktabs and the number columns of siunitx."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from harness.reporting.formats.number_columns import MINUS, Numbers, longest, longest_mark, number_columns
 from harness.reporting.table import Table, TableCell
 
 _ESCAPES: Mapping[str, str] = {
@@ -12,33 +12,57 @@ _ESCAPES: Mapping[str, str] = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "…": r"\ldots{}", "–": "--", "−": "$-$", "×": r"$\times$", "≤": r"$\leq$",
 }  # fmt: skip
+_END = r" \\"
+_SETTINGS = "mode=text, reset-text-series=false, retain-explicit-plus, table-align-text-after=false, table-align-exponent=false"
+"""Numbers in the font and weight of the text, so that bold reaches them, and letters directly behind them."""
 
 
 def to_latex(table: Table) -> str:
     r"""Return a ``tabular``; title and notes are comments above it.
 
-    A paper has its own ``table`` environment and caption, so the text is only what goes between them. Comments survive a paste, and
-    they carry what the caption must say: the test, its draws, the meaning of the letters.
+    Columns of numbers are columns ``S`` of siunitx: decimal points stand one below the other, and the column has room for its longest
+    letters behind them. A paper has its own ``table`` environment and caption, so the text is only what goes between them. Comments
+    survive a paste, and they carry what the caption must say: the test, its draws, the meaning of the letters.
     """
-    comments = [f"% {' '.join(note.split())}" for note in (table.title, *table.notes) if note]
-    lines = [r"% needs \usepackage{booktabs}", *comments, f"\\begin{{tabular}}{{{table.alignment}}}", r"\toprule"]
-    lines += [_line(map(escape_latex, table.headers)), r"\midrule"]
-    for number, row in enumerate(table.cells()):
-        if number and number in table.groups:
+    numbers = number_columns(table)
+    columns = [_column(numbers[k], longest_mark(table, k)) if k in numbers else letter for k, letter in enumerate(table.alignment)]
+    packages, begin, end = ("booktabs,siunitx", rf"{{\sisetup{{{_SETTINGS}}}%" + "\n", "}") if numbers else ("booktabs", "", "")
+    lines = [
+        rf"% needs \usepackage{{{packages}}}", *(f"% {' '.join(note.split())}" for note in (table.title, *table.notes) if note),
+        rf"{begin}\begin{{tabular}}{{{' '.join(columns)}}}", r"\toprule",
+        " & ".join(f"{{{_lines(text)}}}" for text in table.headers) + _END, r"\midrule",
+    ]  # fmt: skip
+    for i, row in enumerate(table.cells()):
+        if i and i in table.groups:
             lines.append(r"\addlinespace")  # booktabs separates groups by space, not by a rule
-        lines.append(_line(map(_cell, row)))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        lines.append(" & ".join(_cell(cell, i, numbers.get(k, ())) for k, cell in enumerate(row)) + _END)
+    return "\n".join([*lines, r"\bottomrule", rf"\end{{tabular}}{end}"]) + "\n"
 
 
-def _cell(cell: TableCell) -> str:
-    text = escape_latex(cell.text)
-    strong = f"\\textbf{{{text}}}" if cell.bold else text
-    # A mark takes no width (\rlap): the digits of a right-aligned column stay one below the other.
-    return strong + (f"\\rlap{{\\textsuperscript{{{escape_latex(cell.mark)}}}}}" if cell.mark else "")
+def _column(numbers: Numbers, mark: str) -> str:
+    """Return a column of siunitx with room for the longest number and the longest letters."""
+    sign, power, behind = (max((found[name] or "" for found in numbers if found), key=len) for name in ("sign", "power", "star"))
+    size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (f"e-{len(power.lstrip('-'))}" if power else "")
+    return f"S[table-format={size}{{{behind}{_high(mark)}}}]"
 
 
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
+    """Return a cell of a column of texts (without ``numbers``), or one of a column of siunitx, where texts are in braces."""
+    found = numbers[row] if numbers else None
+    text = found[0].removesuffix("*").replace("e+", "e") if found else _lines(cell.text)
+    if found:
+        return (r"\bfseries " if cell.bold else "") + f"{text} {{{found['star']}{_high(cell.mark)}}}".removesuffix(" {}")
+    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _high(cell.mark)
+    return f"{{{text}}}" if numbers else text
+
+
+def _high(mark: str) -> str:
+    return rf"\textsuperscript{{\mdseries {escape_latex(mark)}}}" if mark else ""
+
+
+def _lines(text: str) -> str:
+    lines = r" \\ ".join(escape_latex(line) for line in text.split("\n"))
+    return rf"\shortstack{{{lines}}}" if "\n" in text else lines
 
 
 def escape_latex(text: str) -> str:
@@ -48,5 +72,4 @@ def escape_latex(text: str) -> str:
     cand\_1: $-$0.5 \& 95 \%
     """
     escaped = "".join(_ESCAPES.get(character, character) for character in " ".join(text.split()))
-    # A minus before a digit is a sign where no letter, digit, point or other minus precedes it: gpt-2 and 1e-05 keep their hyphens.
-    return re.sub(r"(?<![\w.\-])-(?=\d)", "$-$", escaped)
+    return MINUS.sub("$-$", escaped)

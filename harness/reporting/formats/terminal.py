@@ -1,8 +1,10 @@
-"""Tables in the terminal."""
+"""Tables in the terminal, as wide as it is: narrow ones break headers and names, leave columns out, or stand in parts."""
 
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.errors import escape_controls
@@ -12,8 +14,10 @@ if TYPE_CHECKING:
     import rich.table
     from rich.console import Console
 
-MIN_WIDTH = 10
-"""Smallest width in characters to which a column of texts is wrapped."""
+MIN_WIDTH, MIN_FIRST = 10, 16
+"""Smallest width in characters to which a column of texts, and the first column, is wrapped."""
+GAP = 3
+"""Characters between two columns."""
 
 
 def console_for_tables(width: int = 160) -> Console:
@@ -32,29 +36,73 @@ def escape(text: str) -> str:
     return markup.escape(escape_controls(text))
 
 
+def print_line(console: Console, text: str, style: str = "dim") -> None:
+    """Print a text of others; a terminal breaks it at words, a pipe has it on one line."""
+    console.print(f"[{style}]{escape(text)}[/{style}]" if style else escape(text), soft_wrap=not console.is_terminal)
+
+
 def print_table(table: Table) -> None:
     """Print a table on stdout, its title above and its notes below.
 
-    Title and notes are lines of their own rather than rich's title and caption, which would wrap at the width of the table.
+    Title and notes are lines of their own rather than rich's title and caption, which would wrap at the width of the table. A pipe has
+    all columns side by side, however wide they are.
     """
     console = console_for_tables()
     if table.title:
-        console.print(f"[dim]{escape(table.title)}[/dim]", soft_wrap=True)
-    # A terminal that is too narrow breaks the lines; rich would replace the ends of the numbers by an ellipsis.
-    console.width = max(console.width, least_width(table))
-    console.print(terminal_grid(table))
-    for note in table.notes:
-        console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
+        print_line(console, table.title)
+    parts = table_parts(table, console.width) if console.is_terminal else [table]
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        # Rich would replace the ends of the numbers by an ellipsis where it has less.
+        console.width = max(console.width, least_width(part) if console.is_terminal else _total(_widths(part, part.headers)))
+        console.print(terminal_grid(part, console.width))
+    shown = {header for part in parts for header in part.headers}
+    absent = ", ".join(" ".join(header.split()) for header in table.headers if header not in shown)
+    for note in (*table.notes, *([f"left out at this width: {absent} (a wider terminal has them)"] if absent else [])):
+        print_line(console, note)
 
 
-def terminal_grid(table: Table) -> rich.table.Table:
-    """Return the table without title and notes; columns of texts other than the first wrap. It needs the width :func:`least_width`."""
+def table_parts(table: Table, width: int) -> list[Table]:
+    """Return a table as parts that are at most ``width`` characters wide where its numbers allow it.
+
+    Columns of :attr:`Table.secondary` are left out first, in their order. A table that is still too wide is divided: each part begins
+    with the columns of texts that name the rows.
+    """
+    columns = list(range(len(table.headers)))
+    part = table
+    for header in (None, *table.secondary):
+        columns = [column for column in columns if table.headers[column] != header]
+        part = table.select(columns)
+        if least_width(part) <= width:
+            return [part]
+    names = max(1, len(part.alignment) - len(part.alignment.lstrip("l")))
+    divided: list[list[int]] = []
+    for column in range(names, len(columns)):
+        if divided and least_width(part.select([*divided[-1], column])) <= width:
+            divided[-1].append(column)
+        else:
+            divided.append([*range(names), column])
+    return [part.select(chosen) for chosen in divided] or [part]
+
+
+def terminal_grid(table: Table, width: int) -> rich.table.Table:
+    """Return the table without title and notes, at most ``width`` or :func:`least_width` characters wide.
+
+    Where the table is wider, headers are broken at spaces and columns of texts are wrapped, the widest first.
+    """
     from rich.table import Table as Grid
 
+    headers, widths, least = list(table.headers), _widths(table, table.headers), _least_widths(table)
+    if _total(widths) > width:
+        headers = [_broken(header, size) for header, size in zip(headers, _widths(table, [""] * len(headers)))]
+        widths = _widths(table, headers)
+        while _total(widths) > width and widths != least:
+            widest = max((k for k in range(len(widths)) if widths[k] > least[k]), key=lambda k: widths[k])
+            widths[widest] -= 1
     grid = Grid(header_style="bold", show_edge=False, pad_edge=False)
-    for index, (header, letter) in enumerate(zip(table.headers, table.alignment)):
-        justify = "right" if letter == "r" else "left"
-        grid.add_column(escape(header), justify=justify, no_wrap=index == 0 or letter == "r", overflow="fold")
+    for header, size, letter in zip(headers, widths, table.alignment):
+        grid.add_column(escape(header), justify="right" if letter == "r" else "left", width=size, overflow="fold")
     for number, row in enumerate(table.cells(), 1):
         texts = [escape(f"{cell.text} {cell.mark}".rstrip()) for cell in row]
         styled = [f"[bold]{text}[/bold]" if cell.bold else text for text, cell in zip(texts, row)]
@@ -63,12 +111,32 @@ def terminal_grid(table: Table) -> rich.table.Table:
 
 
 def least_width(table: Table) -> int:
-    """Return the smallest width in characters at which the grid loses no number and no name of the first column."""
+    """Return the smallest width in characters at which the grid loses no number; texts and headers are broken."""
+    return _total(_least_widths(table))
+
+
+def _least_widths(table: Table) -> list[int]:
+    contents = _widths(table, [""] * len(table.headers))
+    whole = _widths(table, [_broken(header, size) for header, size in zip(table.headers, contents)])
+    return [
+        size if letter == "r" else min(size, MIN_WIDTH if number else MIN_FIRST)
+        for number, (size, letter) in enumerate(zip(whole, table.alignment))
+    ]
+
+
+def _widths(table: Table, headers: Sequence[str]) -> list[int]:
+    """Return the width of each column with these headers: that of its longest line, at least 1."""
     from rich.cells import cell_len
 
-    width = 3 * (len(table.headers) - 1)
-    for index, letter in enumerate(table.alignment):
-        lines = [line for text in (table.headers[index], *(row[index] for row in table.rows)) for line in escape_controls(text).split("\n")]
-        content = max(map(cell_len, lines))
-        width += content if index == 0 or letter == "r" else min(content, MIN_WIDTH)
-    return width
+    rows = [list(headers), *([f"{cell.text} {cell.mark}".rstrip() for cell in row] for row in table.cells())]
+    return [max(1, *(cell_len(line) for text in column for line in escape_controls(text).split("\n"))) for column in zip(*rows)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _broken(header: str, width: int) -> str:
+    """Return a header whose lines are broken at spaces where they are wider than the column."""
+    width = max([width, *map(len, header.split())])
+    return "\n".join(line for text in header.split("\n") for line in textwrap.wrap(text, width, break_long_words=False))

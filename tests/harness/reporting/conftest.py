@@ -25,6 +25,8 @@ AXE = Path(__file__).parent / "page" / "vendor" / "axe.min.js"
 def browse() -> Browse:
     """``with browse(file) as view``: the page in Chromium; at the end it must have had no error and asked for nothing but itself.
 
+    In place of a file, the address of a page that asks for further things under its address alone.
+
     Further arguments are those of a browser context of Playwright, such as ``color_scheme`` or ``java_script_enabled``.
     """
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -35,20 +37,22 @@ def browse() -> Browse:
     from playwright.sync_api import sync_playwright
 
     @contextmanager
-    def opened(file: Path, **options: object) -> Iterator:
+    def opened(file: Path | str, **options: object) -> Iterator:
         errors: list[str] = []
         requests: list[str] = []
+        url = file if isinstance(file, str) else file.resolve().as_uri()
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(_FLAGS))
             view = browser.new_context(**options).new_page()  # type: ignore[arg-type]
             view.on("pageerror", lambda error: errors.append(str(error)))
             view.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
             view.on("request", lambda request: requests.append(request.url))
-            view.goto(file.resolve().as_uri())
+            view.goto(url)
             yield view
             browser.close()
         assert errors == []
-        assert requests == [file.resolve().as_uri()]
+        pages = [request.partition("#")[0] for request in requests]
+        assert all(page.startswith(url) for page in pages) if isinstance(file, str) else set(pages) == {url}
 
     return opened
 

@@ -136,7 +136,7 @@ def test_the_command_writes_the_files(run, tmp_path, capsys):
     from harness.cli.main import main
 
     assert main(["report", run, "--tables", str(tmp_path / "out")]) == 0
-    assert {file.suffix for file in (tmp_path / "out").iterdir()} == {".csv", ".md", ".tex"}
+    assert {file.suffix for file in (tmp_path / "out").iterdir()} == {".csv", ".md", ".tex", ".typ"}
     assert "01-beside-each-other.md" in capsys.readouterr().out
 
 

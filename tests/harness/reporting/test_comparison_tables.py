@@ -77,4 +77,4 @@ def test_a_ranking_has_letters():
 
 def test_examples_that_are_left_out_are_counted():
     (sheet,) = pair_tables([ROW, replace(ROW, metric="cider", left_out=3)])
-    assert sheet.notes[0] == "up to 3 examples are missing or undefined for one system and are left out"
+    assert sheet.notes[0] == "up to 3 examples are missing or undefined for one system and left out"

@@ -104,3 +104,18 @@ def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
     models = [{"echo": {"n": 1, "label": f"model-with-a-long-name-{i}"}} for i in range(6)]
     text = output(harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys)
     assert len(re.findall(r"^model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6
+
+
+def test_many_results_are_printed_in_short_and_all_on_request(run, capsys):
+    first = run.records[0]
+    records = tuple(replace(first, metric=f"metric-{k}", model=model) for k in range(30) for model in ("one", "two"))
+    view = {"plot": "table", "title": "Two numbers", "x": "metric", "by": "model", "y": ["metric-1", "metric-29"]}
+    content = {**run.provenance.content, "spec": {**run.provenance.spec, "views": [view]}}
+    many = replace(run, records=records, provenance=replace(run.provenance, content=content))
+    short = output(many, capsys)
+    assert "20 of 30 rows; --all prints all 60 results, with intervals" in short
+    assert "--all prints 1 view too: Two numbers" in short
+    assert "metric-19" in short and "metric-20" not in short and len(short.splitlines()) < 40
+    print_run(many, all_results=True)
+    everything = capsys.readouterr().out
+    assert everything.count("│ two") >= 30 and "metric-29" in everything and "Two numbers" in everything

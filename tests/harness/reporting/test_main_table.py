@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import harness
@@ -9,6 +10,7 @@ from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.reporting import main_table as module
 from harness.reporting.formats.latex import to_latex
 from harness.reporting.formats.markdown import to_markdown
+from harness.reporting.formats.typst import to_typst
 from harness.reporting.main_table import DATA, main_table
 from harness.rundir.records import ResultRecord
 
@@ -34,11 +36,17 @@ def test_the_csv_has_a_row_per_result_with_all_digits(captions_run):
     assert [(row[0], row[3]) for row in rows] == [(record.metric, record.model) for record in captions_run.records]
 
 
-def test_latex_and_markdown_have_bold_values_and_marks(captions_run):
+def test_latex_typst_and_markdown_have_the_same_bold_values_and_marks(captions_run):
     sheet = main_table(captions_run)
-    assert r"\textbf{" in to_latex(sheet)
-    assert r"\textsuperscript{a}" in to_latex(sheet)
-    assert "<sup>a</sup>" in to_markdown(sheet)
+    expected = [sheet.rows[i][j] for i, j in sorted(sheet.bold)]
+    assert expected
+    assert re.findall(r"\\bfseries ([\d.]+)", to_latex(sheet)) == expected
+    assert re.findall(r'strong\("([\d.]+)"\)', to_typst(sheet)) == expected
+    assert re.findall(r"\*\*([\d.]+)\*\*", to_markdown(sheet)) == expected
+    letters = [sheet.marks[at] for at in sorted(sheet.marks)]
+    assert re.findall(r"(?<=[\d.]) \{\\textsuperscript\{\\mdseries (\w+)", to_latex(sheet)) == letters
+    assert re.findall(r'super\("(\w+)"\)', to_typst(sheet)) == letters
+    assert re.findall(r"<sup>(\w+)</sup>", to_markdown(sheet)) == letters
     assert "other &lt;b>scene&lt;/b>" in to_markdown(sheet)
 
 

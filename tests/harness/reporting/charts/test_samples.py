@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.stats import spearmanr
 from harness.reporting.charts.samples import (
     BINS,
     density,
+    distributions,
     label_list,
     leaf_order,
     mean_rank_correlation,
@@ -55,12 +57,32 @@ def test_histograms_count_every_p_value(captions_run):
     bars = chart.spec["datasets"]["bars"]
     labels = {name: label for label, name in shown_names(captions_run.records).items()}
     groups = {(bar["metric"], bar["system"]) for bar in bars}
-    assert len(bars) == BINS * len(groups)
+    floor = next(record.p["floor"] for record in captions_run.records if record.p)
+    bins = min(BINS, round(1 / floor))
+    assert len(bars) == bins * len(groups)
     for metric, name in groups:
         system = next(system for system in captions_run.samples.systems if system.model == name)
         p = system.p_values(labels[metric])
         counts = [bar["count"] for bar in bars if (bar["metric"], bar["system"]) == (metric, name)]
-        assert counts == list(np.histogram(p[np.isfinite(p)], BINS, (0, 1))[0])
+        edges = np.arange(bins + 1) / bins + 1e-9  # a bin holds its upper end
+        edges[0] = 0
+        assert counts == list(np.histogram(p[np.isfinite(p)], edges)[0])
+
+
+def test_few_possible_p_values_have_a_bin_each(captions_run):
+    few = [replace(record, p={**record.p, "floor": 1 / 6}) if record.p else record for record in captions_run.records]
+    (chart,) = p_histograms(replace(captions_run, records=tuple(few)))
+    bars = chart.spec["datasets"]["bars"]
+    assert sorted({bar["low"] for bar in bars}) == pytest.approx([k / 6 for k in range(6)])
+    assert "in 6 bins" in chart.caption and "Bars beyond 83%" in chart.caption
+
+
+def test_scores_of_which_half_are_equal_have_no_curve():
+    spread, flat = np.linspace(0, 1, 50), np.r_[np.ones(45), np.zeros(5)]
+    chart = distributions({"spread": {"a": spread}, "flat": {"a": flat}})
+    assert chart is not None and {row["metric"] for row in chart.spec["datasets"]["curves"]} == {"spread"}
+    assert chart.caption.endswith("Not drawn, because at least half of the scores are equal: flat.")
+    assert distributions({"flat": {"a": flat}}) is None
 
 
 def test_correlations_are_spearmans_oriented_and_averaged(captions_run):

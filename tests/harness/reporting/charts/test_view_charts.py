@@ -40,7 +40,8 @@ def test_intervals_are_bands_and_bars():
     view = ViewSpec(plot="line", x="decoding.temperature", y="cider", by="model")
     assert [layer["mark"]["type"] for layer in view_chart(view, RECORDS).spec["layer"]] == ["area", "line", "point"]
     bars = view_chart(view.model_copy(update={"plot": "bar"}), RECORDS)
-    assert [layer["mark"]["type"] for layer in bars.spec["layer"]] == ["bar", "rule"]
+    marks = [(layer["mark"]["type"], layer["mark"].get("style")) for layer in bars.spec["layer"]]
+    assert marks == [("bar", None), ("rule", "halo"), ("rule", "interval")]
     assert rows(bars)[0]["low"] == pytest.approx(1.4)
 
 

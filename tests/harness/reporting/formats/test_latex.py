@@ -1,28 +1,52 @@
-"""Tables for LaTeX."""
+"""Tables for LaTeX, as text and compiled."""
 
 from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from itertools import pairwise
 
 import pytest
 
 from harness.reporting.formats.latex import escape_latex, to_latex
+from harness.reporting.table import Table
+
+PREAMBLE = r"\documentclass[landscape]{article}\usepackage{booktabs,siunitx}\pagestyle{empty}\begin{document}\noindent "
 
 
-def test_latex_has_booktabs_rules_and_escapes(table):
+def test_numbers_have_columns_of_siunitx_and_texts_are_escaped(table):
     assert to_latex(table).splitlines() == [
-        r"% needs \usepackage{booktabs}",
+        r"% needs \usepackage{booktabs,siunitx}",
         "% 2 examples",
         "% difference: to a_b",
-        r"\begin{tabular}{llr}",
+        r"{\sisetup{mode=text, reset-text-series=false, retain-explicit-plus, table-align-text-after=false, table-align-exponent=false}%",
+        r"\begin{tabular}{l l S[table-format=-1.2{\textsuperscript{\mdseries a}}]}",
         r"\toprule",
-        r"metric & system & value \\",
+        r"{metric} & {system} & {value} \\",
         r"\midrule",
-        r"cider $\uparrow$ & a\_b \& co & \textbf{0.5}\rlap{\textsuperscript{a}} \\",
-        r" & 50 \% [x] & $-$0.25 \\",
+        r"cider $\uparrow$ & a\_b \& co & \bfseries 0.5 {\textsuperscript{\mdseries a}} \\",
+        r" & 50 \% [x] & -0.25 \\",
         r"\addlinespace",
-        r"trm $\downarrow$ & c & -- \\",
+        r"trm $\downarrow$ & c & {--} \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
     ]
+
+
+def test_a_table_without_numbers_needs_no_siunitx():
+    text = to_latex(Table(["a", "b\nc"], [["x", "1 to 2"]], "lr", bold=frozenset({(0, 1)})))
+    assert text.startswith("% needs \\usepackage{booktabs}\n\\begin{tabular}{l r}")
+    assert r"{a} & {\shortstack{b \\ c}} \\" in text and r"x & \textbf{1 to 2} \\" in text
+
+
+def test_powers_stars_and_bounds_stay_in_the_column_of_numbers():
+    text = to_latex(Table(["p"], [["0.0412*"], ["1.23e-19*"], ["< 1e-300"], [""], ["-12.5"]], "r"))
+    assert r"{S[table-format=-2.4e-2{*}]}" in text
+    for cell in ("0.0412 {*}", "1.23e-19 {*}", r"{\textless{} 1e-300}", "-12.5"):
+        assert f"\n{cell} \\\\" in text
+    assert "\n{} \\\\" in text
 
 
 @pytest.mark.parametrize(
@@ -37,3 +61,32 @@ def test_latex_has_booktabs_rules_and_escapes(table):
 )
 def test_latex_of_single_cells(text, expected):
     assert escape_latex(text) == expected
+
+
+@pytest.mark.slow
+def test_compiled_letters_lie_between_their_number_and_the_next_column(tmp_path, lettered, artefacts):
+    """LaTeX itself sets the table; the places of the letters are read from the PDF."""
+    for program in ("pdflatex", "pdftotext"):
+        if shutil.which(program) is None:
+            missing = f"no {program} on PATH (Debian: texlive-latex-recommended texlive-science poppler-utils)"
+            pytest.fail(missing) if os.environ.get("HARNESS_LATEX_REQUIRED") else pytest.skip(missing)
+    (tmp_path / "a.tex").write_text(PREAMBLE + to_latex(lettered) + r"\end{document}", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout[-2000:]
+    assert "Warning" not in (log := (tmp_path / "a.log").read_text(errors="replace")) and "Overfull" not in log
+    shutil.copy(tmp_path / "a.pdf", artefacts / "table.pdf")
+    boxes = subprocess.run(["pdftotext", "-bbox", "a.pdf", "-"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    words = [
+        (float(x), float(end), float(y), text)
+        for x, y, end, text in re.findall(r'<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">(.*?)</word>', boxes)
+    ]
+    printed = " ".join(text for *_, text in words)
+    for name in ("BLEU-4", "CIDEr-D", "TRM", "(METEOR)"):
+        assert name in printed
+    for row in lettered.rows:
+        line = next(y for *_, y, text in words if text == row[0])
+        here = sorted(word for word in words if abs(word[2] - line) < 4)
+        assert len(here) >= sum(map(bool, row))
+        for (_, end, _, left), (start, *_, right) in pairwise(here):
+            assert start >= end - 0.5, f"{left} and {right} overlap"

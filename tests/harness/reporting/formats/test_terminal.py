@@ -3,32 +3,102 @@
 from __future__ import annotations
 
 import io
+import re
 
+import pytest
 from rich.console import Console
 
-from harness.reporting.formats.terminal import console_for_tables, least_width, print_table, terminal_grid
+from harness.reporting.formats.terminal import console_for_tables, least_width, print_table, table_parts, terminal_grid
 from harness.reporting.table import Table
 
+WIDE = Table(
+    headers=["metric", "system", "value", "95 % interval", "permutation p", "n", "mean\ncluster"],
+    rows=[["BERTScore [MiniLM-L6] ↑", "a long label of a system", "0.1235", "0.1000 … 0.2000", "1.23e-10", "5000", "1.5"]],
+    alignment="llrrrrr",
+    title="5000 examples",
+    bold=frozenset({(0, 2)}),
+    marks={(0, 3): "a", (0, 6): "b"},
+    secondary=("n", "mean\ncluster"),
+)
 
-def test_the_terminal_keeps_numbers_whole_at_the_least_width():
-    table = Table(["metric", "system", "value"], [["cider", "a long label of a system", "0.123456"]], "llr")
-    console = Console(width=least_width(table), file=io.StringIO(), color_system=None)
-    console.print(terminal_grid(table))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "0.123456" in text
-    assert "a long" in text
-    assert max(map(len, text.splitlines())) <= least_width(table)
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
-def test_numbers_are_whole_in_a_narrow_terminal(capsys, monkeypatch):
-    table = Table(["metric", "value"], [["cider [x]", "0.12345678"]], "lr", title="2 examples", notes=["a note"])
+def lines(table: Table, width: int) -> list[str]:
+    console = Console(width=max(width, least_width(table)), file=io.StringIO(), color_system=None)
+    console.print(terminal_grid(table, console.width))
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Function that prints a table in a terminal of a width and returns its lines."""
+
+    def in_terminal(table: Table, width: int) -> list[str]:
+        file = Terminal()
+        monkeypatch.setattr("sys.stdout", file)
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm")
+        print_table(table)
+        monkeypatch.undo()
+        return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
+
+    return in_terminal
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_a_table_is_no_wider_than_the_terminal_and_loses_no_number(printed, width):
+    out = printed(WIDE, width)
+    assert max(map(len, out)) <= width
+    text = "\n".join(out)
+    for number in ("0.1235", "0.1000 … 0.2000 a", "1.23e-10"):
+        assert number in text
+    assert ("5000 │" in text) == (width >= 100)
+    assert ("left out at this width: n, mean cluster (a wider terminal has them)" in " ".join(text.split())) == (width < 100)
+
+
+def test_a_wide_terminal_has_headers_and_names_on_one_line(printed):
+    out = "\n".join(printed(WIDE, 160))
+    assert "95 % interval ┃ permutation p" in out
+    assert "BERTScore [MiniLM-L6] ↑ │ a long label of a system" in out
+
+
+def test_headers_are_broken_before_names_are_wrapped_and_those_before_columns_go():
+    natural = max(map(len, lines(WIDE, 200)))
+    narrower = lines(WIDE, natural - 2)
+    assert max(map(len, narrower)) <= natural - 2
+    assert "a long label of a system" in "\n".join(narrower)
+    assert any("permutation" in line and "permutation p" not in line for line in narrower)
+    narrowest = lines(WIDE, 0)
+    assert max(map(len, narrowest)) <= least_width(WIDE)
+    assert "a long label of" not in "\n".join(narrowest)
+
+
+def test_a_table_too_wide_without_its_secondary_columns_is_divided():
+    parts = table_parts(WIDE, 60)
+    assert [list(part.headers) for part in parts] == [["metric", "system", "value", "95 % interval"], ["metric", "system", "permutation p"]]
+    assert all(least_width(part) <= 60 for part in parts)
+    assert parts[0].bold == {(0, 2)} and parts[0].marks == {(0, 3): "a"} and parts[1].bold == frozenset()
+
+
+def test_one_table_is_kept_whole_where_it_fits_and_nothing_is_divided_below_one_column():
+    assert [part.headers for part in table_parts(WIDE, least_width(WIDE))] == [WIDE.headers]
+    assert [len(part.headers) for part in table_parts(WIDE, 1)] == [3, 3, 3]
+    texts = Table(["name", "text"], [["a" * 40, "b" * 40]], "ll")
+    assert table_parts(texts, 20) == [texts.select([0, 1])]
+
+
+def test_a_pipe_has_all_columns_on_one_line_at_any_width(capsys, monkeypatch):
     monkeypatch.setattr("harness.reporting.formats.terminal.console_for_tables", lambda: console_for_tables(12))
-    print_table(table)
-    out = capsys.readouterr().out
-    assert out.splitlines()[0] == "2 examples"
-    assert "cider [x]" in out
-    assert "0.12345678" in out
-    assert out.splitlines()[-1] == "a note"
+    print_table(WIDE)
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "5000 examples"
+    assert "BERTScore [MiniLM-L6] ↑ │ a long label of a system" in out[-1]
+    assert "0.1000 … 0.2000 a │" in out[-1] and "5000" in out[-1]
 
 
 def test_the_console_has_a_fixed_width_without_a_terminal():

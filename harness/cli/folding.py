@@ -1,0 +1,42 @@
+"""Lines of text that are broken at words where a terminal is narrower than they are."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from typing import TextIO
+
+_COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
+"""What stands before a column of a line: its indentation, or at least two spaces."""
+
+
+def terminal_width(stream: TextIO | None = None) -> int | None:
+    """Return the characters of a line of the terminal; None where a stream (default: stdout) is none."""
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
+
+
+def print_folded(text: str) -> None:
+    """Print a text on stdout, folded in a terminal."""
+    print(fold(text, terminal_width()))
+
+
+def fold(text: str, width: int | None) -> str:
+    """Return a text whose lines are broken at spaces to a width, None: as it is; what follows stands below the last column of its line.
+
+    >>> print(fold("  bleu  n-gram precision with a brevity penalty", 32))
+      bleu  n-gram precision with a
+            brevity penalty
+    """
+    return text if width is None else "\n".join(_fold_line(line, width) for line in text.split("\n"))
+
+
+def _fold_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    start = max((gap.end() for gap in _COLUMN.finditer(line) if gap.end() <= width // 2), default=0)
+    indent = " " * start
+    wrapper = textwrap.TextWrapper(width, indent, indent, break_long_words=False, break_on_hyphens=False)
+    rest = wrapper.wrap(line[start:])
+    return "\n".join([line[:start] + rest[0][start:], *rest[1:]]) if rest else line.rstrip()
