@@ -90,6 +90,17 @@ def one_line(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
 
 
+def counted(number: int, noun: str, verb: str = "") -> str:
+    """Return a number with its noun, and a verb written ``ONE/MORE``, in the plural for all but 1.
+
+    >>> counted(1, "example"), counted(1, "id", "has/have"), counted(1200, "reply", "is/are")
+    ('1 example', '1 id has', '1,200 replies are')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    one, _, more = verb.partition("/")
+    return " ".join(filter(None, (f"{number:,}", noun if number == 1 else plural, one if number == 1 else more)))
+
+
 def escape_controls(text: str) -> str:
     """Return a text for a terminal: control characters, but for tab and line feed, are written as escapes.
 

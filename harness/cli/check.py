@@ -1,8 +1,10 @@
-"""Check a component against the contract of its kind: a class, a task file, or a registered component.
+"""Check a component against the contract of its kind: a class, a file, the folder of a plugin, or a registered component.
 
 harness check my_metrics:Words
 harness check trm --kind metrics --set distance=cider
 harness check my_task.yaml
+harness check my_metrics.py               # the components that it defines
+harness check ../my-words                 # those of a plugin, as 'harness new-plugin' writes it
 harness check my_metrics:Words --calibrate
 
 Exit codes: 0 all checks pass, 1 some checks fail, 2 there is no such component.
@@ -17,9 +19,10 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.folding import print_folded
 from harness.cli.options import add_common, add_flag, add_list, print_json
 from harness.contracts import Values
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, counted
 
 if TYPE_CHECKING:
     from harness.testing.results import Outcome
@@ -30,7 +33,9 @@ SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness check``."""
-    parser.add_argument("target", nargs="?", help="package.module:Class, a task file, or a name of 'harness list'")
+    parser.add_argument(
+        "target", nargs="?", help="package.module:Class, a .yaml or .py file, the folder of a plugin, or a name of 'harness list'"
+    )
     add_flag(parser, "--all-builtins", "check every built-in metric, distance and embedding that can be created here")
     parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
     add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
@@ -90,25 +95,26 @@ def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
 
 def _calibrate(args: argparse.Namespace) -> int:
     """Print the measured coverage and size of one metric; return 0."""
+    from harness.registry.component_kinds import SINGULAR
     from harness.run.measured_coverage import LOWEST
     from harness.testing.calibration import DISTRIBUTIONS, calibrate
     from harness.testing.targets import subject_of, targets
 
     components = targets(args.target, args.kind or "metrics", _params(args.set))
     if len(components) > 1 or components[0].kind != "metrics":
-        raise HarnessError(f"--calibrate takes one metric; '{args.target}' is {len(components)} {components[0].kind}")
+        raise HarnessError(f"--calibrate takes one metric; '{args.target}' is {counted(len(components), SINGULAR[components[0].kind])}")
     with contextlib.redirect_stdout(io.StringIO()):
         table = calibrate(subject_of("metrics", components[0].component).component)
     if args.json:
         print_json({"metrics": {table.name: table.to_dict()}})
         return 0
     names = "  ".join(f"{name:>9}" for name in DISTRIBUTIONS)
-    print(f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each")
-    print(f"{'n':>5}  {names}    {names}")
+    print_folded(f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each")
+    print_folded(f"{'n':>5}  {names}    {names}")
     for n, cell in table.sizes.items():
         shares = ["  ".join(f"{_share(share):>9}" for share in part) for part in (cell.coverage, cell.size)]
         low = any(share is not None and share < LOWEST for share in cell.coverage)
-        print(f"{n:>5}  {shares[0]}    {shares[1]}{'    below .90: no interval' if low else ''}")
+        print_folded(f"{n:>5}  {shares[0]}    {shares[1]}{'    below .90: no interval' if low else ''}")
     return 0
 
 
@@ -133,9 +139,9 @@ def _params(texts: list[str]) -> Values:
 
 
 def _print(target: Target, printed: list[Outcome], outcomes: list[Outcome]) -> None:
-    print(f"{target.label} ({target.kind})")
+    print_folded(f"{target.label} ({target.kind})")
     width = max((len(outcome.check) for outcome in printed), default=0)
     for outcome in printed:
-        print(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
+        print_folded(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
     counts = Counter({"pass": "passed", "fail": "failed"}.get(outcome.status, outcome.status) for outcome in outcomes)
-    print(f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n")
+    print_folded(f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n")

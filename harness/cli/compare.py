@@ -7,8 +7,9 @@
   harness compare RUN_A RUN_B --identical equality of all numbers, digit by digit; exit code 1 when they differ
 
 Per metric: difference of the numbers that the result table reports, paired bootstrap 95 % interval, two-sided p-value of
-approximate randomisation, the same adjusted by Holm over the pairs of the metric (p Holm) and by Benjamini-Hochberg over the
-table (p BH), and the sign test of the per-example scores with the numbers of examples that are larger in A, in B, and equal.
+approximate randomisation, adjusted by Holm over the pairs of the metric (p Holm), and the verdict at level .05. --all prints the
+numbers of both systems too, p as it is and adjusted by Benjamini-Hochberg over the table (p BH), and the sign test of the
+per-example scores with the numbers of examples that are larger in A, in B, and equal.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_count, add_flag, add_json, print_json
+from harness.cli.folding import print_folded
+from harness.cli.options import add_count, add_flag, add_format, add_json, add_names, print_json
 from harness.contracts import Values
-from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
     from harness.analysis.clusters import DifferingExample, RankedSystem
@@ -37,15 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
     parser.add_argument("--baseline", metavar="MODEL", help="compare the other models of the run with this one alone")
-    parser.add_argument("-m", "--metric", action="append", metavar="NAME", help="compare this metric alone; may be repeated")
+    add_names(parser, "-m", "--metric", help="compare these metrics alone: names with commas; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
     add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
     add_flag(parser, "--pairs", f"print all pairs, also where there are more than {MAX_PAIRS}")
+    add_flag(parser, "--all", "print all columns; the files of --format have them in any case")
     add_count(parser, "--examples", "print the N examples on which two systems differ most (one pair: 3)")
     add_flag(parser, "--identical", "check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit")
-    parser.add_argument("--format", choices=format_names(), default="table", help="csv and json have the numbers in full")
+    add_format(parser, "form of the output, where csv and json have the numbers in full")
     add_json(parser)
 
 
@@ -123,7 +125,7 @@ def _print(
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.metric_labels import shown_name
 
-    pairs = pair_tables(rows)
+    pairs = pair_tables(rows, full=args.all)
     headings = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
     for metric, systems in clusters.items() if len(pairs) > 1 else ():
         name, direction = headings[metric]
@@ -134,11 +136,11 @@ def _print(
             print_table(table)
             print()
     else:
-        print(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
+        print_folded(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")
     for sentence in rows[0].forced:
-        print(f"--force: {sentence}")
+        print_folded(f"--force: {sentence}")
     _print_examples(rows, examples)
 
 
@@ -155,5 +157,5 @@ def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExam
     for item in examples:
         print(one_line(item.example))
         for name, score, texts in ((row.system_a, item.score_a, item.candidates_a), (row.system_b, item.score_b, item.candidates_b)):
-            print(f"  {one_line(name)}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
-        print(f"  references  {' | '.join(map(one_line, item.references[:3]))}")
+            print_folded(f"  {one_line(name)}  {number(score)}  {' | '.join(map(one_line, texts[:3]))}")
+        print_folded(f"  references  {' | '.join(map(one_line, item.references[:3]))}")

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
+from harness.cli.folding import print_folded
 from harness.cli.options import add_common, print_json
+from harness.errors import counted
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
@@ -96,11 +98,11 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
 
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
-    print(f"{study.source}: {len(study.x)} columns against {len(study.y)}; rows: {sizes}")
+    print_folded(f"{study.source}: {counted(len(study.x), 'column')} against {len(study.y)}; rows: {sizes}")
     if study.left_out:
-        print(f"{study.left_out} rows left out: a selected column is missing there")
+        print_folded(f"{counted(study.left_out, 'row')} left out: a selected column is missing there")
     if study.dropped:
-        print(f"{len(study.dropped)} columns dropped: {_count_reasons(list(study.dropped.values()))}")
+        print_folded(f"{counted(len(study.dropped), 'column')} dropped: {_count_reasons(list(study.dropped.values()))}")
     for y in study.y:
         names = study.best(y, top)
         if baseline is not None and baseline in study.x and baseline not in names:

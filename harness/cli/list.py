@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from harness.cli.folding import print_folded
 from harness.cli.options import add_common, print_json
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"no components are installed: {INSTALL}" if not registry.entries() else "no components of this kind")
     _print_groups(registry, entries)
     for failure in registry.failures:
-        print(f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}")
+        print_folded(f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}")
     return 0
 
 
@@ -63,12 +64,12 @@ def _print_groups(registry: Registry, entries: list[Entry]) -> None:
         groups = _questions(registry, of_kind)
         for question in groups:
             if groups != [""]:
-                print(f"\n  {question or OTHER}")
+                print_folded(f"\n  {question or OTHER}")
             for entry in of_kind:
                 if entry.question == question:
                     name = names[entry]
                     note = "" if name == entry.name else f"  ('{entry.name}' has another owner: use this name)"
-                    print(f"  {'  ' * (groups != [''])}{name:<{width}}  {entry.summary}{note}")
+                    print_folded(f"  {'  ' * (groups != [''])}{name:<{width}}  {entry.summary}{note}")
 
 
 def _questions(registry: Registry, entries: list[Entry]) -> list[str]:

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
+from harness.cli.folding import print_folded
 from harness.cli.options import entry_module, json_alone, use_registry
 from harness.cli.parser import Parser
 from harness.registry.manifest_files import LOCAL_PLUGINS
@@ -54,7 +55,7 @@ def _help(verbs: dict[str, str]) -> str:
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
-        "verbs:\n" + "\n".join(lines) + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco\n"
+        "verbs:\n" + "\n".join(lines) + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco"
     )
 
 
@@ -76,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
     process.open_streams()
     process.rest_idle_threads()
+    process.silence_libraries()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     local = "--no-local-plugins" not in arguments
@@ -171,7 +173,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     verbs = commands()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_help(verbs), end="")
+        print_folded(_help(verbs))
         return 0
     verb, options = arguments[0], arguments[1:]
     if verb not in verbs:

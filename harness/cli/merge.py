@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_common, add_flag, add_permissions, print_json
+from harness.cli.options import add_all_results, add_common, add_flag, add_permissions, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("parts", nargs="+", metavar="PART", help="run directories of all parts, in any order")
     parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
     add_flag(parser, "--fresh", "replace the run in the output directory")
+    add_all_results(parser)
     add_common(parser)
     add_permissions(parser)
 
@@ -34,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [str(merged.path)], "results": merged.results, "failed": dict(merged.failed)})
     else:
-        print_run(merged)
+        print_run(merged, all_results=args.all)
     return 1 if merged.failed else 0

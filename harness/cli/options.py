@@ -55,6 +55,31 @@ def add_list(parser: Arguments, name: str, metavar: str, help: str) -> None:
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=help)
 
 
+def add_names(parser: Arguments, *names: str, help: str) -> None:
+    """Add an option of metrics of a run, comma-separated or repeated; commas in brackets belong to a name, as in ``trm(a, b)``."""
+    parser.add_argument(*names, action="extend", type=_split_names, default=None, metavar="NAME,...", help=help)
+
+
+def _split_names(text: str) -> list[str]:
+    """Return the names of a comma-separated list.
+
+    >>> _split_names("cider, trm(bert, l2),distinct2[n=2]")
+    ['cider', 'trm(bert, l2)', 'distinct2[n=2]']
+    """
+    from harness.spec.metric_text import split_outside_brackets
+
+    return [name for name in map(str.strip, split_outside_brackets(text)) if name]
+
+
+def add_format(parser: Arguments, help: str) -> None:
+    """Add the option ``--format``; the list of choices in its usage would not fit a narrow terminal."""
+    from harness.reporting.formats import format_names
+
+    names = format_names()
+    text = f"{help}: {', '.join(names)} (default: table)"
+    parser.add_argument("--format", choices=names, default="table", metavar="FORM", help=text)
+
+
 def add_registry(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--registry``."""
     add_list(parser, "--registry", "FILE", "an additional registry.yaml (may be repeated)")
@@ -107,6 +132,11 @@ def scale_options(args: argparse.Namespace) -> Options:
     text = getattr(args, "shard", None)
     shard = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
     return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, shard)
+
+
+def add_all_results(parser: Arguments) -> None:
+    """Add the option ``--all`` of a verb that prints a run."""
+    add_flag(parser, "--all", "print every result with its interval, and every view, of a run of many results too")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

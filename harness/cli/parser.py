@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from harness.cli.folding import fold, terminal_width
 from harness.errors import HarnessError, did_you_mean
 
 _CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
@@ -72,4 +73,7 @@ def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=110)
+        super().__init__(prog, max_help_position=28, width=min(110, terminal_width() or 110))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return fold(super()._fill_text(text, width, indent), terminal_width())

@@ -16,8 +16,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_count, add_list, print_json
-from harness.errors import HarnessError
+from harness.cli.folding import print_folded
+from harness.cli.options import add_common, add_count, add_names, print_json
+from harness.errors import HarnessError, counted
 
 if TYPE_CHECKING:
     from harness.analysis.power import Estimate, Needed, PowerStudy, PowerTarget
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--combine", default="fisher-discrete", metavar="NAME",
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
-    add_list(parser, "--metric", "LABEL", "only this metric (may be repeated)")
+    add_names(parser, "-m", "--metric", help="only these metrics: names with commas; may be repeated")
     parser.add_argument(
         "--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)"
     )
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
     study = harness.power(
-        args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
+        args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric or (), alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
         examples=_geometric(_numbers("examples", args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
         combine=args.combine,
@@ -92,12 +93,12 @@ def _geometric(values: list[int] | None) -> list[int] | None:
 
 
 def _print(study: PowerStudy) -> None:
-    from harness.reporting.formats.terminal import console_for_tables, escape, print_table
+    from harness.reporting.formats.terminal import print_table
 
     print_table(sizes_table(study))
     for row in study.needed:
         for line in _lines(row, study.target):
-            console_for_tables().print(escape(line), soft_wrap=True)
+            print_folded(line)
 
 
 def sizes_table(study: PowerStudy) -> Table:
@@ -118,7 +119,7 @@ def sizes_table(study: PowerStudy) -> Table:
         previous = labels
     extrapolated = "; in extrapolated rows 95 % of simulated runs" if any(s.extrapolated for s in study.sizes) else ""
     note = f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}"
-    return Table(headers, rows, "llrrrrrrrrl", notes=[note])
+    return Table(headers, rows, "llrrrrrrrrl", notes=[note], secondary=("range of p", "share", "95 % interval"))
 
 
 def _percent(value: float) -> str:
@@ -135,10 +136,10 @@ def _lines(row: Needed, target: PowerTarget) -> Iterator[str]:
     goal = goal_text(target)
     head = f"{row.model}, {row.metric}"
     if row.needed:
-        counts = f"{row.needed.n} candidates and {row.needed.m} references"
-        yield f"{head}: {goal} is reached with {counts} ({row.needed.examples} examples)"
+        counts = f"{counted(row.needed.n, 'candidate')} and {counted(row.needed.m, 'reference')}"
+        yield f"{head}: {goal} is reached with {counts} ({counted(row.needed.examples, 'example')})"
         return
-    size = f"{row.largest.n} candidates, {row.largest.m} references, {row.largest.examples} examples"
+    size = f"{counted(row.largest.n, 'candidate')}, {counted(row.largest.m, 'reference')}, {counted(row.largest.examples, 'example')}"
     figures = f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
     yield f"{head}: {goal} is not reached within the pilot ({size}: {figures})"
     for estimate in row.estimates:
@@ -167,7 +168,7 @@ def estimate_text(estimate: Estimate, goal: str) -> str:
     """
     counts = {"candidates": estimate.n, "references": estimate.m, "examples": estimate.examples}
     start = counts.pop(estimate.axis)
-    fixed = "with " + " and ".join(f"{count:,} {axis}" for axis, count in counts.items())
+    fixed = "with " + " and ".join(counted(count, axis[:-1]) for axis, count in counts.items())
     limit = f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times the pilot's"
     if estimate.low is None:
         return f"{goal} cannot be reached within {limit}, {fixed} (extrapolated)"

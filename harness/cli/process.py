@@ -115,6 +115,12 @@ def rest_idle_threads() -> None:
         os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", BLAS_SPIN)
 
 
+def silence_libraries() -> None:
+    """Leave out the progress bars of Hugging Face's libraries, such as "Loading weights", unless the environment asks for them."""
+    for name in ("HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        os.environ.setdefault(name, "1")
+
+
 def open_streams() -> None:
     """Make stdout and stderr usable: a closed one discards its text, and no character is refused by their encodings."""
     for number in range(3):  # a file that were opened as descriptor 1 or 2 would receive what libraries print

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 import harness
-from harness.cli.options import add_common, add_permissions, add_scale, print_json, scale_options
+from harness.cli.options import add_all_results, add_common, add_permissions, add_scale, print_json, scale_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="NAME, NAME:PARAMETER=VALUE,..., or a comma-separated list of these (may be repeated)",
     )  # fmt: skip
     add_scale(parser, with_shard=False)
+    add_all_results(parser)
     add_common(parser)
     add_permissions(parser)
 
@@ -33,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
     else:
-        print_runs([extended])
+        print_runs([extended], all_results=args.all)
     return 1 if extended.failed else 0

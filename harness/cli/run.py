@@ -1,6 +1,7 @@
 """Run a spec and print the table of results.
 
 harness run tasks/coco.yaml --limit 200 --output runs/first
+harness run coco --page                               # follow the run in a browser; its report at the end
 harness run coco --set metrics='[cider, {trm: {distance: cider}}]'
 """
 
@@ -8,10 +9,25 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.cli.options import add_common, add_count, add_flag, add_list, add_permissions, add_scale, print_json, scale_options
-from harness.errors import escape_controls
+from harness.cli.options import (
+    add_all_results,
+    add_common,
+    add_count,
+    add_flag,
+    add_list,
+    add_permissions,
+    add_scale,
+    print_json,
+    scale_options,
+)
+from harness.errors import HarnessError, escape_controls
+
+if TYPE_CHECKING:
+    from harness.run.execution import Options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +41,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(group, "--resume", "continue the run in the output directory; an error if there is none")
     add_flag(group, "--fresh", "replace the run in the output directory")
     add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
+    add_flag(parser, "--page", "serve a page of the run on this machine while it goes on, and write its report at the end")
     add_scale(parser)
+    add_all_results(parser)
     add_common(parser)
     add_permissions(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the spec; return 1 when examples failed."""
+    if not args.page:
+        return _run(args, scale_options(args))
+    if args.shard:
+        raise HarnessError("--page shows a whole run, --shard computes a part; leave one of them out")
+    import harness
+    from harness.reporting.page.live import LivePage
+    from harness.run.watch import Watch
+
+    watch = Watch()
+    with LivePage(watch) as live:
+        print(f"page: {live.url}", file=sys.stderr, flush=True)
+        paths: list[Path] = []
+        code = _run(args, replace(scale_options(args), watch=watch), paths)
+        report = harness.report(*paths)[0]
+        print(f"report: {report}", file=sys.stderr, flush=True)
+        live.finish(report)
+    return code
+
+
+def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = None) -> int:
+    """Run the spec and print its table; add the run directories to ``paths``."""
     from harness import api
 
     runs = api.evaluate_all(
@@ -39,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         output=Path(args.output) if args.output else None,
         default_output=Path("runs"),
         mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto",
-        options=scale_options(args),
+        options=options,
         overrides=args.set,
         show=not args.json,
         on_notice=None if args.json else _print_notice,
@@ -47,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
         limit=args.limit,
         seed=args.seed,
     )
+    if paths is not None:
+        paths += [item.path for item in runs if item.path is not None]
     if args.json:
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
@@ -56,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         from harness.reporting.console import print_runs
 
-        print_runs(runs)
+        print_runs(runs, all_results=args.all)
     return 1 if any(item.failed for item in runs) else 0
 
 

@@ -11,23 +11,30 @@ their names. Metric names are read without regard to case, '-' and '_'.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_count, add_flag, add_list, add_permissions, add_registry, print_json
+from harness.cli.folding import fold, terminal_width
+from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, print_json
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
-from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
     from harness.cli.parser import Parser
     from harness.run.finished import Run
+    from harness.rundir.records import ResultRecord
+
+
+LIVE = {"metric": "metric", "system": "system", "value": "so far", "95 % interval": "about 95 %"}
+"""Columns of the table that are shown while others are computed -> their headers meanwhile."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -61,7 +68,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--equalise", action="store_true", help="compare systems whose set sizes differ on random subsets of equal size within each example"
     )
-    parser.add_argument("--format", choices=format_names(), default="table", help="form of the output (default: table)")
+    add_format(parser, "form of the output")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
@@ -79,6 +86,7 @@ def add_arguments(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
     from harness.run.file_pair import system_labels
+    from harness.run.live_results import live_results
     from harness.run.metric_plan import default_metrics
 
     form = args.format
@@ -87,15 +95,26 @@ def run(args: argparse.Namespace) -> int:
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-    with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
-        result = _score_files(args, files, labels, metrics, show=form != "json")
-    for name, reason in left_out.items():
-        _remark(f"{name} is left out: {reason.partition('; ')[0]}")
-    for system, earlier in _equal_systems(result):
-        _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
-    rows = _comparisons(result, baseline, args, form != "json") if several else []
+    with live_results(_drawn):
+        with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
+            result = _score_files(args, files, labels, metrics, show=form != "json")
+        for name, reason in left_out.items():
+            _remark(f"{name} is left out: {reason.partition('; ')[0]}")
+        for system, earlier in _equal_systems(result):
+            _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
+        rows = _comparisons(result, baseline, args, form != "json") if several else []
     _print(result, rows, baseline if several else "", args, form)
     return 1 if result.failed else 0
+
+
+def _drawn(records: Sequence[ResultRecord]) -> object:
+    """Return the results so far as rich draws them above a bar: the columns of the final table that are known."""
+    from harness.reporting.formats.terminal import terminal_grid
+    from harness.reporting.score_table import score_table
+
+    table = score_table(records)
+    known = table.select([k for k, header in enumerate(table.headers) if header in LIVE])
+    return terminal_grid(replace(known, headers=[LIVE[header] for header in known.headers]), shutil.get_terminal_size().columns)
 
 
 def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequence[str], metrics: Sequence[str], show: bool) -> Run:
@@ -119,7 +138,7 @@ def _options(args: argparse.Namespace) -> FileOptions:
 
 
 def _remark(text: str) -> None:
-    print(f"harness: {' '.join(text.split())}", file=sys.stderr)
+    print(fold(f"harness: {' '.join(text.split())}", terminal_width(sys.stderr)), file=sys.stderr)
 
 
 def _files(args: argparse.Namespace) -> list[str]:
@@ -200,7 +219,6 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
 
 def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace, form: str) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
-    from harness.reporting.charts.comparisons import compared_systems
     from harness.reporting.formats import print_as
     from harness.reporting.score_table import score_table
 
@@ -213,7 +231,11 @@ def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argpars
             {"results": results, "failed": result.failed, "comparisons": [row.to_dict() for row in rows], "notes": list(result.notes)}
         )
         return
-    compared = compared_systems(result, all_pairs_only=True) if len(result.samples.systems) > 2 else None
+    compared = None
+    if len(result.samples.systems) > 2:  # those of two are all pairs
+        from harness.reporting.charts.comparisons import compared_systems
+
+        compared = compared_systems(result, all_pairs_only=True)
     print_as(score_table(result.records, rows, baseline, args.draws, compared), form)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")

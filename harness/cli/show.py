@@ -11,6 +11,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
+from harness.cli.folding import print_folded
 from harness.cli.options import add_common, print_json
 from harness.contracts import Values
 
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(cards)
     else:
-        print("\n\n".join(_text(item) for item in cards))
+        print_folded("\n\n".join(_text(item) for item in cards))
     return 0
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
+from harness.cli.folding import print_folded
 from harness.cli.options import add_common, add_list, add_permissions, print_json
 from harness.contracts import Values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, counted
 
 if TYPE_CHECKING:
     from harness.judgments.task_kinds import TaskPlan
-    from harness.run.task_plan import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,14 +33,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for row in rows:
         variant = f" ({row['variant']})" if row["variant"] else ""
-        print(f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}")
+        print_folded(f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}")
         if "statistics" in row:
-            print(f"  statistics: {', '.join(row['statistics'])}\n  files: {row['missing'] or 'there'}")
+            print_folded(f"  statistics: {', '.join(row['statistics'])}\n  files: {row['missing'] or 'there'}")
         else:
-            print(f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}")
-        print(f"  metrics: {', '.join(row['metrics'])}")
+            print_folded(f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}")
+        print_folded(f"  metrics: {', '.join(row['metrics'])}")
         if "estimate" in row:
-            print(f"  cost: {row['estimate']['text']}")
+            print_folded(f"  cost: {row['estimate']['text']}")
     return 0
 
 
@@ -47,18 +48,25 @@ def _row(plan: TaskPlan) -> Values:
     """Return the printed values of a plan."""
     row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
     row = {**row, **plan.describe(), "metrics": [metric.label for metric in plan.metrics]}
-    return row if plan.kind else {**row, "estimate": _estimate(cast("Plan", plan))}
+    return {**row, "estimate": _estimate(plan)} if not plan.absence else row
 
 
-def _estimate(plan: Plan) -> Values:
-    """Return the estimate of time and memory of a run of models on its data set, read here; its text says so where it cannot be read."""
+def _estimate(plan: TaskPlan) -> Values:
+    """Return the estimate of time and memory of a run on its data set, read here; its text says so where it cannot be read."""
     from harness.run.execute import read_examples
-    from harness.run.resources import check_plan, estimate
+    from harness.run.resources import check_plan, check_sets
+    from harness.run.task_plan import Plan
 
     try:
-        examples = read_examples(plan)
+        if isinstance(plan, Plan):
+            examples = read_examples(plan)
+            count, check = len(examples), partial(check_plan, plan, examples)
+        else:
+            from harness.judgments.plan import sets_of
+
+            sets = sets_of(plan, plan.read()).sets
+            count, check = len(sets), partial(check_sets, plan.metrics, sets)
     except HarnessError as error:
         return {"text": f"unknown, because the data set cannot be read: {error}"}
-    check_plan(plan, examples)
-    cost = estimate(plan, examples)
-    return {"text": f"{len(examples):,} examples, {cost}", "seconds": cost.seconds, "bytes": cost.bytes}
+    cost = check()
+    return {"text": f"{counted(count, 'example')}, {cost}", "seconds": cost.seconds, "bytes": cost.bytes}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any, cast
 
-from harness.errors import InputError
+from harness.errors import InputError, counted
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
@@ -55,6 +55,11 @@ def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str
     if not value.isascii() and _SURROGATE.search(value):
         raise InputError(f"the {what} holds an unpaired surrogate, half of a character: {value!r:.80}", location)
     return value
+
+
+def count_words(text: str) -> int:
+    """Return the number of words of a text, by its blanks."""
+    return text.count(" ") + 1
 
 
 def caption(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> str:
@@ -207,8 +212,34 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
     ids = {str(key): value for key, value in values.items()}
     if len(ids) < len(values):
         twice = [key for key in values if not isinstance(key, str) and str(key) in values]
-        raise InputError(f"{len(twice)} ids occur as a number and as a text: {quote_list(twice)}", name)
+        raise InputError(f"{counted(len(twice), 'id', 'occurs/occur')} as a number and as a text: {quote_list(twice)}", name)
     return ids
+
+
+def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]:
+    """Return id -> name where one of both is the file name of the other, or has its number at the end, without leading zeros.
+
+    Empty unless all that either side has is matched, and every match is the only one.
+
+    >>> match_file_names(["val2014/COCO_val2014_000000391895.jpg", "60623.jpg"], ["391895", "60623", "7"])
+    {'val2014/COCO_val2014_000000391895.jpg': '391895', '60623.jpg': '60623'}
+    """
+    left, right = list(ids), list(names)
+    for reduced in (_stem, _number):
+        keys, targets = {reduced(item): item for item in left}, {reduced(item): item for item in right}
+        common = keys.keys() & targets.keys()
+        if len(keys) == len(left) and len(targets) == len(right) and common and len(common) in (len(keys), len(targets)):
+            return {item: targets.get(key, item) for key, item in keys.items()}
+    return {}
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file without its folder and ending; any other text as it is."""
+    return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
+
+
+def _number(name: str) -> str:
+    return re.sub(r"(?:.*\D)?0*(\d+)", r"\1", _stem(name))
 
 
 def matched_ids(
@@ -221,7 +252,11 @@ def matched_ids(
     unknown = [key for key in candidates if key not in references]
     missing = [key for key in references if key not in candidates]
     if unknown and not allow_unknown:
-        raise InputError(f"{len(unknown)} ids have no references: {quote_list(unknown)} (allow_unknown: true ignores them)")
+        raise InputError(
+            f"{counted(len(unknown), 'id', 'has/have')} no references: {quote_list(unknown)} (allow_unknown: true ignores them)"
+        )
     if missing and not allow_missing:
-        raise InputError(f"{len(missing)} ids have no candidates: {quote_list(missing)} (allow_missing: true scores the others)")
+        raise InputError(
+            f"{counted(len(missing), 'id', 'has/have')} no candidates: {quote_list(missing)} (allow_missing: true scores the others)"
+        )
     return [key for key in references if key in candidates]

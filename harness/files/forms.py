@@ -162,11 +162,18 @@ def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
             inner = value.get(key)
             if isinstance(inner, list) or (key in value and key == "annotations"):
                 return _of_list(inner, f"{path}: {key}", key)
+            if isinstance(inner, dict) and (below := next((name for name in WRAPPERS[role] if _holds_records(inner.get(name))), "")):
+                return _of_list(inner[below], f"{path}: {key}: {below}", below)
             if isinstance(inner, dict) and is_mapping(inner, names):
                 return Form("mapping", mapping_rows(inner, f"{path}: {key}", names), key=key)
         if is_mapping(value, names):
             return Form("mapping", mapping_rows(value, str(path), names))
     return Form("jsonl", [Record(f"{path}:1", value)] if value else [])
+
+
+def _holds_records(value: YamlValue) -> bool:
+    """Return True for a list whose first item is an object with a column of ids."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and any(name in value[0] for name in FILE_ID_COLUMNS)
 
 
 def _is_record(value: Parameters, names: Sequence[str]) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 MAX_LEVELS = 100
 """Largest number of levels of a value."""
-_ROWS = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+encode_row = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""Return the JSON text of a stored row in one line of ASCII."""
 _TOO_DEEP = f"nested more than {MAX_LEVELS} levels deep"
 
 
@@ -47,12 +48,6 @@ def parse_json(text: str | bytes) -> Any:
     if brackets > MAX_LEVELS and _is_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
-
-
-def encode_row(row: object) -> tuple[bytes, int]:
-    """Return the JSON text of a stored row in one line of ASCII, and its checksum."""
-    text = _ROWS.encode(row).encode()
-    return text, zlib.crc32(text)
 
 
 def parse_row(text: object, checksum: object) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import identity
 from harness.files.readable import readable
-from harness.files.records import Record, kind, parse_json
+from harness.files.records import Record, decode_json, kind
 from harness.files.yaml_source import YamlValue
 
 ZIP_MAGIC = b"PK\x03\x04"
@@ -128,7 +128,7 @@ def inspect_archive(path: Path) -> Iterator[Record]:
             if item.file_size > MAX_SAMPLE_BYTES:
                 raise InputError(f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path))
             data = archive.read(item) if item.compress_type != ZSTANDARD else _zstandard(path, item)
-            samples.append((f"{path}: {item.filename}", parse_json(data, f"{path}: {item.filename}")))
+            samples.append((f"{path}: {item.filename}", decode_json(data, f"{path}: {item.filename}")))
     yield from _inspect_records(samples)
 
 

@@ -116,7 +116,7 @@ def load_json(path: Path) -> YamlValue:
     """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON."""
     with open_binary(path) as file:
         data = file.read()
-    return parse_json(data, str(path), complete=True)
+    return decode_json(data, str(path), complete=True)
 
 
 def utf16_hint(data: bytes, name: str) -> str:
@@ -141,7 +141,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 """Made once: a decoder for each line of a file takes as long as reading the line."""
 
 
-def parse_json(data: bytes, location: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
+def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
     Parameters
@@ -258,7 +258,7 @@ def json_lines(path: Path) -> Iterator[Record]:
         for number, line in lines_of(file, str(path)):
             if line.strip():
                 location = f"{path}:{number}"
-                value = parse_json(line, location, offset=offset)
+                value = decode_json(line, location, offset=offset)
                 if not isinstance(value, dict):
                     raise InputError(f"found {kind(value)}; expected an object", location)
                 yield Record(location, value)

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import IO, AnyStr
 
@@ -37,11 +38,16 @@ class BoundedGzip(gzip.GzipFile):
 
 
 def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
-    """Yield the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
-    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), file.read(0)), 1):
+    """Return the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
+    numbers = count(1)
+
+    def read_line() -> AnyStr:
+        number, line = next(numbers), file.readline(MAX_LINE + 1)
         if len(line) > MAX_LINE:
             raise InputError(f"the line is longer than {MAX_LINE >> 20} MiB; expected one record per line", f"{location}:{number}")
-        yield number, line
+        return line
+
+    return enumerate(iter(read_line, file.read(0)), 1)
 
 
 def check_expansion(archive: zipfile.ZipFile) -> None:

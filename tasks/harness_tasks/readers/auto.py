@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.contracts import Example, PathParam, Reader
-from harness.errors import InputError
+from harness.errors import InputError, counted
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
@@ -163,10 +163,12 @@ def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: st
     missing, further = set(expected) - set(ids), set(ids) - set(expected)
     if missing:
         names = quote_list([key for key in expected if key in missing])
-        raise InputError(f"has no references for {len(missing)} of {len(expected)} examples of {Path(first).name}: {names}", name)
+        raise InputError(
+            f"has no references for {len(missing)} of {counted(len(expected), 'example')} of {Path(first).name}: {names}", name
+        )
     if further:
         names = quote_list([key for key in ids if key in further])
-        raise InputError(f"has references for {len(further)} examples that are not in {Path(first).name}: {names}", name)
+        raise InputError(f"has references for {counted(len(further), 'example')} not in {Path(first).name}: {names}", name)
 
 
 def _join(group: Sequence[Example], limit_references: int | None) -> Example:

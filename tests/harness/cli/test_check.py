@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -137,4 +138,35 @@ def test_calibrate_prints_a_table_or_the_file(faulty, capsys, monkeypatch):
 
 def test_calibrate_takes_one_metric(project, capsys):
     assert main(["check", "minilm", "--kind", "embeddings", "--calibrate"]) == 2
-    assert "--calibrate takes one metric; 'minilm' is 1 embeddings" in capsys.readouterr().err
+    assert "--calibrate takes one metric; 'minilm' is 1 embedding" in capsys.readouterr().err
+
+
+def test_a_path_checks_what_its_manifest_or_file_declares(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new-plugin", "my-words"]) == 0
+    capsys.readouterr()
+    try:
+        for path in ("my-words", "my-words/my_words", "my-words/my_words/metric.py", f"{tmp_path}/my-words"):
+            assert main(["check", path]) == 0
+            out = capsys.readouterr().out
+            assert "my_words.metric:MyWords (metrics)" in out and "FAIL" not in out
+    finally:
+        for module in [name for name in sys.modules if name.partition(".")[0] == "my_words"]:
+            del sys.modules[module]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("empty", "empty is a folder without registry.yaml; expected the folder of a plugin"),
+        ("nothing.py", "nothing.py defines no component of a kind that its methods tell"),
+        ("absent.py", "absent.py: no such file"),
+    ],
+)
+def test_a_path_without_components_is_one_line(tmp_path, monkeypatch, capsys, path, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "nothing.py").write_text("VALUE = 1\n")
+    assert main(["check", path]) == 2
+    error = capsys.readouterr().err
+    assert message in error and len(error.strip().splitlines()) == 1

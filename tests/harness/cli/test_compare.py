@@ -30,8 +30,11 @@ def out(capsys, *arguments):
 
 def test_all_pairs_of_a_run_with_clusters(run, capsys):
     text = out(capsys, run)
-    for part in ("A = m1 B = m2", "A = m2 B = m4", "cluster", "better than", "systems that share a letter", "p Holm", "p BH", "sign p"):
+    for part in ("A = m1 B = m2", "A = m2 B = m4", "cluster", "better than", "systems that share a letter", "p Holm", "verdict"):
         assert part in text
+    assert "p BH" not in text and "sign p" not in text
+    every_column = out(capsys, run, "--all")
+    assert "p BH" in every_column and "sign p" in every_column and "A>B/=/A<B" in every_column
     assert "12 examples; p: approximate randomisation, 4,096 (all patterns) draws" in text
 
 
@@ -61,6 +64,17 @@ def test_json_has_rows_clusters_and_examples(run, capsys):
 def test_a_baseline_and_a_metric(run, capsys):
     text = out(capsys, run, "--baseline", "m4", "-m", "length")
     assert "B = m4" in text and "A = m1 B = m2" not in text
+
+
+def test_metrics_are_a_list_with_commas_or_repeated(project, capsys):
+    metrics = ["length", "rouge", {"distinct": {"n": [1, 2]}}]
+    harness.evaluate({**SPEC, "models": SPEC["models"][:2], "metrics": metrics}, output="r")
+    for arguments in (("-m", "rouge,length"), ("-m", "rouge", "-m", "length"), ("-m", "ROUGE, Length")):
+        text = out(capsys, "r", "--examples", "0", *arguments)
+        assert text.index("ROUGE-L") < text.index("length") and "Distinct" not in text
+    assert main(["compare", "r", "-m", "rouge,lenght"]) == 2
+    message = "there is no metric 'lenght'; did you mean 'length'?; both systems have length, rouge, distinct1, distinct2"
+    assert message in capsys.readouterr().err
 
 
 def test_identical_systems_are_said(project, capsys):

@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
+from harness.cli import process
 from harness.cli.main import main
 from harness.registry import catalogue
 
@@ -161,3 +164,15 @@ def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
     (counting / "count_words.py").write_text("1 / 0\n")
     assert main(["count", "a"]) == 2
     assert "command 'mine/count' (count_words:run) could not be imported: ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_the_command_is_installed_under_the_name_of_the_distribution_too():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"] == dict.fromkeys(("harness", project["name"]), "harness.cli.main:main"), "uvx caption-harness"
+
+
+def test_libraries_draw_no_bars_unless_the_environment_asks(monkeypatch):
+    monkeypatch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "0")
+    monkeypatch.delenv("HF_DATASETS_DISABLE_PROGRESS_BARS", raising=False)
+    process.silence_libraries()
+    assert os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] == "0" and os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] == "1"

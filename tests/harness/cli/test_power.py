@@ -55,7 +55,7 @@ def test_the_table_marks_extrapolated_rows(pilot, capsys):
 def test_a_target_within_the_pilot_is_reached_without_estimates(pilot, capsys):
     assert main(["power", pilot, "--target-p", "1"]) == 0
     output = capsys.readouterr().out
-    assert "power 0.8 is reached with 1 candidates and 2 references (20 examples)" in output
+    assert "power 0.8 is reached with 1 candidate and 2 references (20 examples)" in output
     assert "extrapolated" not in output
 
 

@@ -24,14 +24,14 @@ def test_tables_and_another_file(run, capsys):
     assert main(["report", "r", "--output", "page.html", "--tables", "tables"]) == 0
     assert capsys.readouterr().out.split() == [
         "page.html",
-        *(f"tables/{name}.{suffix}" for name in ("results", "01-all") for suffix in ("csv", "md", "tex")),
+        *(f"tables/{name}.{suffix}" for name in ("results", "01-all") for suffix in ("csv", "md", "tex", "typ")),
     ]
 
 
 def test_a_run_without_views_has_its_main_table(project, capsys):
     harness.evaluate("spec.yaml", output="r")
     assert main(["report", "r", "--tables", "tables"]) == 0
-    assert capsys.readouterr().out.split()[1:] == [f"tables/results.{suffix}" for suffix in ("csv", "md", "tex")]
+    assert capsys.readouterr().out.split()[1:] == [f"tables/results.{suffix}" for suffix in ("csv", "md", "tex", "typ")]
     assert "length" in (project / "tables" / "results.tex").read_text()
 
 

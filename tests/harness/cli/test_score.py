@@ -271,7 +271,7 @@ def test_without_metrics_the_default_ones_are_used_and_missing_ones_named(files,
 def test_latex_and_a_run_directory(files, capsys):
     arguments = ["score", "p.json", "q.json", "--references", "two.json", "-m", "length", "--output", "out"]
     assert main([*arguments, "--format", "latex"]) == 0
-    assert r"length $\uparrow$ & p & \textbf{1.5000}" in capsys.readouterr().out
+    assert r"length $\uparrow$ & p & \bfseries 1.5000" in capsys.readouterr().out
     assert main(arguments) == 0
     assert "harness report out makes a page of it" in capsys.readouterr().out
 

@@ -146,5 +146,5 @@ def test_ids_are_matched_in_the_order_of_the_references():
 
 def test_ids_are_texts_as_in_files():
     assert by_text_id({42: "a", "x": "b"}, "candidates") == {"42": "a", "x": "b"}
-    with pytest.raises(InputError, match="candidates: 1 ids occur as a number and as a text: '42'"):
+    with pytest.raises(InputError, match="candidates: 1 id occurs as a number and as a text: '42'"):
         by_text_id({42: "a", "42": "b"}, "candidates")

@@ -48,6 +48,12 @@ def test_the_content_decides(form, content, name, count, numbered):
     assert (found, len(rows), flag) == (name, count, numbered)
 
 
+def test_records_two_levels_deep(form):
+    rows = [{"image_id": 7, "caption": "a dog"}]
+    assert form({"info": {}, "data": {"annotations": rows}}) == ("json", rows, False)
+    assert form({"data": {"annotations": ["a dog", "the dog"]}})[0] == "mapping", "an id may be called annotations"
+
+
 def test_the_role_selects_the_list_of_an_object(form):
     both = {"predictions": ["a"], "references": [["b", "c"]]}
     assert form(both)[1] == [{"captions": "a"}]

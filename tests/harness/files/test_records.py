@@ -185,7 +185,7 @@ def test_written_json_is_read_back(value):
         data.decode("utf-8")
     except UnicodeDecodeError:
         return
-    assert files.parse_json(data, "here") == value
+    assert files.decode_json(data, "here") == value
 
 
 @given(st.binary(max_size=60))
@@ -194,9 +194,9 @@ def test_other_bytes_raise_an_input_error(data):
         json.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8"), parse_constant=lambda name: 1 / 0)
     except (ValueError, ZeroDivisionError):
         with pytest.raises(InputError, match=r"^here: "):
-            files.parse_json(data, "here", complete=True)
+            files.decode_json(data, "here", complete=True)
     else:
-        files.parse_json(data, "here", complete=True)
+        files.decode_json(data, "here", complete=True)
 
 
 def test_names():

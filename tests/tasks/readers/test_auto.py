@@ -97,7 +97,7 @@ def test_references_are_joined_by_id_in_the_order_of_the_files():
     ("other", "message"),
     [
         (OTHER[:1], "2: has no references for 1 of 2 examples of 1: 'a'"),
-        ([*OTHER, Example("c", ("u",))], "2: has references for 1 examples that are not in 1: 'c'"),
+        ([*OTHER, Example("c", ("u",))], "2: has references for 1 example not in 1: 'c'"),
     ],
 )
 def test_other_ids_are_one_line(other, message):
