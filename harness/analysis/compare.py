@@ -16,7 +16,7 @@ from harness.analysis.equalise import SUBSETS, equalised_tests
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, pairs, pairs_against
 from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.registry import current
 from harness.registry.catalogue import spelling
 from harness.run.finished import Run
@@ -167,7 +167,7 @@ def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     matches = [labels.get(name, labels.get(spelling(name))) for name in metrics]
     for name, label in zip(metrics, matches):
         if label is None:
-            raise HarnessError(f"there is no metric '{name}'{did_you_mean(name, common)} of both systems; there are {', '.join(common)}")
+            raise HarnessError.of_name("there is no metric", name, common, "both systems have")
     return [label for label in matches if label is not None]
 
 

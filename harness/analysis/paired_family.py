@@ -5,14 +5,18 @@ follow from the sums of its two systems. Other metrics are reduced under the fir
 interval of their own (:class:`harness.contracts.OwnInterval`), which repetition biases, have a jackknife in place of the bootstrap, and
 from :data:`JACKKNIFED` examples on its t test in place of approximate randomisation: the numbers without groups of examples are
 those of one system, computed once for all its pairs, where exchanges between two systems are made anew for each pair. Metrics with
-``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
+``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples. The metrics that are
+not additive are computed in threads, at most one of a metric at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, cast
 
 import numpy as np
@@ -119,6 +123,8 @@ class _Seen:
         default_factory=dict["tuple[int, int, bytes]", "tuple[float, LeftOut]"]
     )
     """Number, and numbers without parts, by metric and system (by ``id``) and the mask of examples."""
+    locks: dict[int, Lock] = field(default_factory=dict["int", "Lock"])
+    """Lock of each metric (by ``id``): one need not be safe in several threads."""
 
 
 def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np.ndarray | None = None) -> Iterator[PairedTests]:
@@ -208,19 +214,28 @@ def _tests_of(
         draws, addends = (resampled, matrix) if bootstrap else (nothing, nothing)
         return PairSums(total[place], draws[:, place], assigned[:, place], addends[:, place])
 
-    for item, (reported, signs) in zip(items, plans):
-        outcome, note = None, ""
-        if reported is not None:
-            bootstrap = _count_units(_defined(item), columns.clusters) > 1
-            one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
-            outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
-        else:
-            outcome, note = _general(item, family, seen, columns.clusters)
-        sign_test = None
-        if signs is not None:
-            one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
-            sign_test = difference_of_sums(signs.of_sums, one, other, exact=family.exact)
-        yield PairedTests(outcome, note, sign_test, *_counts(item))
+    def test_general(item: PairedMetric) -> tuple[ResampledDifference | None, str]:
+        with seen.locks.setdefault(id(item.metric), Lock()):
+            return _general(item, family, seen, columns.clusters)
+
+    # Kernels, compression and matrix products leave other threads the interpreter.
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        outcomes = pool.map(test_general, [item for item, (reported, _) in zip(items, plans) if reported is None])
+        for item, (reported, signs) in zip(items, plans):
+            note, sign_test = "", None
+            if reported is not None:
+                bootstrap = _count_units(_defined(item), columns.clusters) > 1
+                one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
+                outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
+            else:
+                outcome, note = next(outcomes)
+            if signs is not None:
+                one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
+                sign_test = difference_of_sums(signs.of_sums, one, other, exact=family.exact)
+            yield PairedTests(outcome, note, sign_test, *_counts(item))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None) -> tuple[ResampledDifference | None, str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.analysis.column_table import ColumnTable, from_records
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, counted
 from harness.registry import current
 from harness.run.finished import Run
 from harness.run.intervals import estimate
@@ -59,7 +59,7 @@ def stratify_by_metric(
     None is the value of a metric that is undefined. Raises :class:`InputError` for more strata than examples, or an undefined score.
     """
     if not 1 <= largest <= len(sets):
-        raise InputError(f"cannot make {largest} strata of {len(sets)} examples")
+        raise InputError(f"cannot make {largest} strata of {counted(len(sets), 'example')}")
     per_example = _score_sets(scorer, sets)
     if np.isnan(per_example).any():
         at = int(np.argmax(np.isnan(per_example)))

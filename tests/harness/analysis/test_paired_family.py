@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -182,6 +184,36 @@ def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_on
     assert reported.p_value == jackknife.p_value_of_parts(reported.difference, difference)
     assert results[0].note == jackknife_note(difference, 39)
     assert "leaves out 5 parts of 7.8 examples, 4 degrees of freedom" in results[0].note
+
+
+def test_threads_do_not_change_the_tests_and_a_number_is_computed_once_for_all_of_them(monkeypatch):
+    rng = np.random.default_rng(21)
+    systems, reduced = [data(rng) for _ in range(6)], []
+
+    class Counted(Corpus):
+        def left_out(self, stats, seed):
+            reduced.append(len(stats))
+            return super().left_out(stats, seed)
+
+    metrics = [Counted(), Ratio()]
+    items = [PairedMetric(metric, a, b) for a, b in itertools.combinations(systems, 2) for metric in metrics]
+    outcomes = []
+    for threads in (1, 4):
+        monkeypatch.setattr(paired_family.os, "cpu_count", lambda threads=threads: threads)
+        outcomes.append([repr(outcome) for outcome in paired_tests(items, DrawFamily(40, 200, 0))])
+    assert outcomes[0] == outcomes[1]
+    assert len(reduced) == 2 * len(systems)
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    class Broken(Corpus):
+        def left_out(self, stats, seed):
+            raise HarnessError("is broken")
+
+    rng = np.random.default_rng(22)
+    a, b = data(rng), data(rng)
+    with pytest.raises(HarnessError, match="is broken"):
+        list(paired_tests([PairedMetric(Broken(), a, b)] * 3, DrawFamily(40, 200, 0)))
 
 
 class OwnRatio(Ratio):
