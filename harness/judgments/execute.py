@@ -7,6 +7,7 @@ more metric) continues the run in its directory and computes only what is missin
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -21,14 +22,15 @@ from harness.errors import InputError
 from harness.files.secrets import redact_values
 from harness.judgments.agreement import UNEQUAL, Agreement, agreements, system_names
 from harness.judgments.between_metrics import MetricTests, compare_metrics
-from harness.judgments.plan import JudgmentPlan, manifest
-from harness.judgments.reference_policy import ScoringSets, scoring_sets
+from harness.judgments.plan import JudgmentPlan, manifest, sets_of
+from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
+from harness.run.resources import check_sets
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -37,6 +39,8 @@ from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.stats import bootstrap
+
+_log = logging.getLogger(__name__)
 
 
 def execute(
@@ -54,14 +58,17 @@ def execute(
         rows.check()
         if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
             system_names(rows)
-        by = plan.spec.groups.by if plan.spec.groups else "category"
-        sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+        sets = sets_of(plan, judgments)
+        check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
         with RunDir.create(output, content, mode) if output else nullcontext() as rundir:
             if rundir is not None:
                 if rundir.finished and _same(rundir.provenance.content, content):
                     return Run.of(rundir)
                 if not _same(rundir.provenance.content, content):
+                    if left_out := _labels(rundir.provenance.content) - _labels(content):
+                        names = ", ".join(sorted(left_out))
+                        _log.warning("note: %s had %s too, which this spec has not; harness rescore adds a metric", output, names)
                     rundir.replace_run(content)
             run = Execution(Provenance(content), rundir, plugins, options, show, cluster)
             with plugins.running(content):
@@ -81,6 +88,11 @@ def execute(
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
                     run.notes += _unequal_notes(item)
                 return run.finish(_write_samples(run, judgments, sets, scored))
+
+
+def _labels(content: JsonObject) -> set[str]:
+    """Return the labels of the metrics of a manifest."""
+    return {str(entry["label"]) for entry in cast("list[JsonObject]", content["metrics"])}
 
 
 def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: Judgments) -> None:

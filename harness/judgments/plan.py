@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness import __version__
-from harness.contracts import Judgments, Values
+from harness.contracts import Example, Judgments, Values
 from harness.errors import InputError, did_you_mean
+from harness.files.media import check_media
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
+from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection
 from harness.judgments.forms import FORMS
+from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.tables import column, lookup, number, rows
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
@@ -52,10 +55,23 @@ class JudgmentPlan:
         return {"reader": reader, "statistics": list(self.spec.statistics), "missing": self.absence}
 
     def read(self) -> Judgments:
-        """Return the judgments, those of the first ``limit`` items; raise :class:`InputError` when a file of the set is missing."""
+        """Return the judgments, those of the first ``limit`` items.
+
+        Raises :class:`InputError` when a file of the set is missing, and for media outside of its folders.
+        """
         if self.missing:
             raise InputError(self.absence)
-        return read_judgments(self.spec.judgments, self.spec.limit)
+        judgments = read_judgments(self.spec.judgments, self.spec.limit)
+        places = [value for _, value in Located(self.spec.judgments.model_dump(mode="json")).walk()]
+        places += [metric.params.get("images") for metric in self.metrics]
+        list(check_media((Example(item.id, item.references, item.media) for item in judgments.items), places))
+        return judgments
+
+
+def sets_of(plan: JudgmentPlan, judgments: Judgments) -> ScoringSets:
+    """Return the caption sets of the judgments under the reference policy of the spec."""
+    by = plan.spec.groups.by if plan.spec.groups else "category"
+    return scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
 
 
 def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -76,8 +77,8 @@ class ReplyStore:
 
     def add(self, key: str, row: object) -> None:
         """Add or replace a row of JSON values; other processes see it when the call returns."""
-        text, checksum = encode_row(row)
-        self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, checksum, text.decode()))
+        text = encode_row(row)
+        self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, zlib.crc32(text.encode()), text))
 
     def close(self) -> None:
         """Close the file."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from harness.contracts import Values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MissingExtra
 from harness.registry.local_code import import_from
 from harness.registry.manifest_files import kept_providers
 from harness.registry.manifest_schema import Manifest, PluginFailure
@@ -111,6 +111,8 @@ class Plugins:
         caller = getattr(self.manager.hook, hook)
         try:
             return caller(**arguments)
+        except MissingExtra:  # one plain line, which names the package and how to install it
+            raise
         except Exception as error:
             name = _plugin_of(error, caller)
             text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"

@@ -58,6 +58,7 @@ def fit(
             out.streaming.append(index)
     if merged:
         _fit_in_shards({index: metrics[index].metric for index in merged}, out, advance)
+        out.features.next_shard()  # state that is complete takes less memory
     return out
 
 

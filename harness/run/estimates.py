@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 
 from harness.contracts import MeanMetric, Metric, Objects, Statistics
+from harness.run.live_results import current_results, show_result
 from harness.run.metric_plan import MetricPlan
+from harness.run.metric_record import metric_fields
+from harness.rundir.records import ResultRecord
 
 MIN_EXAMPLES = 10
 """Number of examples below which there is no interval."""
@@ -62,6 +66,7 @@ class Estimates:
     metrics: Sequence[MetricPlan]
     labels: Sequence[str]
     _moments: dict[tuple[int, int], RunningMoments] = field(default_factory=dict[tuple[int, int], RunningMoments])
+    _lock: Lock = field(default_factory=Lock)
 
     def add(self, system: int, metric: int, stats: Statistics) -> None:
         """Add the statistics of examples under a metric; those of a metric that is no function of sums are passed over."""
@@ -74,26 +79,42 @@ class Estimates:
         addends = np.asarray(component.summands(rows), dtype=np.float64)
         k = addends.shape[1]
         key = (system, metric)
-        moments = self._moments.get(key)
-        if moments is None or len(moments.sums) != k:
-            moments = self._moments[key] = RunningMoments(0, *_zeros(k))
-        moments.add(addends)
+        with self._lock:
+            moments = self._moments.get(key)
+            if moments is None or len(moments.sums) != k:
+                moments = self._moments[key] = RunningMoments(0, *_zeros(k))
+            moments.add(addends)
+        if current_results() is not None:
+            self._show(system, metric, component, moments)
+
+    def _show(self, system: int, metric: int, component: MeanMetric, moments: RunningMoments) -> None:
+        """Show the estimate among the results so far."""
+        plan = self.metrics[metric]
+        with np.errstate(all="ignore"):
+            value, half = moments.estimate(component)
+        ends = (value - half, value + half) if moments.count >= MIN_EXAMPLES and np.isfinite(half) else None
+        show_result(
+            ResultRecord(**metric_fields(plan), metric=plan.label, model=self.labels[system], value=value, ci95=ends, n=moments.count)
+        )
+
+    def rows(self) -> list[tuple[int, int, float, float, int]]:
+        """Return system, metric, number, half the width of its 95 % interval and number of examples, where there are enough of them."""
+        rows: list[tuple[int, int, float, float, int]] = []
+        with self._lock, np.errstate(all="ignore"):
+            for (system, metric), moments in self._moments.items():
+                component = self.metrics[metric].metric
+                if moments.count >= MIN_EXAMPLES and isinstance(component, MeanMetric):
+                    value, half = moments.estimate(component)
+                    if np.isfinite([value, half]).all():
+                        rows.append((system, metric, value, half, moments.count))
+        return rows
 
     def text(self) -> str:
         """Return the estimates of the system that was scored last; empty before there are any."""
-        moments = dict(self._moments)
-        if not moments:
+        rows = self.rows()
+        if not rows:
             return ""
-        system = max(moments, key=lambda key: (moments[key].count, -key[0]))[0]
-        values = [self._value(metric, item) for (row, metric), item in moments.items() if row == system]
-        texts = [text for text in values if text][:MAX_METRICS]
-        return f"{self.labels[system]}: {', '.join(texts)} so far" if texts else ""
-
-    def _value(self, metric: int, moments: RunningMoments) -> str:
-        plan = self.metrics[metric]
-        assert isinstance(plan.metric, MeanMetric)
-        if moments.count < MIN_EXAMPLES:
-            return ""
-        with np.errstate(all="ignore"):
-            value, half = moments.estimate(plan.metric)
-        return f"{plan.label} {value:.3g} \u00b1 {half:.1g}" if np.isfinite([value, half]).all() else ""
+        latest = max(rows, key=lambda row: (row[4], -row[0]))[0]
+        own = [row for row in rows if row[0] == latest][:MAX_METRICS]
+        texts = [f"{self.metrics[metric].label} {value:.3g} \u00b1 {half:.1g}" for _, metric, value, half, _ in own]
+        return f"{self.labels[latest]}: {', '.join(texts)} so far"

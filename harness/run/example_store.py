@@ -20,6 +20,7 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import InputError
+from harness.files.captions import count_words
 from harness.rundir.format import plain
 
 BLOCK = 4096
@@ -71,8 +72,8 @@ class ExampleStore(Sequence[Example]):
             keys.append(b"".join(example_key(example) for example in block))
             self.reference_counts.update(len(example.references) for example in block)
             references = [text for example in block for text in example.references]
-            self.longest = max(self.longest, words_of(max(references, key=len, default="")))
-            n_words, n_references = n_words + sum(map(words_of, references)), n_references + len(references)
+            self.longest = max(self.longest, count_words(max(references, key=len, default="")))
+            n_words, n_references = n_words + sum(map(count_words, references)), n_references + len(references)
             self.has_meta = self.has_meta or any(example.meta for example in block)
             self._add(block)
             advance(len(block))
@@ -201,11 +202,6 @@ class References(Sequence[Sequence[str]]):
         if isinstance(index, slice):
             return [example.references for example in self.store[index]]
         return self.store[index].references
-
-
-def words_of(text: str) -> int:
-    """Return the number of words of a text, by its blanks."""
-    return text.count(" ") + 1
 
 
 def example_values(example: Example) -> list[object]:

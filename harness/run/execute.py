@@ -26,7 +26,7 @@ from harness.contracts import (
     Values,
     needs_whole_task,
 )
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, counted
 from harness.files.media import check_media
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -117,6 +117,8 @@ def execute(
             provenance, stage = Provenance(manifest), Stages(_stages(plan))
             run = ModelExecution(provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples)
             run.log("started", digest=provenance.digest)
+            if options.watch:
+                options.watch.begin(plan.spec.task, len(examples))
             with plugins.running(manifest):
                 # Models: token scores for the metrics that judge them, captions for the others.
                 warmup.warm(item.metric for item in plan.metrics)
@@ -216,7 +218,7 @@ class ModelExecution(Execution):
             captions = generate(
                 model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span,
                 ask=self._ask_cluster if self.options.executor.name == "ray" and not here else None,
-                prepared=len(self.plan.generations) == 1,
+                prepared=len(self.plan.generations) == 1, latest=self.options.watch.latest if self.options.watch else None,
             )  # fmt: skip
         self._count_cost(model)
         failures = captions.failures
@@ -224,7 +226,7 @@ class ModelExecution(Execution):
         self.log("captions", model=model.label, failed=failures, missing=list(captions.missing), seconds=time.perf_counter() - started)
         if not captions.present.any() and stop > start:
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
-            raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")
+            raise HarnessError(f"model '{model.label}' has candidates for none of {counted(stop - start, 'example')}{first}")
         return captions
 
     def _ask_cluster(

@@ -15,8 +15,10 @@ from harness.errors import BUG_LOG, HarnessError
 from harness.registry.hooks import Plugins
 from harness.run.executor import ExecutorOptions
 from harness.run.finished import Run
+from harness.run.live_results import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
+from harness.run.watch import Watch
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.format import LOG
 from harness.rundir.provenance import Provenance
@@ -37,6 +39,8 @@ class Options:
     """Examples per shard; None: found from the memory."""
     part: Part | None = None
     """Part of the run to compute; None: the whole run."""
+    watch: Watch | None = None
+    """View of the run for another thread."""
 
 
 @dataclass
@@ -74,6 +78,7 @@ class Execution:
     def add(self, record: ResultRecord, skipped: Sequence[str] = (), count: int = 0) -> None:
         """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""
         self.records.append(record)
+        show_result(record)
         if count:
             self.log("skipped", model=record.model, metric=record.metric, count=count, examples=list(skipped))
         self.plugins.call("harness_scores_ready", record=record.to_dict())

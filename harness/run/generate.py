@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
@@ -58,6 +59,7 @@ def generate(
     span: tuple[int, int] | None = None,
     ask: Ask | None = None,
     prepared: bool = False,
+    latest: deque[tuple[str, Example, Row]] | None = None,
 ) -> PlannedSystem:
     """Run a model over the examples of a task and return its captions, all of them.
 
@@ -81,6 +83,8 @@ def generate(
         Source of the answers; None: the adapter, in this process.
     prepared : bool
         :func:`prepare` was called with this task, and with no other one since.
+    latest : deque, optional
+        Takes model, example and row of every answer that arrives.
 
     Raises
     ------
@@ -90,7 +94,7 @@ def generate(
     if not prepared:
         prepare(model, task)
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
-    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or ask_adapter, advance)
+    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or ask_adapter, advance, latest)
     start, stop = span or (0, len(store))
     system = PlannedSystem.join([work.block(first, last) for first, last in blocks(start, stop)] or [work.block(start, start)])
     if system.failures and len(system.failures) == stop - start:
@@ -128,9 +132,10 @@ class _Work:
         artifacts: Artifacts,
         ask: Ask,
         advance: Callable[[int], None],
+        latest: deque[tuple[str, Example, Row]] | None,
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
-        self.artifacts, self.ask, self.advance = artifacts, ask, advance
+        self.artifacts, self.ask, self.advance, self.latest = artifacts, ask, advance, latest
         self.identity = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed))
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
@@ -154,6 +159,7 @@ class _Work:
         if missing:
             with closing(answers):
                 absent = self._from_other_runs(missing, rows, answers)
+                examples = [self.store[index] for index in absent]
                 failed_rows: dict[str, Row] = {}  # written when every request has ended: a run that gives up or is killed asks again
 
                 def store(position: int, result: object) -> None:
@@ -169,10 +175,11 @@ class _Work:
                         answers.append(key, row)
                         if self._shared is not None and shared is not None:
                             self._shared.add(shared, plain(row))
+                    if self.latest is not None:
+                        self.latest.append((self.model.label, examples[position], row))
                     self.advance(1)
 
                 if absent:
-                    examples = [self.store[index] for index in absent]
                     self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples], store)
                 for key, row in failed_rows.items():
                     answers.append(key, row)

@@ -16,9 +16,12 @@ from typing import Any
 
 from harness.errors import escape_controls
 from harness.files.memory import require_memory
+from harness.run.live_results import current_results
 
 FIRST_SECONDS = 1.0
 """Time after which a bar appears."""
+RESULT_SECONDS = 0.3
+"""The same for a bar below results."""
 LINE_SECONDS = 30.0
 """Time between two lines where there is no terminal."""
 Advance = Callable[[int], None]
@@ -125,6 +128,10 @@ class Meter:
         return "; ".join(text for text in (self.figures(), self.status()) if text)
 
 
+WORK: list[Meter] = []
+"""Work of this process that goes on, the innermost last."""
+
+
 class Lines(Meter):
     """A line every 30 seconds, also while no step ends; a last line where there was one before."""
 
@@ -187,7 +194,7 @@ class NotebookBar(Meter):
 
 
 class TerminalBar(Meter):
-    """A bar in a terminal, with the status on a line of its own; both disappear at the end."""
+    """A bar in a terminal below the results so far, else with the status on a line of its own; all disappear at the end."""
 
     def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
         super().__init__(description, total, unit, status)
@@ -195,21 +202,39 @@ class TerminalBar(Meter):
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn
 
+        self._results, self._starting, self._closed = current_results(), threading.Lock(), False
+        self._timer: threading.Timer | None = None
         terminal = getattr(sys.stderr, "terminal", None)  # without the escapes of harness.cli.process
         names = TextColumn("{task.description}", markup=False)
         figures = TextColumn("{task.fields[figures]}", markup=False)
         self._progress = Progress(names, BarColumn(20), figures, auto_refresh=False)
         self._task = self._progress.add_task(escape_controls(description), total=total or None, figures="")
         self._live = Live(get_renderable=self._lines, console=Console(file=terminal, stderr=True), transient=True)
+        if self._results is not None:  # they are shown also while no step ends
+            require_memory()
+            self._timer = threading.Timer(0.0 if self._results.seen else RESULT_SECONDS, self._start)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _start(self) -> None:
+        with self._starting:
+            if not self._closed and not self._live.is_started:
+                self._live.start()
+                if self._results is not None:
+                    self._results.seen = True
 
     def advance(self, steps: int) -> None:
         """Add steps and draw the bar."""
         super().advance(steps)
         if not self._live.is_started and self.seconds > FIRST_SECONDS:
-            self._live.start()
+            self._start()
 
     def close(self) -> None:
         """Remove the bar."""
+        with self._starting:
+            self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         if self._live.is_started:
             self._live.stop()
 
@@ -218,6 +243,9 @@ class TerminalBar(Meter):
         from rich.text import Text
 
         self._progress.update(self._task, completed=self.done, figures=self.figures())
+        results = self._results.rendered() if self._results is not None else None
+        if results is not None:
+            return Group(results, self._progress)
         status = self.status()
         return Group(self._progress, Text(escape_controls(f"  {status}"))) if status else self._progress
 
@@ -235,18 +263,17 @@ def bar(
     total : int
         Number of steps; 0: unknown.
     show : bool
-        False: show nothing.
+        False: show nothing; :data:`WORK` has it all the same.
     unit : str
         Name of the steps, in the plural.
     status : callable
         Returns a text that follows the figures; it may be called by another thread.
     """
-    if not show:
-        yield lambda steps: None
-        return
-    kind = NotebookBar if in_notebook() else TerminalBar if _is_terminal() else Lines
+    kind = Meter if not show else NotebookBar if in_notebook() else TerminalBar if _is_terminal() else Lines
     meter = kind(description, total, unit, status)
+    WORK.append(meter)
     try:
         yield meter.advance
     finally:
+        WORK.remove(meter)
         meter.close()

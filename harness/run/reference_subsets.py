@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
 from harness.registry import current
 from harness.run.score import score_sets
-from harness.rundir.answers import Row
 from harness.stats.seeds import derive
 
 AGREEMENT = "agreement-of-references"
@@ -42,7 +40,7 @@ class ReferenceSubset:
     seed: int | None = None
     """Seed of the run, with which they are drawn; None: the first ones count."""
 
-    def arrange(self, example: Example, row: Row) -> tuple[str, ...]:
+    def arrange(self, example: Example, own: Sequence[str] | None, held_out: Sequence[int] | None) -> tuple[str, ...]:
         """Return the references that an answer leaves, those that count first.
 
         They keep the order of the data set where the first ones count, and where there are no more than count.
@@ -51,14 +49,14 @@ class ReferenceSubset:
         ----------
         example : Example
             The example.
-        row : mapping
-            The answer of a model, with ``references`` where it left some, and ``held_out``, the positions of the others.
+        own : sequence of str or None
+            The references that the answer of a model left; None: all.
+        held_out : sequence of int or None
+            The positions of the others, where the answer says so.
         """
-        own = cast("list[str] | None", row.get("references"))
         remaining = example.references if own is None else tuple(own)
         if self.seed is None or self.size is None or len(remaining) <= self.size:
             return remaining
-        held_out = cast("list[int] | None", row.get("held_out"))
         if own is None or held_out is not None:
             return tuple(example.references[i] for i in drawn_order(self.seed, example, held_out or ()))
         # An adapter that does not say which references it removed: an order of those that remain, independent of its own draws.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.contracts import Cost, Metric, cost_of
+from harness.contracts import CaptionSet, Cost, Metric, cost_of
 from harness.errors import HarnessError
+from harness.files.captions import count_words
 from harness.run.example_store import ExampleStore
 from harness.run.limits import check_example, duration_text, memory_text
+from harness.run.metric_plan import MetricPlan
 from harness.run.score import BATCH, MAX_BATCH_PAIRS, MIN_DRAWS, depends_on_all_examples, is_tested
 from harness.run.shard_grid import BYTES_PER_TEXT, available_memory, grid_of
 from harness.run.task_plan import Plan
@@ -35,35 +38,46 @@ class ResourceEstimate:
         return f"about {duration_text(self.seconds)} of one core for the metrics, {memory_text(self.bytes)} of memory"
 
 
-def check_plan(plan: Plan, examples: ExampleStore) -> None:
-    """Raise :class:`HarnessError` where the examples of a run are too many for the memory, or the largest one is too large for a metric."""
-    n, m = _largest_sizes(plan, examples)
-    for item in plan.caption_metrics:
-        check_example(item.label, item.metric, n, m, examples.longest, tested=is_tested(item.metric, plan.spec.significance))
-    needed, free = estimate(plan, examples).bytes, available_memory()
-    if needed > free:
-        subject = f"{len(examples):,} examples of {n} + {m} captions need about {memory_text(needed)} of memory"
-        raise HarnessError(f"{subject}, and {memory_text(free)} are free; fewer metrics, or more memory")
+def check_plan(plan: Plan, examples: ExampleStore) -> ResourceEstimate:
+    """Return the estimate of a run on its examples; candidates are taken to be as long as the references.
+
+    Raises :class:`HarnessError` where the examples are too many for the memory, or the largest one is too large for a metric.
+    """
+    systems = len(plan.models) * len(plan.decodings) * len(plan.reference_counts)
+    sizes = max(decoding.candidates or 1 for decoding in plan.decodings), max(examples.reference_counts)
+    words = examples.words, examples.longest
+    return _estimate(plan.caption_metrics, plan.spec.significance, len(examples), systems, sizes, words)
 
 
-def estimate(plan: Plan, examples: ExampleStore) -> ResourceEstimate:
-    """Return the estimate of a run on its examples; candidates are taken to be as long as the references."""
-    n, m = _largest_sizes(plan, examples)
-    count, systems = len(examples), len(plan.models) * len(plan.decodings) * len(plan.reference_counts)
-    texts, significance = m + n * systems, plan.spec.significance
+def check_sets(metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]) -> ResourceEstimate:
+    """Return the estimate of metrics on judged caption sets, which have no p-values; raises as :func:`check_plan`."""
+    texts = [text for item in sets for text in (*item.candidates, *item.references)]
+    sizes = max(len(item.candidates) for item in sets), max(len(item.references) for item in sets)
+    words = sum(map(count_words, texts)) / len(texts), count_words(max(texts, key=len))
+    return _estimate(metrics, SignificanceSpec(), len(sets), 1, sizes, words)
+
+
+def _estimate(
+    metrics: Sequence[MetricPlan], significance: SignificanceSpec, count: int, systems: int, sizes: tuple[int, int],
+    words: tuple[float, int],
+) -> ResourceEstimate:  # fmt: skip
+    """Return the estimate of metrics on examples with these largest numbers of texts, and mean and largest numbers of words."""
+    (n, m), (mean, longest) = sizes, words
     seconds = largest = corpus = 0.0
-    for item in plan.caption_metrics:
-        cost = cost_of(item.metric, n, m, examples.words, tested=is_tested(item.metric, significance))
+    for item in metrics:
+        tested = is_tested(item.metric, significance)
+        check_example(item.label, item.metric, n, m, longest, tested=tested)
+        cost = cost_of(item.metric, n, m, mean, tested=tested)
         seconds += count * systems * (cost.seconds + _test_seconds(item.metric, significance, cost, n, m, count))
         largest = max(largest, min(BATCH, count, 1 + MAX_BATCH_PAIRS // (n + m) ** 2) * cost.bytes + cost.fixed)
         corpus = max(corpus, cost.corpus)
+    texts = m + n * systems
     shard = BYTES_PER_TEXT * texts * min(count, grid_of(count, texts).size)
-    return ResourceEstimate(seconds, _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count)
-
-
-def _largest_sizes(plan: Plan, examples: ExampleStore) -> tuple[int, int]:
-    """Return the numbers of candidates, one where the models decide, and of references of the largest example."""
-    return max(decoding.candidates or 1 for decoding in plan.decodings), max(examples.reference_counts)
+    needed, free = _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count, available_memory()
+    if needed > free:
+        subject = f"{count:,} examples of {n} + {m} captions need about {memory_text(needed)} of memory"
+        raise HarnessError(f"{subject}, and {memory_text(free)} are free; fewer metrics, or more memory")
+    return ResourceEstimate(seconds, needed)
 
 
 def _test_seconds(metric: Metric, significance: SignificanceSpec, cost: Cost, n: int, m: int, examples: int) -> float:

@@ -27,7 +27,6 @@ from harness.contracts import (
     join_statistics,
     place_statistics,
 )
-from harness.run.example_store import words_of
 from harness.run.features import FeatureCache
 from harness.run.limits import check_example
 
@@ -167,7 +166,7 @@ def check_batches(
 ) -> None:
     """Raise :class:`HarnessError` where an example of the batches is too large for one of the metrics, by label."""
     for _, batch in positioned_batches:
-        tokens = words_of(max((text for texts in batch.texts for text in texts), key=len))
+        tokens = 1 + max((text for texts in batch.texts for text in texts), key=len).count(" ")
         for label, metric in metrics.items():
             check_example(label, metric, batch.n, batch.m, tokens, tested=is_tested(metric, significance))
 

@@ -65,15 +65,18 @@ class ScoringPass:
             for system, metrics in missing.items()
         )
         warmup.warm(self.metrics[k].metric for k in sorted({k for job in jobs.values() for ks in job.values() for k in ks}))
-        estimates = Estimates(self.metrics, self._labels)
-        executor = self._executor(estimates if self.show else None)
+        estimates, watch = Estimates(self.metrics, self._labels), self.options.watch
+        estimated = self.show or watch is not None
+        if watch is not None:
+            watch.estimates = estimates
+        executor = self._executor(estimates if estimated else None)
         try:
             with bar(self.execution.stage("scores"), total, show=self.show, unit="scores", status=estimates.text) as advance:
                 for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
                         self.artifacts.write_arrays(key, scored.to_arrays())
-                        if self.show and self.options.executor.name != "local":
+                        if estimated and self.options.executor.name != "local":
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from harness.contracts import CaptionSet, Features, PositionedBatch, Statistics
+from harness.contracts import CaptionSet, Features, PositionedBatch, Statistics, Warms
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
@@ -81,7 +81,8 @@ class ShardScorer:
             scoring.check_batches({plan.label: plan.metric for plan in plans}, full_batches, self.significance)
             for request in requests:
                 nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
-                for metric, examples in request.metrics:
+                # First those that have nothing to load: a terminal shows their numbers meanwhile.
+                for metric, examples in sorted(request.metrics, key=lambda item: isinstance(self.metrics[item[0]].metric, Warms)):
                     scored[request.system, metric] = self._score_request(request, metric, nested_batches, examples, advance)
             for _, batch in full_batches:
                 self.features.forget(batch)

@@ -131,14 +131,13 @@ class PlannedSystem:
         last = self.start + len(self) if stop is None else stop
         n, m = self.largest if uncut else self.cuts
         subset = self.subset
-        return [
-            CaptionSet(
-                example.id, tuple(cast("Sequence[str]", row["candidates"])[:n]), subset.arrange(example, row)[:m],
-                example.media, example.source, example.meta,
-            )
-            for example, row in zip(self.store.slice(first, last), self.rows(first, last))
-            if row.get("candidates")
-        ]  # fmt: skip
+        sets: list[CaptionSet] = []
+        for example, row in zip(self.store.slice(first, last), self.rows(first, last)):
+            if candidates := cast("Sequence[str] | None", row.get("candidates")):
+                own, held_out = cast("Sequence[str] | None", row.get("references")), cast("Sequence[int] | None", row.get("held_out"))
+                references = subset.arrange(example, own, held_out)[:m]
+                sets.append(CaptionSet(example.id, tuple(candidates[:n]), references, example.media, example.source, example.meta))
+        return sets
 
     def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
         """Return a key that systems share whose uncut sets are equal."""

@@ -12,7 +12,7 @@ import numpy as np
 
 import harness
 from harness.contracts import CaptionSet
-from harness.errors import InputError
+from harness.errors import InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
 from harness.run import score as scoring
@@ -41,7 +41,7 @@ class MetricResult(ResultRecord):
     def __repr__(self) -> str:
         interval = f" ({self.ci95[0]:.4g} … {self.ci95[1]:.4g})" if self.ci95 else ""
         p = "" if self.p_value is None else f", p {self.p_value:.3g}"
-        return f"<{self.metric} {self.value:.4g}{interval}{p}, {self.n} examples>"
+        return f"<{self.metric} {self.value:.4g}{interval}{p}, {counted(self.n, 'example')}>"
 
     def _repr_html_(self) -> str:
         return harness.as_html(self)
@@ -127,7 +127,7 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     if len(hyps) != len(refs):
         streams = all(len(texts) == len(hyps) for texts in refs)
         hint = "; of lists with one reference of every example each, pass list(zip(*references))" if streams else ""
-        raise InputError(f"{len(hyps)} examples have candidates but {len(refs)} have references{hint}")
+        raise InputError(f"{counted(len(hyps), 'example', 'has/have')} candidates but {len(refs)} have references{hint}")
     if not hyps:
         raise InputError("there are no examples")
     return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(hyps, refs))]

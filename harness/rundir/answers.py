@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from io import FileIO
@@ -110,8 +111,8 @@ def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
 
 
 def _line(key: str, row: Row) -> bytes:
-    text, checksum = encode_row(row)
-    return b"%s %08x %s\n" % (key.encode(), checksum, text)
+    text = encode_row(row).encode()
+    return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
 
 
 def _parse_line(line: bytes) -> tuple[str, Row] | None:

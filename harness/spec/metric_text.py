@@ -53,14 +53,14 @@ def split_metrics(text: str) -> list[str]:
 
 
 def split_outside_brackets(text: str) -> list[str]:
-    """Return the text split at the commas that are outside of ``[]`` and ``{}``.
+    """Return the text split at the commas that are outside of brackets.
 
-    >>> split_outside_brackets("a=[1,2],b")
-    ['a=[1,2]', 'b']
+    >>> split_outside_brackets("a=[1,2],b(c, d)")
+    ['a=[1,2]', 'b(c, d)']
     """
     segments, depth = [""], 0
     for character in text:
-        depth += (character in "[{") - (character in "]}")
+        depth += (character in "([{") - (character in ")]}")
         if character == "," and depth == 0:
             segments.append("")
         else:

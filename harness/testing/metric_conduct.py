@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness.contracts import Details, is_defined
-from harness.run.example_store import words_of
+from harness.files.captions import count_words
 from harness.testing import shared_checks
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject, copy_of_sets, same_rows, token_scores
 from harness.testing.results import Checks, NotApplicable, ensure
@@ -85,7 +85,7 @@ def declared_cost(subject: MetricSubject) -> None:
     example = subject.reshape_sets(*LARGE_SHAPE)[0]
     distinct = tuple(f"{text} {number}" for number, text in enumerate(example.candidates))  # features of equal texts are shared
     state, batch = subject.state(features), features.batch([replace(example, candidates=distinct)])
-    declared = metric.cost(*LARGE_SHAPE, max(words_of(text) for text in batch.texts[0]))
+    declared = metric.cost(*LARGE_SHAPE, max(count_words(text) for text in batch.texts[0]))
     started = time.perf_counter()
     tracemalloc.start()
     try:

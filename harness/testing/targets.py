@@ -1,4 +1,4 @@
-"""Targets of a check: an instance, a class, ``package.module:Class``, a task file, or a name of the registry."""
+"""Targets of a check: an instance, a class, ``package.module:Class``, a path, or a name of the registry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
 from harness.registry.function_plugins import component_of
 from harness.registry.instance_checks import check_instance
-from harness.registry.manifest_files import BUILT_IN
+from harness.registry.local_code import import_from
+from harness.registry.manifest_files import BUILT_IN, FILE_NAME, find_manifests
 from harness.registry.manifest_schema import Entry
 from harness.testing import sample_captions
 from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
@@ -165,7 +166,8 @@ def targets(text: str, kind: str | None = None, params: Parameters | None = None
     Parameters
     ----------
     text : str
-        ``package.module:Class``, a task file, or a name of the registry, which may exist in several kinds.
+        ``package.module:Class``, a task file, a Python file, the folder of a plugin, or a name of the registry, which may exist in
+        several kinds.
     kind : str, optional
         Restricts the kind; singular or plural.
     params : mapping, optional
@@ -187,12 +189,50 @@ def targets(text: str, kind: str | None = None, params: Parameters | None = None
         return [Target("tasks", text, text)]
     if ":" in text:
         return [_import_target(text, kind, params or {})]
+    path = Path(text)
+    if path.suffix == ".py" or (path.is_dir() and not current().match_entries(kind or "metrics", text)):
+        return _file_targets(path, kind, params or {}) if path.suffix == ".py" else _folder_targets(path, kind, params or {})
     return _registry_targets(text, kind, params or {})
 
 
-def _import_target(text: str, kind: str | None, params: Parameters) -> Target:
+def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Target]:
+    """Return the components that a Python file defines."""
+    if not path.is_file():
+        raise HarnessError(f"{path}: no such file")
+    folder, name = path.resolve().parent, path.stem
+    while (folder / "__init__.py").is_file():  # a module of a package is imported as one
+        folder, name = folder.parent, f"{folder.name}.{name}"
+    values = vars(_import(name, folder))
+    own = [key for key, value in values.items() if not key.startswith("_") and getattr(value, "__module__", "") == name]
+    found = [key for key in own if kind_of(values[key]) and kind in (None, kind_of(values[key]))]
+    if not found:
+        raise HarnessError(
+            f"{path} defines no component of {kind or 'a kind that its methods tell'}: give package.module:Class --kind KIND"
+        )
+    return [_import_target(f"{name}:{key}", kind, params, folder) for key in found]
+
+
+def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Target]:
+    """Return the components that the manifest of a plugin's folder declares; it lies there, or in the package there."""
+    files = sorted(file for pattern in ("", "*/", "src/*/") for file in path.glob(pattern + FILE_NAME))
+    if not files:
+        raise HarnessError(f"{path} is a folder without {FILE_NAME}; expected the folder of a plugin ('harness new-plugin' writes one)")
+    folder = files[0].resolve().parent
+    root = folder.parent if (folder / "__init__.py").is_file() else folder
+    manifest = find_manifests(files[:1], path, "", local=False)[0][-1]
+    entries = [entry for entry in manifest.entries if kind in (None, entry.kind)]
+    return [
+        Target("tasks", entry.name, str(entry.file), entry)
+        if entry.kind == "tasks"
+        else _import_target(entry.target, entry.kind, params, root)
+        for entry in entries
+        if entry.kind in KINDS
+    ]
+
+
+def _import_target(text: str, kind: str | None, params: Parameters, folder: Path | None = None) -> Target:
     module_name, _, attribute = text.partition(":")
-    module = _import(module_name)
+    module = _import(module_name, folder)
     if not hasattr(module, attribute):
         raise UnknownName.of_name(f"{module_name} has no", attribute, vars(module))
     component = component_of(getattr(module, attribute))
@@ -204,12 +244,12 @@ def _import_target(text: str, kind: str | None, params: Parameters) -> Target:
     return Target(kind, text, created)
 
 
-def _import(module_name: str) -> Instance:
+def _import(module_name: str, below: Path | None = None) -> Instance:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)  # code beside the working directory's registry.yaml
     try:
-        return importlib.import_module(module_name)
+        return importlib.import_module(module_name) if below is None else import_from(below, module_name, f"'harness check {below}'")
     except ModuleNotFoundError as error:
         if error.name and not (module_name + ".").startswith(error.name + "."):
             raise MissingExtra(f"{module_name} needs the package '{error.name}', which is not installed") from error

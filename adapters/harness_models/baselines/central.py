@@ -22,7 +22,7 @@ BATCH = 512
 """Sets per batch of distances."""
 
 
-def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, references: Sequence[Sequence[str]]) -> list[np.ndarray]:
+def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, features: FeatureCache) -> list[np.ndarray]:
     """Return for each set of captions the sum (P,) of the distances of each caption to the others.
 
     Parameters
@@ -31,10 +31,9 @@ def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, references:
         Sets of P captions; P may differ from set to set.
     distance
         Distance whose matrices (B, P, P) are used: rows are hypotheses, columns references.
-    references
-        References for the corpus statistics of the distance.
+    features
+        Cache with the references for the corpus statistics of the distance.
     """
-    features = FeatureCache(references)
     sums: list[np.ndarray] = [np.zeros(1)] * len(sets)
     by_count: dict[int, list[int]] = defaultdict(list)
     for index, texts in enumerate(sets):
@@ -100,7 +99,7 @@ class Central:
         """Yield the central reference ``n`` times per example, with the remaining references."""
         if self._central is None:
             sets = [example.references for example in self._examples]
-            sums = sum_distances(sets, self.distance, sets)
+            sums = sum_distances(sets, self.distance, FeatureCache(sets))
             self._central = {example.id: int(np.argmin(row)) for example, row in zip(self._examples, sums)}
         times = self.n or decoding.candidates or DEFAULT_N
         for example in examples:

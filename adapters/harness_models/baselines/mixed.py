@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, Generation, TaskView
 from harness.contracts.parameters import Count, Index, Share, check_arguments
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import quote_list
 from harness_metrics.discrepancy.mixing import draw
 from harness_models.baselines.central import DEFAULT_N
@@ -338,7 +338,7 @@ class Shuffled(MixedCaptions):
     def prepare(self, task: TaskView) -> None:
         """Compute the ring; raise :class:`InputError` for a task with fewer than two examples."""
         if len(task.examples) < 2:
-            raise InputError(f"shuffled: the task has {len(task.examples)} examples; captions of another example need at least 2")
+            raise InputError(f"shuffled: the task has {counted(len(task.examples), 'example')}; captions of another one need at least 2")
         ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
 from harness_tasks.readers.annotations import ids_of_vdtk
@@ -301,12 +301,14 @@ class Predictions:
         for table in self._read():
             if table.numbered:
                 self._match_by_position(table, task)
+            if not ids & {*table.captions, *table.null}:
+                self._match_by_file_name(table, names)
             missing = [name for name in names if name not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
             if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
                 position = "; id: null matches records and examples by position" if len(unknown) == len(ids) else ""
                 raise InputError(
-                    f"none of its {len(unknown)} ids is in the data set: it has {captions.quote_list(unknown)}, the data set"
+                    f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: it has {captions.quote_list(unknown)}, the data set"
                     f" {captions.quote_list(names)} (choose the column with id: ...{position})",
                     str(table.path),
                 )
@@ -314,13 +316,13 @@ class Predictions:
                 null = sum(name in table.null for name in missing)
                 detail = f", {null} of them null" if null else ""
                 raise InputError(
-                    f"{len(missing)} of {len(ids)} examples have no predictions{detail}: {captions.quote_list(missing)}"
+                    f"{len(missing)} of {counted(len(ids), 'example', 'has/have')} no predictions{detail}: {captions.quote_list(missing)}"
                     " (allow_missing: true scores the others)",
                     str(table.path),
                 )
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
-                    f"predictions for {len(unknown)} examples that the data set does not contain: {captions.quote_list(unknown)}"
+                    f"predictions for {counted(len(unknown), 'example')} that the data set does not contain: {captions.quote_list(unknown)}"
                     " (allow_unknown: true ignores them)",
                     str(table.path),
                 )
@@ -331,11 +333,10 @@ class Predictions:
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
-            noun = "record" if number == 1 else "records"
             advice = " (or name the column of ids with id: ...)" if self.choice.id is None else ""
             raise InputError(
-                f"holds {number} {noun} without ids for {len(ids)} examples; records are matched by position, so expected one per "
-                f"example{advice}",
+                f"holds {counted(number, 'record')} without ids for {counted(len(ids), 'example')}; records are matched by position, "
+                f"so expected one per example{advice}",
                 str(table.path),
             )
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
@@ -343,6 +344,15 @@ class Predictions:
         table.captions = {name: table.captions[str(k)] for k, name in enumerate(ids) if str(k) in table.captions}
         table.null = {name: None for k, name in enumerate(ids) if str(k) in table.null}
         table.numbered = False
+
+    def _match_by_file_name(self, table: Table, names: Sequence[str]) -> None:
+        """Give the captions of a file the ids of the data set where these are its file names, or theirs; else leave them as they are."""
+        matches = captions.match_file_names([*table.captions, *table.null], names)
+        if matches:
+            key, name = next((pair for pair in matches.items() if pair[0] != pair[1]), ("", ""))
+            _log.warning("note: %s: its ids are matched by file name: '%s' is '%s'", table.path, key, name)
+            table.captions = {matches[key]: texts for key, texts in table.captions.items()}
+            table.null = {matches[key]: None for key in table.null}
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
         """Yield the first ``n`` captions of each example, at most ``decoding.candidates``; an empty tuple if there are none."""

@@ -252,7 +252,7 @@ def load_model(path: str, *, kind: str, dtype: str, device: str, device_map: Any
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
-        with _without_bars(transformers), announce(f"loading the model {folder.name}"):
+        with _without_bars(transformers), announce(f"loading the model '{folder.name}'"):
             model, info = factory.from_pretrained(folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more)
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:

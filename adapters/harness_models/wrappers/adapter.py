@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from itertools import islice
+from queue import SimpleQueue
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
@@ -29,6 +32,7 @@ from harness.contracts import (
 from harness.contracts.parameters import Ge, check_arguments
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
+from harness.run.features import FeatureCache
 from harness_metrics.judges.summariser import Summariser, plain
 from harness_models.baselines.central import sum_distances
 
@@ -57,11 +61,24 @@ class Wrapper:
         if isinstance(self.model, Prepares):
             self.model.prepare(replace(task, decoding=self.inner_decoding(task.decoding)))
 
+    def finish(self, result: Candidates | Generation | Failure, decoding: Decoding) -> Candidates | Generation | Failure:
+        """Return what the wrapper makes of a result of the model."""
+        return result
+
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterable[Candidates | Generation | Failure]:
-        """Yield the results of the model, one per example in order; the seeds are those of the run."""
-        return self.model.generate(examples, self.inner_decoding(decoding), seeds)
+    ) -> Iterator[Candidates | Generation | Failure]:
+        """Yield one result per example in order, each as soon as the model has given its own; the seeds are those of the run."""
+        for result in self.model.generate(examples, self.inner_decoding(decoding), seeds):
+            yield self.finish(result, decoding)
+
+    def _pass_on(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+        """Store the results of a model that gives them in any order; ``generate_unordered`` of a wrapper around such a one."""
+
+        def finish(position: int, result: Generation | Failure) -> None:
+            store(position, cast("Generation | Failure", self.finish(result, decoding)))
+
+        self.model.generate_unordered(examples, self.inner_decoding(decoding), seeds, finish)
 
     def score_references(self, examples: Sequence[Example]) -> Iterable[list[TokenScores]]:
         """Yield the reference scores of the model, one list per example; they do not depend on the decoding.
@@ -124,7 +141,7 @@ class WithDecoding(Wrapper):
         self.fixed = check_settings(decoding)
         self.model: Any = resolve("adapters", model)
         if isinstance(self.model, GeneratesUnordered):
-            self.generate_unordered = self._generate_unordered
+            self.generate_unordered = self._pass_on
 
     def fingerprint(self) -> str:
         """Return the fixed settings and the fingerprint of the model."""
@@ -134,9 +151,6 @@ class WithDecoding(Wrapper):
         """Return the decoding of the run with the fixed settings applied."""
         options = {**decoding.options, **self.fixed.get("options", {})}
         return replace(decoding, **{**self.fixed, "options": options})
-
-    def _generate_unordered(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
-        self.model.generate_unordered(examples, self.inner_decoding(decoding), seeds, store)
 
 
 def check_settings(decoding: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,6 +181,10 @@ def convert_setting(name: str, value: Any) -> Any:
 
 # --------------------------------------------------------------------------- adapter
 # The ``mbr`` adapter: minimum-Bayes-risk choice among the captions of a model, by any distance.
+
+
+KEPT_POOLS = 256
+"""Number of pools after which what was computed of their texts is dropped."""
 
 
 class Mbr(Wrapper):
@@ -210,7 +228,10 @@ class Mbr(Wrapper):
         self.model: Any = resolve("adapters", model)
         self.distance: Distance = resolve("distances", distance)
         self.pool = pool
-        self._references: list[tuple[str, ...]] = []
+        self._features: FeatureCache | None = None
+        self._ranked = 0
+        if isinstance(self.model, GeneratesUnordered):
+            self.generate_unordered = self._pass_on
 
     def fingerprint(self) -> str:
         """Return the pool, the distance and the fingerprint of the model."""
@@ -223,31 +244,38 @@ class Mbr(Wrapper):
         return replace(decoding, candidates=self.pool)
 
     def prepare(self, task: TaskView) -> None:
-        """Store the references for the statistics of the distance, and call ``prepare`` of the model with the pool."""
-        self._references = [example.references for example in task.examples]
+        """Fit the distance on the references of the task, and call ``prepare`` of the model with the pool."""
+        self._features = FeatureCache([example.references for example in task.examples])
         super().prepare(task)
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Candidates | Generation | Failure]:
         """Yield the chosen captions of each example; the failures of the model are passed on."""
-        results = [
-            result if isinstance(result, (Generation, Failure)) else Generation(tuple(result))
-            for result in super().generate(examples, decoding, seeds)
-        ]
-        pools = [result.candidates for result in results if isinstance(result, Generation)]
-        references = self._references or [example.references for example in examples]
-        orders = iter(rank_captions(pools, self.distance, references))
-        count = decoding.candidates or 1
-        for result in results:
-            yield select_captions(result, next(orders)[:count]) if isinstance(result, Generation) else result
+        if self._features is None:
+            self._features = FeatureCache([example.references for example in examples])
+        return super().generate(examples, decoding, seeds)
+
+    def finish(self, result: Candidates | Generation | Failure, decoding: Decoding) -> Generation | Failure:
+        """Return the chosen captions of a pool; a failure stays."""
+        if isinstance(result, Failure):
+            return result
+        generation = result if isinstance(result, Generation) else Generation(tuple(result))
+        assert self._features is not None
+        (order,) = rank_captions([generation.candidates], self.distance, self._features)
+        self._ranked += 1
+        if self._ranked % KEPT_POOLS == 0:
+            self._features.next_shard()
+        return select_captions(generation, order[: decoding.candidates or 1])
 
 
-def rank_captions(pools: Sequence[Candidates], distance: Distance, references: Sequence[Sequence[str]]) -> list[list[int]]:
+def rank_captions(pools: Sequence[Candidates], distance: Distance, features: FeatureCache) -> list[list[int]]:
     """Return for each pool the indices of its captions, the smallest mean distance to the others first, repeated texts last.
 
     Of equal distances the earlier caption comes first. The arguments are those of
     :func:`~harness_models.baselines.central.sum_distances`.
     """
-    risks = sum_distances(pools, distance, references)
+    risks = sum_distances(pools, distance, features)
     return [put_distinct_first(np.argsort(risk, kind="stable").tolist(), pool) for risk, pool in zip(risks, pools)]
 
 
@@ -274,6 +302,10 @@ def select_captions(generation: Generation, order: Sequence[int]) -> Generation:
 
 # --------------------------------------------------------------------------- adapter
 # The ``consensus`` adapter: one caption per example that a judge model writes from the candidates of another model.
+
+
+JUDGED = 64
+"""Number of examples for which the model is asked before their captions are stored: what waits for the judge is lost with a kill."""
 
 
 class Consensus:
@@ -306,6 +338,8 @@ class Consensus:
     ) -> None:
         self.candidates, self.summariser = candidates, Summariser(judge, prompt)
         self.model: Any = resolve("adapters", model)
+        if isinstance(self.model, GeneratesUnordered):
+            self.generate_unordered = self._pass_on
 
     def fingerprint(self) -> str:
         """Return the number of candidates, the signature of the judge and the fingerprint of the model."""
@@ -318,11 +352,31 @@ class Consensus:
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
         """Yield a :class:`Generation` with one caption per example; a :class:`Failure` where model or judge give none."""
-        inner = list(self.model.generate(examples, replace(decoding, candidates=self.candidates), seeds))
-        sets = [() if isinstance(item, Failure) else _captions(item) for item in inner]
-        filled = [captions for captions in sets if captions]
-        verdicts = iter(self.summariser.summaries(filled))
-        for item, captions in zip(inner, sets):
+        results = iter(self.model.generate(examples, replace(decoding, candidates=self.candidates), seeds))
+        while batch := list(islice(results, JUDGED)):
+            yield from self._summarise(batch)
+
+    def _pass_on(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
+        """Store the results of a model that gives them in any order: while it goes on, the judge summarises those that are there."""
+        inner = replace(decoding, candidates=self.candidates)
+        for start in range(0, len(examples), JUDGED):
+            part, arrived = slice(start, start + JUDGED), SimpleQueue[tuple[int, Any]]()
+            request = (examples[part], inner, seeds[part], lambda k, result, put=arrived.put: put((k, result)))
+            with ThreadPoolExecutor(1) as pool:
+                answers = pool.submit(self.model.generate_unordered, *request)
+                answers.add_done_callback(lambda _, put=arrived.put: put((-1, None)))  # the last one
+                positions: tuple[int, ...] = ()
+                while -1 not in positions:
+                    positions, results = zip(*(arrived.get() for _ in range(max(1, arrived.qsize()))))
+                    for k, result in zip(positions, self._summarise([item for item in results if item is not None])):
+                        store(start + k, result)
+            answers.result()
+
+    def _summarise(self, results: Sequence[Candidates | Generation | Failure]) -> Iterator[Generation | Failure]:
+        """Yield one caption for each result of the model, which the judge is asked for together."""
+        sets = [() if isinstance(item, Failure) else _captions(item) for item in results]
+        verdicts = iter(self.summariser.summaries([captions for captions in sets if captions]))
+        for item, captions in zip(results, sets):
             if isinstance(item, Failure):
                 yield item
             elif not captions:

@@ -46,7 +46,7 @@ def load_transformer(path: Path, kind: str, role: str, needed_by: str, **options
 
     guard_torchvision()
     transformers = require("transformers", extra="models", needed_by=needed_by)
-    with announce(f"loading the {role} {path.name}"):
+    with announce(f"loading the {role} '{path.name}'"):
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
         model = getattr(transformers, kind).from_pretrained(str(path), local_files_only=True, **options)
     return tokenizer, model.eval()

@@ -52,6 +52,22 @@ class CiderScores:
         self.frequencies = frequencies
         self.plain = plain
         self.unseen = ngram.unseen_idf(frequencies.documents)
+        self.stage: Literal["growing", "complete", "short"] = "growing"
+        texts.tables.add(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.texts.tables.add(self)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of documents that contain each n-gram, shape (n_grams,)."""
+        return self.frequencies.counts
+
+    @counts.setter
+    def counts(self, counts: np.ndarray) -> None:
+        self.frequencies = Frequencies(counts, self.frequencies.documents)
+        self.__dict__.pop("idf", None)
 
     @cached_property
     def idf(self) -> np.ndarray:
@@ -63,7 +79,8 @@ class CiderScores:
         return type(self)(self.texts, merge_frequencies(self.frequencies, second.frequencies), self.plain)
 
     def forget_texts(self) -> None:
-        """Drop all texts; the document frequencies stay."""
+        """Drop all texts; the document frequencies of n-grams in several documents stay: those of one weigh as much as unseen ones."""
+        self.stage = "complete" if self.stage == "growing" else self.stage
         self.texts.forget_texts()
 
     def pairs(self, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:

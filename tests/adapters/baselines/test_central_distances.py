@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.run.features import FeatureCache
 from harness_models.baselines import central
 from harness_models.baselines.central import sum_distances
 
@@ -25,5 +26,5 @@ class MissingLetters:
 def test_sets_of_any_size_keep_their_order(monkeypatch, size):
     monkeypatch.setattr(central, "BATCH", size)
     sets = [("ab", "a", "abc"), ("a",), ("ab", "cd"), ("a", "b", "c")]
-    sums = sum_distances(sets, MissingLetters(), [("a",)])
+    sums = sum_distances(sets, MissingLetters(), FeatureCache([("a",)]))
     assert [row.tolist() for row in sums] == [[1, 0, 3], [0], [2, 2], [2, 2, 2]]

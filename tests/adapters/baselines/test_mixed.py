@@ -153,7 +153,7 @@ def test_the_number_of_captions():
 
 
 def test_invalid_input_is_refused():
-    with pytest.raises(InputError, match="shuffled: the task has 1 examples; captions of another example need at least 2"):
+    with pytest.raises(InputError, match="shuffled: the task has 1 example; captions of another one need at least 2"):
         shuffled(examples_of(1))
     with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
         list(Shuffled().generate(examples_of(1), Decoding(), [0]))

@@ -15,6 +15,7 @@ import harness
 from harness.errors import HarnessError
 from harness.rundir.answers import AnswerFile
 from harness.rundir.run_folder import RunFolder
+from harness_models.wrappers.adapter import JUDGED
 from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 
@@ -45,18 +46,20 @@ def stored(folder: Path) -> int:
 @pytest.mark.parametrize(
     ("wrapped", "moment", "shared"),
     [
-        (False, EXAMPLES - 1, "none"),
-        pytest.param(False, EXAMPLES - 1, "servers", marks=pytest.mark.slow),
-        pytest.param(False, 100, "none", marks=pytest.mark.slow),
-        pytest.param(False, 17, "servers", marks=pytest.mark.slow),
-        pytest.param(True, EXAMPLES - 1, "none", marks=pytest.mark.slow),
+        ("", EXAMPLES - 1, "none"),
+        pytest.param("", EXAMPLES - 1, "servers", marks=pytest.mark.slow),
+        pytest.param("", 100, "none", marks=pytest.mark.slow),
+        pytest.param("", 17, "servers", marks=pytest.mark.slow),
+        pytest.param("with-decoding", EXAMPLES - 1, "none", marks=pytest.mark.slow),
+        ("mbr", EXAMPLES - 1, "none"),
     ],
 )
 def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkeypatch, wrapped, moment, shared):
     """One example is slow; ``moment`` is the number of answers at the kill. With ``servers`` the run directory is lost too."""
     monkeypatch.setenv("HARNESS_ANSWERS", shared)
     if wrapped:
-        spec["models"] = [{"with-decoding": {"model": spec["models"][0], "decoding": {"temperature": 0.5}}}]
+        settings = {"with-decoding": {"decoding": {"temperature": 0.5}}, "mbr": {"distance": "bleu", "pool": 3}}[wrapped]
+        spec["models"] = [{wrapped: {"model": spec["models"][0], **settings}}]
     (tmp_path / "spec.yaml").write_text(json.dumps(spec))
     folder = tmp_path / "run"
     meter = Meter(server, lambda body: captions(body, body["n"]), "say e3.")
@@ -78,6 +81,26 @@ def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkey
     resumed, whole = (harness.evaluate(str(tmp_path / "spec.yaml"), output=output) for output in (folder, tmp_path / "whole"))
     assert resumed.samples.to_dict() == whole.samples.to_dict()
     assert [result["value"] for result in resumed.results] == [result["value"] for result in whole.results]
+
+
+def test_a_kill_keeps_the_captions_that_a_judge_has_summarised(spec, server, tmp_path, monkeypatch):
+    """The slow example is one of the first 64 for which the model is asked: the others are summarised and stored meanwhile."""
+    monkeypatch.setenv("HARNESS_ANSWERS", "none")
+    judge = {"base_url": server.url, "model": "judge", "cache": False, "concurrency": 4}
+    spec["models"] = [{"consensus": {"model": spec["models"][0], "judge": judge, "candidates": 2}}]
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec))
+    folder = tmp_path / "run"
+    meter = Meter(server, lambda body: captions(body, body.get("n", 1)), "say e3.")
+    command = [sys.executable, "-m", "harness", "run", str(tmp_path / "spec.yaml"), "--output", str(folder)]
+    kill_when(command, {}, lambda: stored(folder) >= JUDGED - 1)
+    assert stored(folder) == JUDGED - 1
+    meter.released.set()
+    sent = sum(request["model"] == "m" for request in server.requests)
+    assert sent == JUDGED
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert sum(request["model"] == "m" for request in server.requests) == EXAMPLES + 1
+    resumed, whole = (harness.evaluate(str(tmp_path / "spec.yaml"), output=output) for output in (folder, tmp_path / "whole"))
+    assert resumed.samples.to_dict() == whole.samples.to_dict()
 
 
 def test_a_server_that_was_down_is_asked_again(spec, server, tmp_path, monkeypatch):

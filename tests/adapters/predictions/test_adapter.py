@@ -150,7 +150,7 @@ def test_null_counts_as_missing(save):
 def test_unknown_ids_are_refused(save):
     path = save([*COCO, {"image_id": 9, "caption": "nine"}])
     assert error_of(path=path) == (
-        f"{path}: predictions for 1 examples that the data set does not contain: '9' (allow_unknown: true ignores them)"
+        f"{path}: predictions for 1 example that the data set does not contain: '9' (allow_unknown: true ignores them)"
     )
     assert captions(path=path, allow_unknown=True) == EXPECTED
 
@@ -164,8 +164,32 @@ def test_unknown_ids_are_accepted_for_a_partial_task(save):
 def test_a_file_without_an_id_of_the_task_is_refused(save):
     path = save([{"image_id": "a.jpg", "caption": "x"}])
     assert error_of(path=path, allow_unknown=True, allow_missing=True) == (
-        f"{path}: none of its 1 ids is in the data set: it has 'a.jpg', the data set '1', '2' (choose the column with id: ...)"
+        f"{path}: its 1 id is not in the data set: it has 'a.jpg', the data set '1', '2' (choose the column with id: ...)"
     )
+
+
+@pytest.mark.parametrize(
+    ("ids", "names"),
+    [
+        (["COCO_val2014_000000000002.jpg", "COCO_val2014_000000000001.jpg"], ["1", "2"]),
+        (["val/000000000002.jpg", "val/000000000001.jpg"], ["1", "2"]),
+        (["2", "1"], ["COCO_val2014_000000000001.jpg", "COCO_val2014_000000000002.jpg"]),
+        (["dog-b.png", "dog-a.png"], ["dog-a", "dog-b"]),
+    ],
+)
+def test_ids_are_matched_by_file_names(save, caplog, ids, names):
+    path = save([{"image_id": name, "caption": f"a dog {k}"} for k, name in enumerate(ids)])
+    examples = [example(name) for name in names]
+    adapter = Predictions(path=str(path))
+    adapter.prepare(TaskView(examples, Decoding()))
+    assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("a dog 1",), ("a dog 0",)]
+    assert f"its ids are matched by file name: '{ids[0]}' is '{names[1]}'" in caplog.text
+
+
+@pytest.mark.parametrize("ids", [["a1.jpg", "b1.jpg"], ["x-7.jpg", "x-8.jpg"], ["1.jpg", "7.jpg"]])
+def test_file_names_that_fit_twice_or_not_all_are_refused(save, ids):
+    path = save([{"image_id": name, "caption": "x"} for name in ids])
+    assert "2 ids are not in the data set" in error_of(path=path)
 
 
 def test_missing_in_one_of_several_files_names_the_file(save):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -23,8 +24,10 @@ from harness.contracts import (
     needs_whole_task,
 )
 from harness.errors import HarnessError
+from harness.run.features import FeatureCache
 from harness.testing import check_adapter
 from harness_metrics.judges.replies import Reply
+from harness_models.wrappers import adapter as wrappers
 from harness_models.wrappers.adapter import SETTINGS, Consensus, Mbr, WithDecoding, Wrapper, rank_captions
 
 WRAPPED = [Example("a", ("x",))]
@@ -227,9 +230,9 @@ EXAMPLE = Example("x", ("a dog", "a cat"))
 
 def test_the_smallest_risk_first_and_repeated_captions_last():
     # sums of missing words: 4 ("a dog runs", twice), 9, 6 and 11
-    (order,) = rank_captions([POOL], Words(), [EXAMPLE.references])
+    (order,) = rank_captions([POOL], Words(), FeatureCache([EXAMPLE.references]))
     assert order == [0, 3, 1, 4, 2]
-    assert rank_captions([("one",), ("a", "b")], Words(), [("x",)]) == [[0], [0, 1]]
+    assert rank_captions([("one",), ("a", "b")], Words(), FeatureCache([("x",)])) == [[0], [0, 1]]
 
 
 def test_all_fields_follow_and_failures_pass():
@@ -245,6 +248,40 @@ def test_all_fields_follow_and_failures_pass():
     assert [d.candidates for d in model.decodings] == [5, 5]
     (single,) = Mbr(model=Model([POOL]), distance=Words()).generate([EXAMPLE], Decoding(), [1])
     assert single.candidates == (POOL[0],)
+
+
+class Pools(Model):
+    """Gives a pool of its own to each example, the last example first; its ``generate`` gives the same in order."""
+
+    def pool(self, example):
+        return (f"a dog {example.id}", *POOL[:4])
+
+    def generate(self, examples, decoding, seeds):
+        self.stored = []
+        for example in examples:
+            yield self.pool(example)
+            self.stored.append(example.id)
+
+    def generate_unordered(self, examples, decoding, seeds, store):
+        for position in reversed(range(len(examples))):
+            store(position, Generation(self.pool(examples[position])))
+
+
+def test_a_pool_is_ranked_as_soon_as_it_is_there(monkeypatch):
+    monkeypatch.setattr(wrappers, "KEPT_POOLS", 2)
+    examples, model, decoding = [Example(str(k), ("a dog", "a cat")) for k in range(5)], Pools([]), Decoding("sample", candidates=2)
+    mbr = Mbr(model=model, distance="cider", pool=5)
+    mbr.prepare(TaskView(examples, decoding))
+    results = mbr.generate(examples, decoding, [0] * 5)
+    first = next(results)
+    assert model.stored == []  # the model has not been asked for the second example
+    in_order, stored = [first, *results], []
+    mbr.generate_unordered(examples, decoding, [0] * 5, lambda position, result: stored.append((position, result)))
+    assert [position for position, _ in stored] == [4, 3, 2, 1, 0]
+    assert [result for _, result in reversed(stored)] == in_order
+    assert rank_captions([model.pool(example) for example in examples], mbr.distance, FeatureCache([e.references for e in examples])) == [
+        rank_captions([model.pool(example)], mbr.distance, FeatureCache([e.references for e in examples]))[0] for example in examples
+    ]
 
 
 def test_a_registered_distance_and_the_fingerprint():
@@ -331,6 +368,44 @@ def test_candidates_become_one_caption_and_failures_stay():
     assert fourth == Failure("the model has no caption to summarise")
     adapter.prepare(TaskView(SUMMARISED, Decoding()))
     assert [decoding.candidates for decoding in model.decodings] == [2, 2]
+
+
+class FixedServer(Fixed):
+    """Stores the same results, the last example first, and waits for the third until the others are stored."""
+
+    def __init__(self, stored) -> None:
+        super().__init__()
+        self.stored = stored
+
+    def generate_unordered(self, examples, decoding, seeds, store):
+        results = list(self.generate(examples, decoding, seeds))
+        for position in (3, 1, 0):
+            result = results[position]
+            store(position, result if isinstance(result, Generation) else Generation(tuple(result)))
+        deadline = time.monotonic() + 10
+        while len(self.stored) < 3 and time.monotonic() < deadline:
+            time.sleep(0.002)
+        store(2, results[2])
+
+
+def test_captions_are_summarised_while_the_model_goes_on(monkeypatch):
+    stored: dict[int, Any] = {}
+    adapter = Consensus(model=FixedServer(stored), judge=Echo(), candidates=2)
+    adapter.generate_unordered(SUMMARISED, Decoding(candidates=3), [0] * 4, stored.__setitem__)
+    assert list(stored)[-1] == 2 and [stored[k] for k in range(4)] == generated(Consensus(model=Fixed(), judge=Echo(), candidates=2))
+    assert not isinstance(Consensus(model=Fixed(), judge=Echo()), GeneratesUnordered)
+
+
+def test_an_error_of_the_model_ends_the_summaries():
+    class Down(FixedServer):
+        def generate_unordered(self, examples, decoding, seeds, store):
+            store(1, Generation(("dog 1", "a dog")))
+            raise HarnessError("the server is down")
+
+    stored: dict[int, Any] = {}
+    with pytest.raises(HarnessError, match="the server is down"):
+        Consensus(model=Down(stored), judge=Echo()).generate_unordered(SUMMARISED, Decoding(), [0] * 4, stored.__setitem__)
+    assert list(stored) == [1]
 
 
 def test_a_refusal_is_a_failure():

@@ -84,6 +84,44 @@ def test_a_second_metric_is_added_in_the_same_folder(plan, judgments, length, tm
     assert len(json.loads((tmp_path / "r/results.json").read_text())["results"]) == 2
 
 
+def test_a_run_that_leaves_out_a_metric_of_the_folder_says_so(plan, judgments, length, tmp_path, caplog):
+    folder = tmp_path / "r"
+    execute(plan(judgments, [length(), length(sign=-1)]), output=folder)
+    assert "had" not in caplog.text
+    run = execute(plan(judgments, [length()]), output=folder)
+    assert [r.metric for r in run.records] == ["length"]
+    execute(plan(judgments, [length()]), output=folder)
+    assert caplog.text.count(f"note: {folder} had cost too, which this spec has not; harness rescore adds a metric") == 1
+
+
+@pytest.mark.parametrize("verb", ["run", "validate"])
+def test_the_estimate_is_that_of_the_judged_sets_and_refuses_what_does_not_fit(verb, jsonl, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    spec = {"task": "t", "judgments": {"form": "captions", "path": jsonl(RECORDS)}, "metrics": ["chrf"], "statistics": ["pearson"]}
+    (tmp_path / "t.yaml").write_text(json.dumps(spec))
+    assert main(["validate", "t.yaml", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["estimate"]["text"].startswith("18 examples, about ") and row["estimate"]["bytes"] > 200e6
+    monkeypatch.setattr("harness.run.resources.available_memory", lambda: 100_000_000)
+    assert main([verb, "t.yaml"]) == 2
+    assert "18 examples of 1 + 2 captions need about 0.2 GB of memory, and 0.1 GB are free; fewer metrics" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_media_lie_in_the_folders_of_the_judgments(plan, jsonl, length, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "set").mkdir()
+    (tmp_path / "elsewhere" / "secret.png").write_bytes(b"x")
+    (tmp_path / "set" / "link.png").symlink_to(tmp_path / "elsewhere" / "secret.png")
+    for media in (str(tmp_path / "elsewhere" / "secret.png"), "../elsewhere/secret.png", "link.png"):
+        path = jsonl([{**record, "media": media} for record in RECORDS], "set/j.jsonl")
+        judged = {"form": "captions", "path": path, "media_root": str(tmp_path / "set")}
+        with pytest.raises(InputError, match=r"the media .* lies outside of the folders of the data set"):
+            execute(plan(judged, [length()]))
+    (tmp_path / "set" / "link.png").unlink()
+    assert execute(plan(judged, [length()])).records  # a name without a file is that of a folder of the metric
+
+
 def numbers(run):
     return [(r.metric, r.value, r.ci95, r.n) for r in run.records]
 

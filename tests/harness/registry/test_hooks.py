@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MissingExtra
 from harness.registry import catalogue, current
 from harness.registry.hooks import Plugins, hookimpl
 
@@ -33,6 +33,15 @@ def plugins(**implementations) -> Plugins:
 
 def titles(loaded: Plugins) -> list[str]:
     return [item["title"] for part in loaded.call(SECTIONS, manifest={}, results=[]) for item in part]
+
+
+def test_a_missing_package_is_one_plain_line():
+    @hookimpl
+    def missing(manifest):
+        raise MissingExtra("loggers need the package wandb: pip install wandb")
+
+    with pytest.raises(MissingExtra, match="^loggers need the package wandb: pip install wandb$"):
+        plugins(bad=missing).call(SECTIONS, manifest={}, results=[])
 
 
 def test_the_last_registered_plugin_is_called_first():

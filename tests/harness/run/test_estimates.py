@@ -61,3 +61,13 @@ def test_undefined_examples_and_other_metrics_are_left_out():
     estimates.add(0, 1, holes)
     estimates.add(0, 0, np.full_like(stats, np.nan))
     assert estimates.text().startswith(f"a: rouge {plan.metric.reduce(stats):.3g} ")
+
+
+def test_rows_have_every_number_with_half_its_interval_and_the_examples():
+    plan, stats = statistics("rouge", 40)
+    estimates = Estimates([plan], ["a", "b"])
+    estimates.add(1, 0, stats)
+    estimates.add(0, 0, stats[:5])
+    ((system, metric, value, half, count),) = estimates.rows()
+    assert (system, metric, count) == (1, 0, 40) and half > 0
+    assert value == pytest.approx(plan.metric.reduce(stats))

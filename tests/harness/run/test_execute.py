@@ -62,7 +62,7 @@ def test_failed_examples_do_not_stop_the_run(project):
 
 def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project):
     names = [f"e{i}" for i in range(6)]
-    with pytest.raises(HarnessError, match="'echo' has candidates for none of the 6 examples; 'e0': could not read it"):
+    with pytest.raises(HarnessError, match="'echo' has candidates for none of 6 examples; 'e0': could not read it"):
         harness.evaluate({**SPEC, "models": [{"echo": {"fail": names}}]}, output="r")
     assert not (project / "r").exists(), "nothing to go on from is kept"
     with pytest.raises(HarnessError, match="none of the 6"):
@@ -227,7 +227,7 @@ def test_metric_from_python(project):
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ([["a"]], [["b"], ["c"]], "1 examples have candidates but 2 have references"),
+        ([["a"]], [["b"], ["c"]], "1 example has candidates but 2 have references"),
         ([["a"], []], [["b"], ["c"]], "candidates: example 1: the list is empty"),
         ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: is a text, example 0 is a list; expected one kind"),
         ([["a"]], [[3]], "references: example 0: the caption is the number 3; expected text"),

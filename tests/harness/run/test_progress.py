@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from harness.run import progress
+from harness.run.live_results import current_results, live_results, show_result
+from harness.rundir.records import ResultRecord
 
 
 class Terminal(io.StringIO):
@@ -87,6 +89,26 @@ def test_a_bar_appears_after_a_second_only(terminal, monkeypatch):
             clock[0] += 0.6
             advance(1)
     assert started == ["start", "stop"]
+
+
+def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "RESULT_SECONDS", 0.01)
+    drawn: list[list[float]] = []
+
+    def draw(records):
+        drawn.append([record.value for record in records])
+        return "a table"
+
+    with live_results(draw), progress.bar("scores", 3):
+        show_result(ResultRecord(model="a", metric="cider", value=0.5))
+        show_result(ResultRecord(model="a", metric="cider", value=0.6))
+        show_result(ResultRecord(model="b", metric="cider", value=0.7))
+        deadline = time.monotonic() + 20
+        while [0.6, 0.7] not in drawn and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert drawn[-1] == [0.6, 0.7], "one result per metric and model, the last one"
+    show_result(ResultRecord(model="c", metric="cider"))
+    assert current_results() is None, "outside of the context a result is shown nowhere"
 
 
 def test_show_false_draws_nothing(terminal, monkeypatch):

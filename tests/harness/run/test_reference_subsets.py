@@ -21,7 +21,7 @@ DATA = {f"e{i}": [f"text {i} {j} of a dog" for j in range(8 if i else 3)] for i 
 
 
 def subset(size, seed=0, row=None, example=EXAMPLE):
-    return ReferenceSubset(size, seed).arrange(example, row or {})[:size]
+    return ReferenceSubset(size, seed).arrange(example, (row or {}).get("references"), (row or {}).get("held_out"))[:size]
 
 
 def human_row(seed, example=EXAMPLE, **params):
@@ -43,8 +43,8 @@ def test_every_reference_is_drawn_equally_often():
 
 
 def test_no_cut_keeps_the_order_of_the_data():
-    assert ReferenceSubset(8, 0).arrange(EXAMPLE, {}) == EXAMPLE.references
-    assert ReferenceSubset(None, 0).arrange(EXAMPLE, {}) == EXAMPLE.references
+    assert ReferenceSubset(8, 0).arrange(EXAMPLE, None, None) == EXAMPLE.references
+    assert ReferenceSubset(None, 0).arrange(EXAMPLE, None, None) == EXAMPLE.references
     assert subset(3, seed=None) == ("a", "b", "c")
 
 

@@ -8,14 +8,14 @@ from harness import api
 from harness.cli.main import main
 from harness.run import resources
 from harness.run.execute import read_examples
-from harness.run.resources import estimate
+from harness.run.resources import check_plan
 from harness.run.task_plan import Plan
 
 
 def estimate_of(overrides):
     (plan,) = api.plans("spec.yaml", overrides)
     assert isinstance(plan, Plan)
-    return estimate(plan, read_examples(plan))
+    return check_plan(plan, read_examples(plan))
 
 
 def test_the_time_grows_with_the_number_of_systems_and_with_tests(project):

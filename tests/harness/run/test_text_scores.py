@@ -36,7 +36,7 @@ def test_values_of_two_kinds_are_refused(pair):
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ([["a"]], [], "1 examples have candidates but 0 have references"),
+        ([["a"]], [], "1 example has candidates but 0 have references"),
         ([], [], "there are no examples"),
         (["a dog", ["a cat"]], [["a dog"], ["a cat"]], "candidates: example 1: is a list, example 0 is a text; expected one kind"),
         ([7], [["a dog"]], "expected a text or a list of texts; found 7"),
