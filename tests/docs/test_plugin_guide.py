@@ -117,7 +117,7 @@ def test_the_options_and_checks_on_the_page_exist(guide):
     parser = argparse.ArgumentParser()
     check.add_arguments(parser)
     lines = re.findall(r"^    (harness check .*)$", guide, re.MULTILINE)
-    assert len(lines) == 2
+    assert len(lines) == 3
     for line in lines:
         parser.parse_args(line.partition("#")[0].split()[2:])
     assert "candidate-order" in checks_of("metrics").names

@@ -2,7 +2,8 @@
 
     python -m tools.documentation.build [--output site]
 
-The site opens from the disk; a page that names a script, style, font, frame or image of another host fails the build.
+The site has the gallery where ``make gallery`` has built one. It opens from the disk. A page that names a script,
+style, font, frame or image of another host fails the build.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.documentation.site import ROOT, configuration, write_pages
+from tools.documentation.site import GALLERY, ROOT, configuration, write_pages
 
 _LOADED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc=[\"']?(?P<src>(?:https?:)?//[^\"'\s>]+)"
@@ -49,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     requests = outside(output)
     for file, address in requests:
         print(f"{file.relative_to(output)}: loads {address}", file=sys.stderr)
+    if (GALLERY / "index.html").is_file():
+        shutil.copytree(GALLERY, output / GALLERY.name)
     pages = sum(1 for _ in output.rglob("*.html"))
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file()) / 1e6
     print(f"{output / 'index.html'}: {pages} pages, {size:.0f} MB, {len(requests)} requests to other hosts")

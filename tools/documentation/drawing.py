@@ -1,4 +1,4 @@
-"""The figures of the concepts page, as SVG files."""
+"""The figures of the concepts page, as SVG files; ``python -m tools.documentation.drawing`` draws them into docs/figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from harness.reporting.metric_labels import display_name
 from tools.documentation import figure_values
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
@@ -58,7 +59,7 @@ def preferences() -> Figure:
     for axes, (metric, by_model) in zip(figure.subplots(1, len(values)), values.items()):
         for place, (model, colour) in enumerate(zip(by_model, COLOURS)):
             axes.bar(place, by_model[model], color=colour, label=model)
-        axes.set_title(f"{metric}\n{arrows[metric.startswith('trm')]}", fontsize=9)
+        axes.set_title(f"{display_name(metric)}\n{arrows[metric.startswith('trm')]}", fontsize=9)
         axes.set_xticks([])
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="lower center", ncols=3, frameon=False)
     figure.subplots_adjust(bottom=0.18, wspace=0.5)
@@ -70,7 +71,7 @@ def sensitivity() -> Figure:
     figure = Figure(figsize=(4.6, 3))
     axes = figure.subplots()
     for (metric, (sizes, logs)), colour, marker in zip(figure_values.sensitivity().items(), COLOURS, MARKERS):
-        axes.plot(sizes, logs, marker=marker, color=colour, label=metric, linewidth=1)
+        axes.plot(sizes, logs, marker=marker, color=colour, label=display_name(metric), linewidth=1)
     axes.axhline(math.log(0.05), color="0.6", linewidth=0.8, linestyle=":")
     axes.text(5.05, math.log(0.05), "p = .05", va="center", color="0.4", fontsize=8)
     axes.set(xlabel="candidates per scene", ylabel="log of the harmonic mean of p", xticks=[1, 2, 3, 4, 5])
@@ -85,7 +86,7 @@ def correctness() -> Figure:
         unique, values = figure_values.diversity_and_correctness(metric)
         _grid(axes, values, reverse=metric.startswith("trm"))
         better = "lower" if metric.startswith("trm") else "higher"
-        axes.set(title=f"{metric}: {better} is better", xlabel="unique captions of five", ylabel="correct ones")
+        axes.set(title=f"{display_name(metric)}: {better} is better", xlabel="unique captions of five", ylabel="correct ones")
         axes.set_xticks(range(len(unique)), [str(value) for value in unique])
     figure.tight_layout()
     return figure
@@ -127,7 +128,7 @@ def calibration() -> Figure:
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=":")
     axes.step(np.r_[0, p, 1], np.r_[0, np.arange(1, len(p) + 1) / len(p), 1], where="post", color=COLOURS[0])
-    axes.set(xlabel="p of trm(meteor)", ylabel="share of scenes with at most this p", xlim=(0, 1), ylim=(0, 1))
+    axes.set(xlabel=f"p of {display_name('trm(meteor)')}", ylabel="share of scenes with at most this p", xlim=(0, 1), ylim=(0, 1))
     axes.set_aspect("equal")
     return figure
 
@@ -140,3 +141,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "noise": noise,
     "calibration": calibration,
 }
+
+if __name__ == "__main__":
+    draw_all(Path(__file__).parents[2] / "docs" / "figures")

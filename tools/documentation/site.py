@@ -17,10 +17,14 @@ from tools.documentation import components, notebooks
 from tools.documentation.drawing import draw_all
 
 ROOT = Path(__file__).resolve().parents[2]
+GALLERY = ROOT / "gallery"
+"""Folder of ``make gallery``."""
+GALLERY_LINK = '<p><a class="md-button md-button--primary" href="gallery/index.html">Open pages of real captions</a></p>'
+"""What stands on the home in place of the comment ``<!-- gallery -->`` where there is a gallery."""
 TITLES = {
-    "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "specs.md": "Specs", "data-formats.md": "Data formats",
-    "report-page.md": "Report page", "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate",
-    "kernels.md": "The text kernels",
+    "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
+    "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats", "report-page.md": "Report page",
+    "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
     "comparisons.md": "Comparisons", "power.md": "Power", "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
@@ -56,10 +60,15 @@ def write_pages(folder: Path) -> Nav:
         shutil.copy(ROOT / name, folder / name)
     (folder / "assets").mkdir(exist_ok=True)
     shutil.copy(Path(__file__).parent / "vendor" / "iframe-worker" / "shim.js", folder / "assets" / "iframe-worker.js")
+    shutil.copy(Path(__file__).parent / "site.css", folder / "assets" / "site.css")
     draw_all(folder / "figures")
     notebooks.write_pages(ROOT / "docs" / "notebooks", folder / "notebooks")
     for file in folder.rglob("*.md"):
-        file.write_text(relinked(file.read_text(encoding="utf-8"), file.relative_to(folder)), encoding="utf-8")
+        text = relinked(file.read_text(encoding="utf-8"), file.relative_to(folder))
+        file.write_text(in_both_schemes(text, file.parent), encoding="utf-8")
+    home = folder / "index.md"
+    text = home.read_text(encoding="utf-8").replace("<!-- gallery -->", GALLERY_LINK if (GALLERY / "index.html").is_file() else "")
+    home.write_text(f"---\nhide: [navigation, toc]\n---\n{text}", encoding="utf-8")
     nav = guide_nav(folder)
     nav.append({"Reference": [*_components(folder), *_verbs(folder), *_api(folder)]})
     nav.append({"Project": [{name.removesuffix(".md").capitalize(): name} for name in REPOSITORY_FILES]})
@@ -86,6 +95,16 @@ def relinked(text: str, path: Path) -> str:
         return f"]({link})"
 
     return re.sub(r"\]\(([^)\s]+)\)", target, text)
+
+
+def in_both_schemes(text: str, folder: Path) -> str:
+    """Return a page whose pictures ``NAME.png`` with a file ``NAME-dark.png`` beside them show that one in the dark scheme of the theme."""
+
+    def both(match: re.Match[str]) -> str:
+        dark = match[2].replace(".png", "-dark.png")
+        return f"{match[1]}({match[2]}#only-light){match[1]}({dark}#only-dark)" if (folder / dark).is_file() else match[0]
+
+    return re.sub(r"(!\[[^\]]*\])\(([^)\s]+\.png)\)", both, text)
 
 
 def repository() -> str:

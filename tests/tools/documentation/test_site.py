@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.documentation.site import FIRST, TITLES, guide_nav, relinked, title_of
+from tools.documentation.site import FIRST, TITLES, guide_nav, in_both_schemes, relinked, title_of
 
 
 def test_every_page_is_in_the_navigation_and_the_tabs_are_few(root):
@@ -34,3 +34,9 @@ def test_links_to_files_of_the_repository_lead_to_it_or_to_their_copies():
 def test_the_title_of_a_page_is_its_first_heading(tmp_path):
     (tmp_path / "a.md").write_text("text\n\n# `trm`: *triangles*\n\n# other\n")
     assert title_of(tmp_path / "a.md") == "trm: triangles"
+
+
+def test_pictures_with_a_dark_one_beside_them_follow_the_scheme(tmp_path):
+    (tmp_path / "a-dark.png").touch()
+    text = "![A](a.png) ![B](b.png)"
+    assert in_both_schemes(text, tmp_path) == "![A](a.png#only-light)![A](a-dark.png#only-dark) ![B](b.png)"
