@@ -7,13 +7,15 @@ KERNELS := $(VENV)/.kernels
 KERNEL_FILES := kernels/editable/CMakeLists.txt $(shell find kernels -path kernels/build -prune -o -path kernels/editable -prune -o \
   -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
 
-.PHONY: help demo figures test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor clean
+.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo   set up .venv and score the sample (or the real captions under HARNESS_DATA)"
-	@echo "make figures   draw the figure of the README from the sample"
+	@echo "make figures   draw the figures of docs/concepts.md from the sample"
+	@echo "make picture   print the table and photograph the page of the README and of the site's home (needs chromium)"
+	@echo "make gallery   build report pages of real captions in gallery/, for any web space (needs chromium)"
 	@echo "make test   set up .venv, check style and types, run the fast tests"
 	@echo "make test-slow   the long tests"
 	@echo "make test-bits   the tests of equal digits, as other processors compute"
@@ -56,12 +58,20 @@ demo: $(SETUP)
 	@echo "harness run tasks/coco.yaml --output runs/demo --fresh"
 	@$(BIN)/harness run tasks/coco.yaml --output runs/demo --fresh
 
-# The figure of the README, from the sample that ships with the harness.
+# The figures of docs/concepts.md, from the sample that ships with the harness.
 figures: $(SETUP)
 	@HARNESS_DATA= $(BIN)/harness run coco --output runs/figures --fresh
 	@$(BIN)/harness report runs/figures --figures out/figures
 	@mkdir -p docs/figures
 	@sed '1s/ width="[0-9.]*" height="[0-9.]*" viewBox/ width="850" viewBox/' out/figures/overview-double.svg > docs/figures/coco.svg
+	@$(BIN)/python -m tools.documentation.drawing
+
+# The printed table and the picture of README.md and docs/index.md, as a terminal of 80 columns shows it.
+picture: $(SETUP) browser
+	@$(BIN)/python -m tools.showcase.readme
+
+gallery: $(SETUP) browser
+	@$(BIN)/python -m tools.showcase.gallery
 
 # The stub of the extension, committed beside it; tests/kernels/test_stub.py compares.
 stub: $(KERNELS)
@@ -120,7 +130,7 @@ sbom: $(SETUP)
 	@$(BIN)/python -m tools.release.sbom
 
 clean:
-	rm -rf build kernels/build kernels/caption_kernels/*.so dist site *.egg-info */*.egg-info .pytest_cache .ruff_cache
+	rm -rf build kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info .pytest_cache .ruff_cache
 
 # Alters files, specs, registries, run directories, checkpoints, captions, replies and labels for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10

@@ -81,8 +81,8 @@ def test_a_budget_below_the_number_of_relabelings_gives_monte_carlo(project):
         (lambda: harness.metric("length", scal=1), "has no parameter 'scal'; did you mean 'scale'?"),
         (lambda: harness.metric("length", p_value="exct"), "p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"),
         (lambda: harness.score([["a"]], {"a": ["b"]}, ["length"]), "both paths, both mappings or both lists"),
-        (lambda: harness.score({"a": ["x"]}, {"b": ["y"]}, ["length"]), "1 ids have no references: 'a' .allow_unknown=True"),
-        (lambda: harness.score({}, {"b": ["y"]}, ["length"]), "1 ids have no candidates: 'b' .allow_missing=True"),
+        (lambda: harness.score({"a": ["x"]}, {"b": ["y"]}, ["length"]), "1 id has no references: 'a' .allow_unknown=True"),
+        (lambda: harness.score({}, {"b": ["y"]}, ["length"]), "1 id has no candidates: 'b' .allow_missing=True"),
         (lambda: harness.score(*PAIR, ["length:scale"]), "expected NAME or NAME:PARAMETER=VALUE"),
     ],
 )
@@ -179,7 +179,7 @@ def test_finished_runs_are_compared_and_reported(project):
     files = harness.report("r", output="page.html", tables="tables", title="A title")
     assert [file.name for file in files] == [
         "page.html",
-        *(f"{name}.{end}" for name in ("results", "01-all") for end in ("csv", "md", "tex")),
+        *(f"{name}.{end}" for name in ("results", "01-all") for end in ("csv", "md", "tex", "typ")),
     ]
     assert "A title" in files[0].read_text()
     study = harness.power("r", target_p=1.0)
