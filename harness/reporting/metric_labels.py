@@ -14,7 +14,7 @@ PARTS = ("distances", "embeddings", "metrics")
 OTHER_WEIGHTS = "other weights"
 """Name of an encoder that the signature of a metric does not call by a declared name."""
 _SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
-_FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+$")
+_FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+(?=:|$)")
 _JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
 _BRACKET = re.compile(r" ?\[([^\]]*)\]$")
 

@@ -38,6 +38,7 @@ from harness.rundir.records import ResultRecord
         ("clair", 'clair|prompt:1f|judge[server:http://h:1/v1|{"max_tokens": 9, "model": "gpt-4o", "n": 1}|repeats:1]', "CLAIR [gpt-4o]"),
         ("rubric", "rubric|prompt:1f|judge[local:0123456789ab|max_tokens:9|float32|repeats:1]", "Rubric [local]"),
         ("win-rate", "", "Win rate"),
+        ("listener-accuracy(sp)", "listener-accuracy|a3ds:0123456789ab:resnet50", "Listener accuracy [a3ds resnet50] (sp)"),
         ("of-mine(rouge)", "", "of-mine(rouge)"),
         ("bleu-mine", "", "bleu-mine"),
     ],
