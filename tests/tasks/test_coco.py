@@ -124,7 +124,7 @@ def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
         ([{"image_id": 1, "caption": "a"}], None, "r.json: no such file of references"),
         ([{"image_id": 1, "caption": ""}], {"1": ["a"]}, "empty"),
         ([{"image_id": 1, "caption": 5}], {"1": ["a"]}, "the number 5; expected text"),
-        ([{"image_id": 2, "caption": "a"}], {"1": ["a"]}, "is in the data set"),
+        ([{"image_id": 2, "caption": "a"}], {"1": ["a"]}, "its 1 id is not in the data set"),
         ([{"image_id": 1, "caption": "a"}], {"1": ["a"], "2": ["b"]}, "1 of 2 examples have no predictions"),
         ([{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}], {"1": ["a"]}, "predictions for 1 example that"),
         ([{"image_id": 1, "caption": "a"}], {"1": []}, "has no references"),
