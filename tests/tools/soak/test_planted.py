@@ -9,8 +9,6 @@ from tools.soak.machine import Adversary
 from tools.soak.planted import FAULTS, find, plant
 from tools.soak.run import _rules
 
-QUICK = [name for name, fault in FAULTS.items() if fault.get("quick")]
-
 
 def test_at_least_ten_faults_are_listed():
     assert len(FAULTS) >= 10
@@ -28,12 +26,8 @@ def test_a_fault_names_rules_of_the_adversary(name):
     assert FAULTS[name]["rules"] and set(FAULTS[name]["rules"]) <= set(_rules(Adversary, RULE_MARKER))
 
 
-def test_most_faults_are_sought_by_a_test():
-    assert len(QUICK) >= 10
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(name):
     """By histories of the rules that are to find it; ``python -m tools.soak.planted`` looks for all faults by all rules."""
-    assert find(FAULTS[name], minutes=3.0, seed=1, workers=2, aimed=True), FAULTS[name]["why"]
+    assert find(FAULTS[name], minutes=8.0, seed=FAULTS[name]["seed"], workers=1, aimed=True), FAULTS[name]["why"]
