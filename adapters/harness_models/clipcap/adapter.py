@@ -59,19 +59,10 @@ class ClipCapAdapter(LeftToRight):
     keep_stop: ClassVar[bool] = True
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        tokenizer: str | None = None,
-        config: Mapping[str, Any] | str | None = None,
-        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        clip: Mapping[str, str] | None = None,
-        images: PathParam | None = None,
-        stop: str = ".",
-        batch_size: int | str = 32,
-        device: str = "cpu",
-        dtype: str = "float32",
-    ) -> None:
+        self, *, checkpoint: PathParam, tokenizer: str | None = None, config: Mapping[str, Any] | str | None = None,
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None, clip: Mapping[str, str] | None = None,
+        images: PathParam | None = None, stop: str = ".", batch_size: int | str = 32, device: str = "cpu", dtype: str = "float32",
+    ) -> None:  # fmt: skip
         path = self.checkpoint = Path(checkpoint)
         if features is None and clip is None:
             features = config_beside(path).get("features")

@@ -219,12 +219,9 @@ class Mbr(Wrapper):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        model: str | Mapping[str, Any] | Adapter,
-        distance: str | Mapping[str, Any] | Distance = "meteor",
-        pool: Annotated[int, Ge(2)] = 16,
-    ) -> None:
+        self, *, model: str | Mapping[str, Any] | Adapter,
+        distance: str | Mapping[str, Any] | Distance = "meteor", pool: Annotated[int, Ge(2)] = 16,
+    ) -> None:  # fmt: skip
         self.model: Any = resolve("adapters", model)
         self.distance: Distance = resolve("distances", distance)
         self.pool = pool

@@ -157,16 +157,9 @@ class QualityDiscrepancy(CaptionWords):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        pair: str = "CR-NRR",
-        n: Count = 2,
-        show: str = "qdisc",
-        epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
-        length: Count | Literal["same"] | None = None,
-        seed: int = 0,
-        tokenizer: str = "ptb",
-    ) -> None:
+        self, *, pair: str = "CR-NRR", n: Count = 2, show: str = "qdisc", epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
+        length: Count | Literal["same"] | None = None, seed: int = 0, tokenizer: str = "ptb",
+    ) -> None:  # fmt: skip
         for name, value, options in (("pair", pair, PAIRS), ("show", show, QUANTITIES)):
             if value not in options:
                 raise UnknownName.of_name(f"qdisc: {name} is", value, options, "expected one of", parameter=name)

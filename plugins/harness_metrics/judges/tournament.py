@@ -145,16 +145,9 @@ class Ranking:
 
 
 def arena(
-    judge: Judge,
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]] | None = None,
-    *,
-    sources: Sequence[str | None] | None = None,
-    criterion: str = CRITERION,
-    samples: int = 1000,
-    seed: int = 0,
-    prior: float = 1.0,
-) -> Ranking:
+    judge: Judge, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]] | None = None, *,
+    sources: Sequence[str | None] | None = None, criterion: str = CRITERION, samples: int = 1000, seed: int = 0, prior: float = 1.0,
+) -> Ranking:  # fmt: skip
     """Compare all pairs of systems on all examples, in both orders, and rank the systems.
 
     Parameters

@@ -244,16 +244,9 @@ class BertScore(BestMatchMetric):
     """
 
     def __init__(
-        self,
-        *,
-        model: str | None = None,
-        path: PathParam | None = None,
-        layer: int | None = None,
-        idf: bool = False,
-        baseline: PathParam | None = None,
-        kind: Literal["f1", "precision", "recall"] = "f1",
-        batch_size: int = 32,
-    ) -> None:
+        self, *, model: str | None = None, path: PathParam | None = None, layer: int | None = None, idf: bool = False,
+        baseline: PathParam | None = None, kind: Literal["f1", "precision", "recall"] = "f1", batch_size: int = 32,
+    ) -> None:  # fmt: skip
         if kind not in KINDS:
             raise HarnessError(f"bertscore: kind is {kind!r}; expected {', '.join(KINDS)}")
         if model is not None and layer is None:

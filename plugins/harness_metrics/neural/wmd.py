@@ -206,22 +206,16 @@ class Wmd(BestMatchMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam | None = None,
-        stopwords: bool = False,
-        normalize: bool = False,
-        form: Literal["distance", "similarity"] = "distance",
-    ) -> None:
+        self, *, path: PathParam | None = None, stopwords: bool = False,
+        normalize: bool = False, form: Literal["distance", "similarity"] = "distance",
+    ) -> None:  # fmt: skip
         self.form = form
         self.distance = WmdDistance(path=path, stopwords=stopwords, normalize=normalize)
         similar = form == "similarity"
         self.spec = MetricSpec(
-            "wmd(similarity)" if similar else "wmd",
-            higher_is_better=similar,
-            needs=frozenset({"references", "embeddings"}),
-            bounds=(0.0, 1.0) if similar else None,
-        )
+            "wmd(similarity)" if similar else "wmd", higher_is_better=similar,
+            needs=frozenset({"references", "embeddings"}), bounds=(0.0, 1.0) if similar else None,
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return the signature of the distance, and ``|form:similarity`` where it applies."""

@@ -166,13 +166,9 @@ class Pregen:
     """
 
     def __init__(
-        self,
-        *,
-        name: str | None = None,
-        names: Sequence[str] | None = None,
-        tiers: Sequence[Any] | Mapping[str, Any] | None = None,
-        all: bool = False,
-    ) -> None:
+        self, *, name: str | None = None, names: Sequence[str] | None = None,
+        tiers: Sequence[Any] | Mapping[str, Any] | None = None, all: bool = False,
+    ) -> None:  # fmt: skip
         keys = [key for key, value in (("name", name), ("names", names), ("tiers", tiers), ("all", all or None)) if value]
         if len(keys) > 1:
             raise HarnessError(f"pregen: expected one of name, names, tiers and all; found {' and '.join(keys)}", parameter=keys[1])
@@ -190,13 +186,9 @@ class Pregen:
         directions = {_higher_is_better(tiers_of_name[2], tiers_of_name[3]) for tiers_of_name in name_tiers}
         label = self.names[0] if len(self.names) == 1 else f"{len(self.names)} functions"
         self.spec = MetricSpec(
-            name=f"pregen({label})",
-            higher_is_better=directions.pop() if len(directions) == 1 else None,
-            level="model",
-            needs=frozenset({"references", "logprobs"}),
-            bounds=(0.0, float("inf")),
-            column_names=functions.NAMES + functions.KEPT_NAMES,
-        )
+            name=f"pregen({label})", higher_is_better=directions.pop() if len(directions) == 1 else None, level="model",
+            needs=frozenset({"references", "logprobs"}), bounds=(0.0, float("inf")), column_names=functions.NAMES + functions.KEPT_NAMES,
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return the names of the metrics as text."""

@@ -179,13 +179,9 @@ class Trm(DistanceMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        distance: DistanceSpec = "meteor",
-        pooling: statistic.Pooling = "pooled",
-        triangles: Literal["all", "sampled"] = "all",
-        drawn: Count = 100_000,
-    ) -> None:
+        self, *, distance: DistanceSpec = "meteor", pooling: statistic.Pooling = "pooled",
+        triangles: Literal["all", "sampled"] = "all", drawn: Count = 100_000,
+    ) -> None:  # fmt: skip
         self.pooling: statistic.Pooling = pooling
         self.drawn = drawn if triangles == "sampled" else 0
         options = [*([] if pooling == "pooled" else [pooling]), *([f"sampled {drawn}"] if self.drawn else [])]

@@ -76,18 +76,9 @@ class MeteorTexts:
         return len(self._words[self._check_row(text)])
 
     def align(
-        self,
-        text_starts: np.ndarray,
-        texts: np.ndarray,
-        pair_starts: np.ndarray,
-        hyps: np.ndarray,
-        refs: np.ndarray,
-        rows: np.ndarray,
-        start: int,
-        stop: int,
-        scores: np.ndarray,
-        statistics: np.ndarray,
-    ) -> int:
+        self, text_starts: np.ndarray, texts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
+        refs: np.ndarray, rows: np.ndarray, start: int, stop: int, scores: np.ndarray, statistics: np.ndarray,
+    ) -> int:  # fmt: skip
         """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores and statistics.
 
         A group is the texts of one example, or one hypothesis and its references. The compiled version does once per group what its pairs
@@ -177,14 +168,9 @@ class MeteorTexts:
 
 
 def _check_shapes(
-    text_starts: np.ndarray,
-    pair_starts: np.ndarray,
-    hyps: np.ndarray,
-    refs: np.ndarray,
-    rows: np.ndarray,
-    scores: np.ndarray,
-    statistics: np.ndarray,
-) -> None:
+    text_starts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
+    refs: np.ndarray, rows: np.ndarray, scores: np.ndarray, statistics: np.ndarray,
+) -> None:  # fmt: skip
     if not len(text_starts) or len(pair_starts) != len(text_starts):
         raise ValueError("expected bounds of the same number of groups")
     if not len(hyps) == len(refs) == len(rows) == len(scores) or statistics.shape[1] != N_STATISTICS:
