@@ -13,7 +13,7 @@ from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import Share, check_arguments
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
-from harness_metrics.bases.embedded import EmbeddingSpec
+from harness_metrics.bases.metrics import EmbeddingSpec
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
 from harness_metrics.kernel.geometry import unit_vectors
 from harness_metrics.tokenisers.plain_words import plain_words

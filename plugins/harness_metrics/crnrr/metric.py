@@ -11,9 +11,8 @@ from harness.contracts import Interval, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import UnknownName
 from harness.stats import bootstrap, jackknife
-from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
-from harness_metrics.crnrr.resampling import Grams, grams_of, per_unit, sparse_counts, weigh_units
+from harness_metrics.crnrr.words import CaptionWords, Grams, grams_of, per_unit, sides_of, sparse_counts, weigh_units
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 # --------------------------------------------------------------------------- jackknife

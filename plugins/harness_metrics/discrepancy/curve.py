@@ -15,9 +15,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName
-from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of, words_object
-from harness_metrics.crnrr.counting import Vocabulary
-from harness_metrics.crnrr.resampling import Words, grams_of, words_of
+from harness_metrics.crnrr.words import CaptionWords, Vocabulary, Words, grams_of, sentence_lengths, sides_of, words_object, words_of
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words

@@ -14,7 +14,7 @@ from harness.contracts import Batch, Explanation, Features, MeanMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import forms, ties
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet, geometry, mmd, sliced_wasserstein
 
 # --------------------------------------------------------------------------- energy distance

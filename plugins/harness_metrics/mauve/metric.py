@@ -9,8 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, CorpusMetric, Features, Level, Objects
 from harness.errors import HarnessError
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric
 from harness_metrics.mauve import frontier, quantise
 from harness_metrics.sets.corpus_vectors import collect_vectors
 

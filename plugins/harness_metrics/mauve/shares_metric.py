@@ -9,8 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import Count, Positive, check_arguments
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric, evaluate_labels
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric, evaluate_labels
 from harness_metrics.kernel import geometry, mmd
 from harness_metrics.mauve import frontier
 

@@ -21,8 +21,7 @@ from harness.contracts import Batch, Cost, Features, MetricSpec, SumMetric
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness_metrics.meteor.installed import lexicon, start_loading
 from harness_metrics.tokenisers.java_runtime import java_command
-from harness_metrics.tokenisers.text_rows import text_rows_of
-from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
+from harness_metrics.tokenisers.tokens import check_tokenizer, text_rows_of, tokens_of
 
 # --------------------------------------------------------------------------- engine
 # METEOR 1.5 for English without Java: statistics, scores and matrices of all pairs, equal to those of meteor-1.5.jar.

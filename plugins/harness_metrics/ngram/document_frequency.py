@@ -31,8 +31,7 @@ from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_tab
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
 from harness.files.readable import DAMAGED
-from harness_metrics.tokenisers.text_rows import TextRows
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
 
 # --------------------------------------------------------------------------- tables
 # Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's ending selects the format.

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import NonNegative, check_arguments
-from harness_metrics.bases.relabeled import RelabeledMetric
+from harness_metrics.bases.metrics import RelabeledMetric
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 # --------------------------------------------------------------------------- meanings

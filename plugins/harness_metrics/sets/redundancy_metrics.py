@@ -12,8 +12,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, Objects, SumMetric
 from harness.contracts.parameters import Count, Order, check_arguments
-from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
-from harness_metrics.crnrr.resampling import Words, grams_of
+from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sides_of
 from harness_metrics.ngram.bleu import Bleu
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import check_tokenizer

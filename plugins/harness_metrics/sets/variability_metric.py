@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import check_arguments
-from harness_metrics.bases.relabeled import evaluate_labels, observed_labels
+from harness_metrics.bases.metrics import evaluate_labels, observed_labels
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 # --------------------------------------------------------------------------- distributions of distances

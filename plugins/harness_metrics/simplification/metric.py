@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, require
-from harness_metrics.bases.examples import features_by_example
+from harness_metrics.bases.metrics import features_by_example
 
 # --------------------------------------------------------------------------- statistic
 # SARI: the words that a simplification keeps, deletes and adds, against those of the references.

@@ -10,8 +10,7 @@ import numpy as np
 from harness.contracts import Batch, Cost, Features
 from harness.contracts.parameters import Count, Ge, Index, check_arguments
 from harness.stats import forms, permutation, ties
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric, observed_labels
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric, observed_labels
 from harness_metrics.kernel import geometry
 
 # --------------------------------------------------------------------------- classifier

@@ -6,9 +6,8 @@ import pytest
 from harness.contracts import CaptionSet, Metric, join_statistics
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
-from harness_metrics.crnrr.caption_words import sides_of
 from harness_metrics.crnrr.metric import NOTE, Cnd, Cr, Nrr, _counts, _result, _without_one, _without_two
-from harness_metrics.crnrr.resampling import grams_of
+from harness_metrics.crnrr.words import grams_of, sides_of
 from tests.support.ngram_values import cr_nrr_cnd
 
 # --------------------------------------------------------------------------- jackknife

@@ -5,10 +5,8 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness_metrics.crnrr.caption_words import sentence_lengths, sides_of
-from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.crnrr.metric import Cr, Nrr
-from harness_metrics.crnrr.resampling import words_of
+from harness_metrics.crnrr.words import Vocabulary, sentence_lengths, sides_of, words_of
 from harness_metrics.discrepancy.bleu import CorpusBleu
 from harness_metrics.discrepancy.curve import QualityDiscrepancy, largest_quality, point
 from harness_metrics.discrepancy.qdisc import curve_discrepancy

@@ -12,7 +12,7 @@ from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats.permutation import relabelings
 from harness.stats.significance import metric_p_values
-from harness_metrics.bases.relabeled import observed_labels
+from harness_metrics.bases.metrics import observed_labels
 from harness_metrics.mauve import metric
 from harness_metrics.mauve.metric import Mauve, MauvePerExample
 from tests.support.mauve import mauve

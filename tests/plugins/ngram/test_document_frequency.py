@@ -15,7 +15,7 @@ from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness_metrics.ngram import cider, document_frequency
 from harness_metrics.ngram.document_frequency import Source, Table, build_df_table, from_documents
-from harness_metrics.tokenisers.text_rows import TextRows
+from harness_metrics.tokenisers.tokens import TextRows
 
 # --------------------------------------------------------------------------- tables
 # Document-frequency tables on disk.

@@ -12,8 +12,7 @@ from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import caption_sets
-from harness_metrics.crnrr.counting import Vocabulary
-from harness_metrics.crnrr.resampling import words_of
+from harness_metrics.crnrr.words import Vocabulary, words_of
 from harness_metrics.sets import redundancy_metrics
 from harness_metrics.sets.redundancy_metrics import CompressionRatio, MBleu, MsJaccard
 

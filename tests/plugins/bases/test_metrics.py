@@ -1,10 +1,61 @@
+import math
+
 import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet, MetricSpec
 from harness.run.features import FeatureCache
 from harness.stats import permutation
-from harness_metrics.bases.relabeled import BestMatchMetric, evaluate_labels, observed_labels
+from harness_metrics.bases.metrics import (
+    BestMatchMetric,
+    EmbeddingMetric,
+    FitsInner,
+    evaluate_labels,
+    features_by_example,
+    mean_of_defined,
+    observed_labels,
+)
+from harness_metrics.diversity.metric import Novelty
+
+# --------------------------------------------------------------------------- values by example
+
+
+def test_features_by_example_divides_candidates_and_references():
+    features, computed = FeatureCache(), []
+    sets = [CaptionSet("1", ("a", "b"), ("c",)), CaptionSet("2", ("b", "d"), ("a",))]
+
+    def lengths(texts):
+        computed.extend(texts)
+        return [text.upper() for text in texts]
+
+    result = features_by_example(features, features.batch(sets), "upper", lengths)
+    assert result == [(["A", "B"], ["C"]), (["B", "D"], ["A"])]
+    assert sorted(computed) == ["a", "b", "c", "d"]  # each distinct text once
+
+
+def test_mean_of_defined_leaves_nan_out():
+    assert mean_of_defined([1.0, math.nan, 2.0]) == 1.5 == mean_of_defined(np.array([1.0, 2.0]))
+    assert math.isnan(mean_of_defined([math.nan])) and math.isnan(mean_of_defined([]))
+
+
+# ---------------------------------------------------------------------------
+
+# --------------------------------------------------------------------------- inner metrics
+
+
+class Outer(FitsInner):
+    inner = Novelty(tokenizer="none")
+
+
+def test_corpus_state_is_that_of_the_inner_metric_in_one_pass_and_in_shards():
+    outer, features = Outer(), FeatureCache()
+    states = [outer.fit([[text]], features) for text in ("a dog", "a cat")]
+    assert outer.merge(*states) == outer.fit([["a dog"], ["a cat"]], features) == {"a dog", "a cat"}
+
+
+# ---------------------------------------------------------------------------
+
+# --------------------------------------------------------------------------- relabelings
 
 
 def test_observed_labels_put_candidates_first():
@@ -71,3 +122,14 @@ def test_a_subclass_without_pairwise_is_named(batch_and_features):
     batch, features = batch_and_features
     with pytest.raises(NotImplementedError, match="Empty must define pairwise"):
         Empty().scores(batch, features, None)
+
+
+# ---------------------------------------------------------------------------
+
+
+def test_label_needs_and_signature_follow_the_embedding():
+    metric = EmbeddingMetric("spread", {"bow": {"vocabulary": 9}}, None, "k=2", settings=["k:2", "seed:0"], bounds=(0.0, 1.0))
+    assert metric.spec.name == "spread(bow, k=2)" and metric.signature() == "spread|k:2|seed:0|bow|9"
+    assert metric.spec.needs == {"references", "embeddings"} and metric.spec.bounds == (0.0, 1.0)
+    assert EmbeddingMetric("spread", "bow", True, references=False).spec.needs == {"embeddings"}
+    assert EmbeddingMetric("spread", "bow", True, "k=2").signature() == "spread|k=2|bow|5000"
