@@ -8,8 +8,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import NonNegative, check_arguments
-from harness_metrics.bases.metrics import RelabeledMetric
-from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
+from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, RelabeledMetric
 
 # --------------------------------------------------------------------------- meanings
 # Texts of one meaning as the connected components of a graph of small distances.

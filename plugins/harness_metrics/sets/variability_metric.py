@@ -9,8 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import check_arguments
-from harness_metrics.bases.metrics import evaluate_labels, observed_labels
-from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
+from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, evaluate_labels, observed_labels
 
 # --------------------------------------------------------------------------- distributions of distances
 # Distance between the variability of candidates and that of references, as distributions of pairwise distances.

@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import Batch, Cost, Explanation, Features
 from harness.contracts.parameters import Count, check_arguments
 from harness.stats.seeds import derive
-from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
+from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec
 from harness_metrics.trm import statistic
 from harness_metrics.trm.statistic import Pooling, edge_ranks, statistic_of_counts
 
