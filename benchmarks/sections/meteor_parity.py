@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks import captions
 from caption_kernels.batches.meteor import Pair
-from harness_metrics.meteor import metric as meteor
+from harness_metrics.meteor import engine as meteor
 from harness_metrics.meteor.java import JavaMeteor
 
 PAIRS = 60_000

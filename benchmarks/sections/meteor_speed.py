@@ -39,7 +39,7 @@ def report(n_examples: int = 5000) -> bool:
     print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
     sample = _sample(examples, JAR_PAIRS)
     child = _child(len(examples))
-    from harness_metrics.meteor import metric as meteor
+    from harness_metrics.meteor import engine as meteor
     from harness_metrics.meteor.java import JavaMeteor
 
     meteor.matrix(["a dog runs", "the dog is running"])
@@ -65,7 +65,7 @@ def report(n_examples: int = 5000) -> bool:
 
 def _race(jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
-    from harness_metrics.meteor import metric as meteor
+    from harness_metrics.meteor import engine as meteor
 
     table, theirs = meteor.new_table(), []
     seconds, cpu = np.zeros(3), np.zeros(3)
@@ -115,7 +115,7 @@ def _child(n_examples: int) -> dict[str, float]:
 def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
     from caption_kernels.batches.threads import n_threads
-    from harness_metrics.meteor import metric as meteor
+    from harness_metrics.meteor import engine as meteor
     from harness_metrics.meteor.installed import lexicon as installed_lexicon
 
     lexicon, _ = timed(installed_lexicon)

@@ -70,7 +70,7 @@ class JavaMeteor:
         self._end()
 
     def statistics(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return statistics of shape (n, 23), float64, as :func:`harness_metrics.meteor.metric.statistics`.
+        """Return statistics of shape (n, 23), float64, as :func:`harness_metrics.meteor.engine.statistics`.
 
         Raises :class:`InputError` for a hypothesis without references, :class:`HarnessError` if the jar ends or answers something else.
         """
@@ -161,7 +161,7 @@ def scores(pairs: Iterable[Pair]) -> np.ndarray:
 
 
 class JavaTexts:
-    """Table of the texts of a run, aligned by the jar; the interface of :class:`harness_metrics.meteor.metric.PreparedTexts`."""
+    """Table of the texts of a run, aligned by the jar; the interface of :class:`harness_metrics.meteor.engine.PreparedTexts`."""
 
     def __init__(self) -> None:
         self._jar = shared_jar()
@@ -175,7 +175,7 @@ class JavaTexts:
     def align_pairs(self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
         """Align the pairs ``pairs`` (N, N) of the texts ``text_ids`` (B, N), each distinct pair once.
 
-        See :func:`harness_metrics.meteor.metric.align_pairs`.
+        See :func:`harness_metrics.meteor.engine.align_pairs`.
         """
         texts = list(self._ids)
         hyps, refs = np.nonzero(pairs)

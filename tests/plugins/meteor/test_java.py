@@ -12,8 +12,8 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.run.features import FeatureCache
+from harness_metrics.meteor import engine as meteor
 from harness_metrics.meteor import java as meteor_java
-from harness_metrics.meteor import metric as meteor
 from harness_metrics.meteor.metric import Meteor, MeteorDistance
 from harness_metrics.tokenisers import java_runtime
 

@@ -1,7 +1,5 @@
 """``vendi``, ``corpus-vendi``, ``self-cider``: contract, values, parameters."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,54 +8,8 @@ from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness_metrics.ngram.cider import matrix
-from harness_metrics.sets import spectrum_metrics
+from harness_metrics.sets import spectrum
 from harness_metrics.sets.spectrum_metrics import CorpusVendi, SelfCider, Vendi
-
-# --------------------------------------------------------------------------- eigenvalues
-# Vendi score and Self-CIDEr of matrices: the package's values, limits, orders.
-
-
-def test_values_of_vendi_score(golden):
-    for case in json.loads((golden / "sets/vectors.json").read_text())["vendi"]:
-        vectors = np.array(case["vectors"], dtype=np.float32)
-        kernel = spectrum_metrics.unit_kernels(vectors[None], np.arange(len(vectors))[None])
-        for q in (1.0, 2.0, 0.5):
-            if f"q{q:g}" in case:
-                assert spectrum_metrics.vendi(kernel, q).item() == pytest.approx(case[f"q{q:g}"], abs=1e-9)
-        assert spectrum_metrics.vendi(kernel).item() == pytest.approx(case["dual"], abs=1e-9)
-
-
-@pytest.mark.parametrize("q", [0.0, 0.5, 1.0, 2.0, np.inf])
-def test_limits_of_the_vendi_score(q):
-    half = np.kron(np.eye(2), np.ones((2, 2)))
-    kernels = np.array([np.eye(4), np.ones((4, 4)), half])
-    np.testing.assert_allclose(spectrum_metrics.vendi(kernels, q), [4, 1, 2], atol=1e-9)
-
-
-def test_orders_decrease():
-    x = np.random.default_rng(0).standard_normal((1, 6, 9))
-    kernel = spectrum_metrics.unit_kernels(x, np.arange(6)[None])
-    values = [spectrum_metrics.vendi(kernel, q).item() for q in (0, 0.3, 1, 1.0001, 3, np.inf)]
-    assert values == sorted(values, reverse=True)
-    assert values[2] == pytest.approx(values[3], rel=1e-3)
-
-
-def test_texts_with_zero_vectors_are_equal_only_to_themselves():
-    kernel = spectrum_metrics.unit_kernels(np.zeros((1, 3, 2)), np.array([[7, 7, 8]]))
-    assert kernel.tolist() == [[[1, 1, 0], [1, 1, 0], [0, 0, 1]]]
-
-
-def test_self_cider_by_singular_values():
-    rng = np.random.default_rng(1)
-    x = rng.random((4, 6))
-    singular = np.linalg.svd(x, compute_uv=False)
-    expected = -np.log(singular[0] / singular.sum()) / np.log(4)
-    assert spectrum_metrics.singular_spread(x @ x.T) == pytest.approx(expected, abs=1e-12)
-    assert spectrum_metrics.singular_spread(3 * x @ x.T) == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(spectrum_metrics.singular_spread(np.zeros((2, 2))))
-
-
-# --------------------------------------------------------------------------- metrics
 
 SETS = [
     CaptionSet("1", ("a dog runs fast", "a dog runs fast", "a dog runs fast"), ("a dog runs fast here",)),
@@ -114,7 +66,7 @@ def test_self_cider_is_the_spread_of_plain_cider():
     metric = SelfCider(tokenizer="none")
     value = metric.scores(features.batch(sets), features, metric.fit(references, features)).item()
     kernel = matrix(sets[0].candidates, df=references, tokenizer="none", variant="plain")
-    assert value == pytest.approx(spectrum_metrics.singular_spread(kernel).item(), abs=1e-9)
+    assert value == pytest.approx(spectrum.singular_spread(kernel).item(), abs=1e-9)
 
 
 def test_the_corpus_score_is_that_of_all_candidates():
@@ -123,7 +75,7 @@ def test_the_corpus_score_is_that_of_all_candidates():
     stats = metric.stats(data, features, None)
     vectors = features.vectors(Letters(), data.candidate_ids).reshape(6, -1)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert metric.reduce(stats) == pytest.approx(spectrum_metrics.vendi((unit @ unit.T).astype(float)).item(), abs=1e-5)
+    assert metric.reduce(stats) == pytest.approx(spectrum.vendi((unit @ unit.T).astype(float)).item(), abs=1e-5)
     assert np.isnan(metric.value(np.zeros((2, 3)), np.zeros((0, 3))))
 
 
