@@ -72,7 +72,7 @@ def _two_sample(kernel: torch.Tensor, n: int, estimator: str) -> torch.Tensor:
 
 
 def energy(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Return the energy distance, scalar or (B,), of x (..., n, d) and y (..., m, d); see :func:`harness_metrics.kernel.energy.energy`."""
+    """Return the energy distance, scalar or (B,), of x (..., n, d) and y (..., m, d); see :mod:`harness_metrics.kernel.metric`."""
     pooled = torch.cat([x, y], dim=-2)
     return _two_sample(-_distances(pooled, pooled), x.shape[-2], "biased")
 

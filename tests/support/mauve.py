@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness_metrics.mauve import frontier, quantise, statistic
+from harness_metrics.mauve import frontier, quantise
+from harness_metrics.mauve.metric import _area, automatic_buckets
 
 
 def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25, redo: int = 5, scaling: float = frontier.SCALING) -> float:
@@ -15,7 +16,7 @@ def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25,
     x, y : ndarray, shapes (n, d) and (m, d)
         Vectors of the samples.
     k : int, optional
-        Number of buckets. The default is :func:`~harness_metrics.mauve.statistic.automatic_buckets`.
+        Number of buckets. The default is :func:`~harness_metrics.mauve.metric.automatic_buckets`.
     seed, redo : int
         Seed and number of random starts of k-means.
     scaling : float
@@ -31,5 +32,5 @@ def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25,
     Pillutla et al. 2021, section 2.
     """
     vectors = np.concatenate([x, y])
-    k = statistic.automatic_buckets(len(x), len(y)) if k is None else k
-    return float(statistic._area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling))
+    k = automatic_buckets(len(x), len(y)) if k is None else k
+    return float(_area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling))

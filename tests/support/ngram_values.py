@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness_metrics.crnrr.counting import Tokens, Vocabulary
 from harness_metrics.crnrr.ngrams import CrNrr
-from harness_metrics.crnrr.resampling import grams_of, weigh_units, words_of
+from harness_metrics.crnrr.words import Tokens, Vocabulary, grams_of, weigh_units, words_of
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words
 
 

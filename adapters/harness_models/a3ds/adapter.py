@@ -141,15 +141,10 @@ class A3DS:
     prepare_only_checks = True
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam = "baseline",
-        listener: str | None = None,
+        self, *, checkpoint: PathParam = "baseline", listener: str | None = None,
         features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] = "efficientnet-lite0",
-        pictures: str | None = None,
-        vocabulary: PathParam | None = None,
-        listener_encoder: str | None = None,
-    ) -> None:
+        pictures: str | None = None, vocabulary: PathParam | None = None, listener_encoder: str | None = None,
+    ) -> None:  # fmt: skip
         self._speaker_path = _checkpoint(checkpoint, "speaker")
         default = checkpoint if checkpoint in ("rp", "sp") else "rp"
         self._listener_path = _checkpoint(listener or default, "listener")
@@ -218,13 +213,9 @@ class A3DS:
             chunk = examples[start : start + _ROWS]
             features = self._features(chunk)
             batch = DecodingBatch(
-                state=step.start(features[:, :2]),
-                seeds=seeds[start : start + _ROWS],
-                stop=(END,),
-                max_length=MAX_LENGTH - 1,
-                start=torch.full((len(chunk),), START),
-                ids=[example.id for example in chunk],
-            )
+                state=step.start(features[:, :2]), seeds=seeds[start : start + _ROWS], stop=(END,),
+                max_length=MAX_LENGTH - 1, start=torch.full((len(chunk),), START), ids=[example.id for example in chunk],
+            )  # fmt: skip
             strategies = {"rsa": rsa_strategy(self.speaker, features)}
             yield from decode(step, decoding, batch, strategies).generations(self.speaker.vocabulary.decode)
 

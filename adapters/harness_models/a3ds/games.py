@@ -39,15 +39,9 @@ class Games(NamedTuple):
 
 
 def draw_games(
-    *,
-    images: int,
-    captions: int,
-    pairing: Pairing,
-    source: pixels.ImageFeatures,
-    seed: int,
-    kind: scene.Kind = "exhaustive",
-    vocabulary: Vocabulary | None = None,
-) -> Games:
+    *, images: int, captions: int, pairing: Pairing, source: pixels.ImageFeatures,
+    seed: int, kind: scene.Kind = "exhaustive", vocabulary: Vocabulary | None = None,
+) -> Games:  # fmt: skip
     """Return games over random scenes; each caption of each scene is one game.
 
     Parameters
@@ -212,15 +206,9 @@ def structural_loss(speaker: Speaker, features: torch.Tensor, captions: torch.Te
 
 
 def play(
-    speaker: Speaker,
-    listener: Listener,
-    features: torch.Tensor,
-    captions: torch.Tensor,
-    generator: torch.Generator,
-    *,
-    structural_weight: float = 0.75,
-    entropy_weight: float = 0.1,
-) -> Played:
+    speaker: Speaker, listener: Listener, features: torch.Tensor, captions: torch.Tensor,
+    generator: torch.Generator, *, structural_weight: float = 0.75, entropy_weight: float = 0.1,
+) -> Played:  # fmt: skip
     """Play one batch of the reference game and return its losses.
 
     The speaker's loss is ``w S + (1 - w) F``. S is the cross-entropy of the logits along the speaker's sample against the reference. F is
@@ -266,10 +254,6 @@ def play(
     functional_loss = -(reward * log_message).mean() - entropy_weight * entropy.mean()
     return Played(
         structural_weight * structural + (1 - structural_weight) * functional_loss,
-        functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long)),
-        structural.item(),
-        functional_loss.item(),
-        entropy.mean().item(),
-        (scores.argmax(-1) == 0).float().mean().item(),
-        tokens.float().mean().item(),
-    )
+        functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long)), structural.item(), functional_loss.item(),
+        entropy.mean().item(), (scores.argmax(-1) == 0).float().mean().item(), tokens.float().mean().item(),
+    )  # fmt: skip

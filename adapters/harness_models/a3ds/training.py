@@ -105,13 +105,9 @@ def train(plan: TrainingPlan, *, resume: bool = False, report: Report | None = N
     _check(plan)
     source = pixels.features(plan.features, plan.pictures)
     games = draw_games(
-        images=plan.images,
-        captions=plan.captions,
-        pairing="similar" if plan.stage == "sp" else "random",
-        source=source,
-        seed=plan.seed,
-        kind=plan.kind,
-    )
+        images=plan.images, captions=plan.captions, pairing="similar" if plan.stage == "sp" else "random",
+        source=source, seed=plan.seed, kind=plan.kind,
+    )  # fmt: skip
     return _A3dsTraining(plan, games, source.name, report).run(resume)
 
 
@@ -226,14 +222,9 @@ class _A3dsTraining:
 
     def _game(self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator) -> dict[str, float]:
         played = play(
-            self.speaker,
-            self.listener,
-            features,
-            captions,
-            generator,
-            structural_weight=self.plan.structural,
-            entropy_weight=self.plan.entropy,
-        )
+            self.speaker, self.listener, features, captions, generator,
+            structural_weight=self.plan.structural, entropy_weight=self.plan.entropy,
+        )  # fmt: skip
         self._update("speaker", played.speaker)
         self._update("listener", played.listener)
         row = {name: getattr(played, name) for name in ("structural", "functional", "entropy", "accuracy", "length")}

@@ -81,14 +81,9 @@ class Mixture(MixedCaptions):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        unique: Count = 5,
-        correct: Index | None = None,
-        n: Count | None = None,
-        held_out: Index | None = None,
-        skip_small: bool = False,
-    ) -> None:
+        self, *, unique: Count = 5, correct: Index | None = None,
+        n: Count | None = None, held_out: Index | None = None, skip_small: bool = False,
+    ) -> None:  # fmt: skip
         correct = unique if correct is None else correct
         self.unique, self.correct, self.n, self.skip_small = unique, correct, n, skip_small
         self.held_out = correct if held_out is None else held_out

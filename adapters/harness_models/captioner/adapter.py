@@ -47,14 +47,9 @@ class TrainedCaptioner(LeftToRight):
     """
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam | None = None,
-        train: Mapping[str, Any] | None = None,
-        stage: int | None = None,
-        max_length: int = 40,
-        batch_size: int | str = 256,
-    ) -> None:
+        self, *, checkpoint: PathParam | None = None, train: Mapping[str, Any] | None = None,
+        stage: int | None = None, max_length: int = 40, batch_size: int | str = 256,
+    ) -> None:  # fmt: skip
         if (checkpoint is None) == (train is None):
             raise HarnessError("captioner: give either checkpoint (a folder) or train (settings of the training)")
         if isinstance(stage, bool) or (stage is not None and (not isinstance(stage, int) or stage < 1)):

@@ -193,9 +193,6 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
     encoded = [(row, (*(ids.get(word, UNKNOWN) for word in words), END)) for row, words in texts]
     source = image_features(recipe.features)
     return TrainingData(
-        vocabulary,
-        torch.from_numpy(source.features(scenes).astype(np.float32)),
-        tuple(item for item in encoded if item[0] >= cut),
-        tuple(item for item in encoded if item[0] < cut),
-        source.name,
-    )
+        vocabulary, torch.from_numpy(source.features(scenes).astype(np.float32)),
+        tuple(item for item in encoded if item[0] >= cut), tuple(item for item in encoded if item[0] < cut), source.name,
+    )  # fmt: skip

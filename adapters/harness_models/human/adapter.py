@@ -37,13 +37,9 @@ class Human:
     prepare_only_checks = True
 
     def __init__(
-        self,
-        *,
-        held_out: int | Literal["leave-one-out"] = "leave-one-out",
-        split: Literal["first", "random"] = "random",
-        index: int | None = None,
-        skip_small: bool = False,
-    ) -> None:
+        self, *, held_out: int | Literal["leave-one-out"] = "leave-one-out",
+        split: Literal["first", "random"] = "random", index: int | None = None, skip_small: bool = False,
+    ) -> None:  # fmt: skip
         if held_out == "leave-one-out":
             held_out = 1
         if not isinstance(held_out, int) or isinstance(held_out, bool) or held_out < 1:

@@ -60,17 +60,10 @@ class NacfAdapter(VideoAdapter):
     strategies = STRATEGIES
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        words: PathParam | None = None,
-        teacher: PathParam | None = None,
-        config: Mapping[str, Any] | str | None = None,
-        frames: int | None = None,
-        batch_size: int | str = 32,
-        device: str = "cpu",
-    ) -> None:
+        self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None, teacher: PathParam | None = None, config: Mapping[str, Any] | str | None = None,
+        frames: int | None = None, batch_size: int | str = 32, device: str = "cpu",
+    ) -> None:  # fmt: skip
         super().__init__(
             checkpoint=checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
         )

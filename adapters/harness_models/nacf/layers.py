@@ -193,13 +193,9 @@ class Layer(nn.Module):
         self.output = _output(sizes.inner, sizes)
 
     def forward(
-        self,
-        x: torch.Tensor,
-        real: torch.Tensor,
-        hidden: torch.Tensor,
-        memory: tuple[torch.Tensor, torch.Tensor],
-        past: tuple[torch.Tensor, torch.Tensor] | None = None,
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        self, x: torch.Tensor, real: torch.Tensor, hidden: torch.Tensor,
+        memory: tuple[torch.Tensor, torch.Tensor], past: tuple[torch.Tensor, torch.Tensor] | None = None,
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:  # fmt: skip
         """Return the output (R, T, width), and the keys and values (R, heads, past + T, d) of the slots.
 
         Parameters

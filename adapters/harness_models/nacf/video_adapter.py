@@ -43,16 +43,9 @@ class VideoAdapter(LeftToRight):
     """Name of the adapter."""
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        words: PathParam | None = None,
-        config: Mapping[str, Any] | str | None = None,
-        frames: int | None = None,
-        batch_size: int | str = 64,
-        device: str = "cpu",
-    ) -> None:
+        self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None, words: PathParam | None = None,
+        config: Mapping[str, Any] | str | None = None, frames: int | None = None, batch_size: int | str = 64, device: str = "cpu",
+    ) -> None:  # fmt: skip
         loaded = load_checkpoint(checkpoint)
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)

@@ -247,19 +247,10 @@ class Predictions:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam | Sequence[PathParam],
-        format: str = "auto",
-        id: str | None = USUAL,
-        candidates: str | None = None,
-        columns: Mapping[str, Any] | None = None,
-        system: str | Sequence[str] | None = None,
-        n: Count | None = None,
-        allow_missing: bool = False,
-        allow_unknown: bool = False,
-        allow_empty: bool = False,
-    ) -> None:
+        self, *, path: PathParam | Sequence[PathParam], format: str = "auto", id: str | None = USUAL,
+        candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
+        n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
+    ) -> None:  # fmt: skip
         if format not in FORMATS:
             raise InputError.of_name("unknown format", format, FORMATS, "formats are")
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)

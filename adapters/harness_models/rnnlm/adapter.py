@@ -43,13 +43,9 @@ class RnnLanguageModel:
     """
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam | None = None,
-        train: Mapping[str, Any] | None = None,
-        max_length: int = 40,
-        batch_size: int | str = 256,
-    ) -> None:
+        self, *, checkpoint: PathParam | None = None, train: Mapping[str, Any] | None = None,
+        max_length: int = 40, batch_size: int | str = 256,
+    ) -> None:  # fmt: skip
         if (checkpoint is None) == (train is None):
             raise HarnessError("rnnlm: give either checkpoint (a folder) or train (a corpus and settings)")
         self.checkpoint, self.max_length, self.batch_size = checkpoint, max_length, check_batch_size(batch_size)
@@ -81,13 +77,9 @@ class RnnLanguageModel:
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
             batch = DecodingBatch(
-                state=model.first_state(len(pairs)),
-                start=torch.full((len(pairs),), START),
-                seeds=[seed for _, seed in pairs],
-                stop=(STOP,),
-                max_length=self.max_length,
-                ids=[example.id for example, _ in pairs],
-            )
+                state=model.first_state(len(pairs)), start=torch.full((len(pairs),), START), seeds=[seed for _, seed in pairs],
+                stop=(STOP,), max_length=self.max_length, ids=[example.id for example, _ in pairs],
+            )  # fmt: skip
             return decode(model.step, decoding, batch).generations(model.text)
 
         return in_batches(list(zip(examples, seeds)), self._batches, work)

@@ -179,10 +179,8 @@ class KeyValues:
         """Return rows ``index`` (R',) in new buffers."""
         return KeyValues(
             [self._rows(buffer, index) for buffer in self.keys],
-            [self._rows(buffer, index) for buffer in self.values],
-            self.length,
-            self.room,
-        )
+            [self._rows(buffer, index) for buffer in self.values], self.length, self.room,
+        )  # fmt: skip
 
     def _rows(self, buffer: torch.Tensor | None, index: torch.Tensor) -> torch.Tensor | None:
         if buffer is None:

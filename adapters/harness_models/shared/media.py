@@ -284,11 +284,9 @@ def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Fra
         base = float(stream.time_base)
         step = (times[-1] - times[0]) / max(1, len(times) - 1) or float(1 / base) / 25
         return Frames(
-            tuple(images[target] for target in targets),
-            tuple((target - times[0]) * base for target in targets),
-            (times[-1] - times[0] + step) * base,
-            len(times),
-        )
+            tuple(images[target] for target in targets), tuple((target - times[0]) * base for target in targets),
+            (times[-1] - times[0] + step) * base, len(times),
+        )  # fmt: skip
 
 
 def _packet_times(container: Any, stream: Any, source: Source) -> tuple[list[int], list[int]]:

@@ -122,17 +122,9 @@ class ParetoOptimum(LstmOracle):
     """
 
     def __init__(
-        self,
-        *,
-        pair: str,
-        sigma: float | str,
-        diversity: float | None = None,
-        beta: float | None = None,
-        seed: int = 0,
-        vocabulary: int = 4,
-        length: int = 3,
-        hidden: int = 32,
-    ) -> None:
+        self, *, pair: str, sigma: float | str, diversity: float | None = None,
+        beta: float | None = None, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32,
+    ) -> None:  # fmt: skip
         super().__init__(sigma=sigma, seed=seed, vocabulary=vocabulary, length=length, hidden=hidden)
         if pair not in PAIRS:
             raise UnknownName(f"pareto: no pair '{pair}'{did_you_mean(pair, PAIRS)}; pairs are {', '.join(PAIRS)}")

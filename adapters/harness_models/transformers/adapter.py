@@ -73,26 +73,11 @@ class Transformers(LeftToRight):
     """
 
     def __init__(
-        self,
-        *,
-        model: str,
-        revision: str | None = None,
-        kind: str = "auto",
-        prompt: str | None = None,
-        chat: bool | None = None,
-        system: str | None = None,
-        images: PathParam | None = None,
-        medium: str = "auto",
-        frames: int | None = None,
-        frame_choice: str = "uniform",
-        max_length: int = DEFAULT_LENGTH,
-        batch_size: int | str = "auto",
-        device: str | list[str] = "auto",
-        device_map: Any = None,
-        dtype: str = "auto",
-        trust_remote_code: bool = False,
-        strict: bool = True,
-    ) -> None:
+        self, *, model: str, revision: str | None = None, kind: str = "auto", prompt: str | None = None, chat: bool | None = None,
+        system: str | None = None, images: PathParam | None = None, medium: str = "auto", frames: int | None = None,
+        frame_choice: str = "uniform", max_length: int = DEFAULT_LENGTH, batch_size: int | str = "auto", device: str | list[str] = "auto",
+        device_map: Any = None, dtype: str = "auto", trust_remote_code: bool = False, strict: bool = True,
+    ) -> None:  # fmt: skip
         if kind not in ("auto", *KINDS):
             raise HarnessError(f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}")
         self.batch_size = check_batch_size(batch_size)

@@ -110,11 +110,8 @@ class EncoderDecoderStep(_Watched):
         more = {} if state["mask"] is None else {"attention_mask": state["mask"]}
         out = self.model(
             encoder_outputs=BaseModelOutput(last_hidden_state=state["encoder"]),
-            decoder_input_ids=tokens,
-            past_key_values=state["past"],
-            use_cache=True,
-            **more,
-        )
+            decoder_input_ids=tokens, past_key_values=state["past"], use_cache=True, **more,
+        )  # fmt: skip
         return out.logits.float(), {**state, "past": out.past_key_values}
 
 
@@ -133,12 +130,10 @@ class BlipStep(_Watched):
         """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
         image = state["image"]
         out = self.model.text_decoder(
-            input_ids=tokens,
-            encoder_hidden_states=image,
+            input_ids=tokens, encoder_hidden_states=image,
             encoder_attention_mask=torch.ones(image.shape[:2], dtype=torch.long, device=image.device),
-            past_key_values=state["past"],
-            use_cache=True,
-        )
+            past_key_values=state["past"], use_cache=True,
+        )  # fmt: skip
         return out.logits.float(), {**state, "past": out.past_key_values}
 
 

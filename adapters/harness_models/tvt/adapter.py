@@ -44,13 +44,9 @@ class TvtAdapter(LeftToRight):
     """
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        batch_size: int | str = 64,
-        device: str = "cpu",
-    ) -> None:
+        self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        batch_size: int | str = 64, device: str = "cpu",
+    ) -> None:  # fmt: skip
         self.path = Path(checkpoint)
         loaded = load_checkpoint(self.path)
         self.device = torch.device(device)

@@ -57,17 +57,10 @@ class VlpAdapter(LeftToRight):
     strategies = STRATEGIES
 
     def __init__(
-        self,
-        *,
-        checkpoint: PathParam,
-        vocabulary: PathParam | None = None,
-        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        boxes: str | None = None,
-        config: Mapping[str, Any] | str | None = None,
-        batch_size: int | str = 16,
-        device: str = "cpu",
-        dtype: str = "float32",
-    ) -> None:
+        self, *, checkpoint: PathParam, vocabulary: PathParam | None = None,
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None, boxes: str | None = None,
+        config: Mapping[str, Any] | str | None = None, batch_size: int | str = 16, device: str = "cpu", dtype: str = "float32",
+    ) -> None:  # fmt: skip
         path = self.checkpoint = Path(checkpoint)
         beside = config_beside(path)
         if features is None and "features" not in beside:

@@ -13,22 +13,8 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness.contracts import (
-    Adapter,
-    Candidates,
-    Decoding,
-    Distance,
-    Example,
-    Failure,
-    GeneratesUnordered,
-    Generation,
-    Prepares,
-    Scorer,
-    StoreResult,
-    TaskView,
-    TokenScores,
-    needs_whole_task,
-)
+from harness.contracts import Candidates, Decoding, Distance, Example, Failure, Generation, TaskView, TokenScores
+from harness.contracts.models import Adapter, GeneratesUnordered, Prepares, Scorer, StoreResult, needs_whole_task
 from harness.contracts.parameters import Ge, check_arguments
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
@@ -219,12 +205,9 @@ class Mbr(Wrapper):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        model: str | Mapping[str, Any] | Adapter,
-        distance: str | Mapping[str, Any] | Distance = "meteor",
-        pool: Annotated[int, Ge(2)] = 16,
-    ) -> None:
+        self, *, model: str | Mapping[str, Any] | Adapter,
+        distance: str | Mapping[str, Any] | Distance = "meteor", pool: Annotated[int, Ge(2)] = 16,
+    ) -> None:  # fmt: skip
         self.model: Any = resolve("adapters", model)
         self.distance: Distance = resolve("distances", distance)
         self.pool = pool

@@ -145,13 +145,9 @@ def best_aligned(texts: MeteorTexts, ids: np.ndarray, starts: np.ndarray) -> Ali
     """
     refs = np.arange(starts[-1], dtype=np.int64) - np.repeat(starts[:-1], np.diff(starts)) + 1
     groups = Groups(
-        text_starts=starts + np.arange(len(starts)),
-        texts=ids,
-        pair_starts=starts,
-        hyps=np.zeros(len(refs), dtype=np.int32),
-        refs=refs.astype(np.int32),
-        rows=np.arange(len(refs), dtype=np.int64),
-    )
+        text_starts=starts + np.arange(len(starts)), texts=ids, pair_starts=starts,
+        hyps=np.zeros(len(refs), dtype=np.int32), refs=refs.astype(np.int32), rows=np.arange(len(refs), dtype=np.int64),
+    )  # fmt: skip
     aligned = align(texts, groups)
     best = first_best(aligned.scores, starts)
     return Aligned(aligned.scores[best], aligned.statistics[best])

@@ -111,11 +111,9 @@ class Report:
         """Yield the table."""
         tallies = list(self.kinds.values())
         total = Tally(
-            cases=sum(tally.cases for tally in tallies),
-            numbers=sum(tally.numbers for tally in tallies),
-            beyond=sum(tally.beyond for tally in tallies),
-            largest=max((tally.largest for tally in tallies), default=0.0),
-        )
+            cases=sum(tally.cases for tally in tallies), numbers=sum(tally.numbers for tally in tallies),
+            beyond=sum(tally.beyond for tally in tallies), largest=max((tally.largest for tally in tallies), default=0.0),
+        )  # fmt: skip
         yield f"{self.metric + ': kind of case':<28} {'cases':>6} {'values':>7} {'beyond':>7}  largest error"
         for kind, tally in [*self.kinds.items(), ("all", total)]:
             yield f"  {kind:<26} {tally.cases:>6} {tally.numbers:>7} {tally.beyond:>7}  {tally.largest:.3g}"

@@ -40,11 +40,9 @@ def count_matches(hyp: Words, refs: Sequence[Words]) -> BleuCounts:
     [3, 2, 0, 0]
     """
     return BleuCounts(
-        clip_counts(count_ngrams(hyp), [count_ngrams(ref) for ref in refs]),
-        [max(0, len(hyp) - k) for k in range(ORDERS)],
-        len(hyp),
-        min((abs(len(ref) - len(hyp)), len(ref)) for ref in refs)[1],
-    )
+        clip_counts(count_ngrams(hyp), [count_ngrams(ref) for ref in refs]), [max(0, len(hyp) - k) for k in range(ORDERS)],
+        len(hyp), min((abs(len(ref) - len(hyp)), len(ref)) for ref in refs)[1],
+    )  # fmt: skip
 
 
 def clip_counts(hyp: list[Counter[tuple[str, ...]]], refs: list[list[Counter[tuple[str, ...]]]]) -> list[int]:

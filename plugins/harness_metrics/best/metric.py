@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.inner_fit import FitsInner, untestable_by
+from harness_metrics.bases.metrics import FitsInner, untestable_by
 
 
 class Best(FitsInner, MeanMetric):

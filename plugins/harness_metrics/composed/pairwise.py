@@ -10,8 +10,7 @@ import numpy as np
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import check_arguments
 from harness.stats import forms
-from harness_metrics.bases.relabeled import evaluate_labels
-from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
+from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, evaluate_labels
 
 _LABELS = 1 << 10
 """Relabelings evaluated at once, for arrays that stay in the cache."""

@@ -11,7 +11,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores, merge_states
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.inner_fit import untestable_by
+from harness_metrics.bases.metrics import untestable_by
 from harness_metrics.best.metric import Best
 
 MetricParam = str | Mapping[str, Any] | Metric

@@ -62,18 +62,9 @@ def _discrepancy(pair: Pair, p: np.ndarray, q: np.ndarray, w: float) -> Discrepa
 
 
 def ascend(
-    quality: Callable[[Any], Any],
-    diversity: Callable[[Any], Any],
-    p: Any,
-    *,
-    rng: np.random.Generator,
-    starts: int = 3,
-    steps: int = 2000,
-    rates: Sequence[float] = (0.01, 0.03, 0.1),
-    momentum: float = 0.9,
-    penalty: float = 2.0,
-    trace: dict[int, float] | None = None,
-) -> Discrepancy:
+    quality: Callable[[Any], Any], diversity: Callable[[Any], Any], p: Any, *, rng: np.random.Generator, starts: int = 3, steps: int = 2000,
+    rates: Sequence[float] = (0.01, 0.03, 0.1), momentum: float = 0.9, penalty: float = 2.0, trace: dict[int, float] | None = None,
+) -> Discrepancy:  # fmt: skip
     """Return a lower bound of QDisc by constrained gradient ascent, for pairs with an unknown frontier.
 
     SGD with momentum maximises U(Q) - penalty * max(0, V(P) - V(Q)) over the logits of Q, from starts near P. The learning

@@ -92,15 +92,9 @@ class ExactDiscrepancy(_TextSpaceMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        orders: Sequence[Count] = (1, 2, 3),
-        starts: Count = 3,
-        steps: Count = 2000,
-        penalty: Positive = 2.0,
-        seed: int = 0,
-        curve: Sequence[int] = (),
-    ) -> None:
+        self, *, orders: Sequence[Count] = (1, 2, 3), starts: Count = 3, steps: Count = 2000,
+        penalty: Positive = 2.0, seed: int = 0, curve: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         self.orders, self.curve = tuple(orders), tuple(curve)
         if any(step < 25 or step > steps or (step % 25 and step != steps) for step in self.curve):
             raise HarnessError(f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve")

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness_metrics.crnrr.counting import changes
-from harness_metrics.crnrr.resampling import Words, grams_of
+from harness_metrics.crnrr.words import Words, changes, grams_of
 
 
 @dataclass(frozen=True, eq=False)

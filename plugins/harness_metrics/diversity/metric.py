@@ -1,7 +1,7 @@
 """Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
 
 They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics collect the words of all captions
-(:class:`~harness_metrics.crnrr.caption_words.CaptionWords`).
+(:class:`~harness_metrics.crnrr.words.CaptionWords`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from harness.contracts.parameters import Count, Order, check_arguments
 from harness.files.records import existing, open_binary
 from harness.files.streams import lines_of
 from harness.stats import bootstrap
-from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of, words_object
-from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
+from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sentence_lengths, sides_of, sparse_counts, words_object
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
 
@@ -257,7 +256,7 @@ class PairwiseBleu(MeanMetric):
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean BLEU of the pairs of each example, ``(B,)``."""
         from harness_metrics.ngram.bleu import pair_scores
-        from harness_metrics.tokenisers.text_rows import text_rows_of
+        from harness_metrics.tokenisers.tokens import text_rows_of
 
         texts = text_rows_of(features, self.tokenizer)
         rows = texts.gram_rows(features, batch.candidate_ids)
@@ -327,3 +326,62 @@ def _lines(path: Path) -> list[str]:
     with open_binary(path) as file:
         texts = (line.decode() for _, line in lines_of(file, str(path)))
         return [text.strip() for text in texts if text.strip()]
+
+
+# --------------------------------------------------------------------------- length and entropy
+# Length of captions and entropy of their n-grams.
+
+
+class Length(MeanMetric):
+    """Mean number of words of a candidate. No direction; the p-values test for longer candidates.
+
+    Parameters
+    ----------
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+    """
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.spec = MetricSpec("caption-length", None, "item", frozenset(), bounds=(0.0, math.inf))
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"caption-length|tok:{self.tokenizer}"
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the mean number of words of the candidates of each example, shape (B,)."""
+        texts = tokens_of(features, batch.text_ids[:, : batch.n].ravel(), self.tokenizer)
+        counts = np.array([len(text.split()) for text in texts], dtype=np.float64)
+        return counts.reshape(len(batch), batch.n).mean(axis=1)
+
+
+class Entropy(CandidateWords):
+    """Shannon entropy, in bits, of the distribution of n-grams over all candidates, at least 0. Higher is more diverse.
+
+    The plug-in estimate; it increases with the size of the corpus.
+
+    Parameters
+    ----------
+    n : int, default 1
+        Order of the n-grams.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+    """
+
+    @check_arguments
+    def __init__(self, *, n: Count = 1, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"entropy|n:{self.n}|tok:{self.tokenizer}"
+
+    def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return the entropy of the n-grams of a corpus of S sentences, ``lengths`` of shape (S,); NaN without an n-gram."""
+        (grams,) = grams_of([words], self.n)
+        if not len(grams.gram):
+            return float("nan")
+        shares = np.unique(grams.gram, return_counts=True)[1] / len(grams.gram)
+        return float(-(shares * np.log2(shares)).sum() + 0.0)

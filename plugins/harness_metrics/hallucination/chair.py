@@ -10,7 +10,7 @@ import numpy as np
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam, SumMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
-from harness_metrics.bases.examples import features_by_example
+from harness_metrics.bases.metrics import features_by_example
 from harness_metrics.hallucination.objects import is_text_list, object_table
 
 Truth = Literal["references", "annotations", "both"]

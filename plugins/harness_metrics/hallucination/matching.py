@@ -10,8 +10,7 @@ from harness import registry
 from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
-from harness_metrics.bases.embedded import EmbeddingSpec
-from harness_metrics.bases.examples import features_by_example, mean_of_defined
+from harness_metrics.bases.metrics import EmbeddingSpec, features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ class Clair(JudgeMetric):
 
     def __init__(self, *, judge: JudgeSpec, prompt: str | None = None, unanswered: Unanswered = "undefined") -> None:
         self.prompt = prompts.check_template(prompt or prompts.CLAIR, ("candidates", "references"), "clair")
-        super().__init__("clair", judge, unanswered, frozenset({"references"}), prompt_key(self.prompt))
+        super().__init__("clair", judge, unanswered, frozenset({"references"}), prompts.prompt_key(self.prompt))
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
@@ -56,8 +55,3 @@ class Clair(JudgeMetric):
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
         scores = [self.default if verdict.value is None else verdict.value / 100.0 for verdict in verdicts]
         return np.stack([np.concatenate([[score], count_answers([v])]) for score, v in zip(scores, verdicts)])
-
-
-def prompt_key(prompt: str) -> str:
-    """Return ``prompt:`` and a short hash of a template, for signatures."""
-    return f"prompt:{hashlib.sha256(prompt.encode()).hexdigest()[:8]}"

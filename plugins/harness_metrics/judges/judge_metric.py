@@ -47,16 +47,10 @@ class JudgeMetric(MeanMetric):
         self.settings = settings
         references = int("references" in needs)
         self.spec = MetricSpec(
-            name,
-            True,
-            needs=needs,
-            bounds=(0.0, 1.0),
-            min_references=references,
-            min_texts=1 + references,
-            untestable="asks a judge model",
-            details_of_undefined=True,
+            name, True, needs=needs, bounds=(0.0, 1.0), min_references=references,
+            min_texts=1 + references, untestable="asks a judge model", details_of_undefined=True,
             depends_on=(needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]()),
-        )
+        )  # fmt: skip
 
     @property
     def default(self) -> float:

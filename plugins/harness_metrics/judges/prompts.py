@@ -5,6 +5,7 @@ Captions enter a prompt as JSON texts, so that quotation marks, line breaks and 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -58,3 +59,8 @@ def check_template(template: str, names: Sequence[str], metric: str) -> str:
             parameter="prompt", value=template,
         )  # fmt: skip
     return template
+
+
+def prompt_key(prompt: str) -> str:
+    """Return ``prompt:`` and a short hash of a template, for signatures."""
+    return f"prompt:{hashlib.sha256(prompt.encode()).hexdigest()[:8]}"

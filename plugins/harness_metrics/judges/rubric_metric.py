@@ -12,7 +12,6 @@ from harness.contracts import Batch, Features
 from harness.errors import HarnessError
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, count_answers, read_numbers, verdict_of
-from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
@@ -69,7 +68,7 @@ class Rubric(JudgeMetric):
         settings = [f"scale:{self.low:g}-{self.high:g}", f"criteria:{json.dumps(self.criteria, sort_keys=True)}"]
         settings += [] if source else ["no-source"]
         settings += [] if references else ["no-references"]
-        super().__init__("rubric", judge, unanswered, needs, *settings, prompt_key(self.prompt))
+        super().__init__("rubric", judge, unanswered, needs, *settings, prompts.prompt_key(self.prompt))
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return score, mean of each of k criteria, and counts of each example, shape (B, 1 + k + 9)."""

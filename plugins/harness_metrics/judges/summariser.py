@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, verdict_of_text
-from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
 
 
@@ -38,7 +37,7 @@ class Summariser:
 
     def signature(self) -> str:
         """Return the prompt and the signature of the judge."""
-        return f"{prompt_key(self.prompt)}|{self.judge.signature()}"
+        return f"{prompts.prompt_key(self.prompt)}|{self.judge.signature()}"
 
     def summaries(self, sets: Sequence[Sequence[str]]) -> list[Verdict[str]]:
         """Return one caption per set of captions, as verdicts; lines are joined and enclosing quotation marks removed."""

@@ -10,7 +10,6 @@ from harness.contracts import Batch, CaptionSet, Features
 from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import count_answers
-from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight, mean_points
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
@@ -54,7 +53,7 @@ class WinRate(JudgeMetric):
         self.opponents = opponents
         self.criterion = criterion or CRITERION
         self.prompt = prompts.check_template(prompt or prompts.ARENA, ("first", "second"), "win-rate")
-        key = prompt_key(f"{self.prompt}\n{self.criterion}")
+        key = prompts.prompt_key(f"{self.prompt}\n{self.criterion}")
         super().__init__("win-rate", judge, unanswered, frozenset({"references"}), f"opponents:{opponents}", key)
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:

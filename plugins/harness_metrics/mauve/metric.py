@@ -3,16 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.contracts import Batch, CorpusMetric, Features, Level, Objects
 from harness.errors import HarnessError
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric
-from harness_metrics.mauve import frontier, quantise, statistic
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric
+from harness_metrics.mauve import frontier, quantise
 from harness_metrics.sets.corpus_vectors import collect_vectors
+
+# --------------------------------------------------------------------------- statistic
+# MAUVE of two samples of vectors, of many small samples, and under relabelings; its spread over seeds and numbers of buckets.
+
+
+MOST_BUCKETS = 500
+"""Upper limit of the automatic number of buckets: n / 10 for the 5000 texts per side of the authors' experiments."""
+
+
+class Spread(NamedTuple):
+    """Values of MAUVE for other seeds and numbers of buckets."""
+
+    seeds: np.ndarray
+    """Values by k-means seed, shape (S,)."""
+    by_buckets: dict[int, float]
+    """Value by number of buckets, for the first seed."""
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation over seeds, with divisor S - 1; NaN for one seed."""
+        return float(self.seeds.std(ddof=1)) if len(self.seeds) > 1 else float("nan")
+
+
+def automatic_buckets(n: int, m: int) -> int:
+    """Return a tenth of the smaller sample size, at least 2 and at most 500.
+
+    >>> automatic_buckets(300, 90)
+    9
+    """
+    return max(2, min(MOST_BUCKETS, round(min(n, m) / 10)))
+
+
+def spread(
+    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
+    factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
+) -> Spread:  # fmt: skip
+    """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d)
+        Vectors of the samples.
+    k : int, optional
+        Number of buckets. The default is :func:`automatic_buckets`.
+    seeds : sequence of int
+        Seeds of k-means.
+    factors : sequence of float
+        Factors of the number of buckets.
+    redo : int
+        Number of random starts of k-means.
+    scaling : float
+        The constant c of the paper (Pillutla et al. 2021, section 2).
+    """
+    k = automatic_buckets(len(x), len(y)) if k is None else k
+    points = quantise.reduce_dimensions(np.concatenate([x, y]))
+
+    def value(buckets: int, seed: int) -> float:
+        return float(_area(quantise.clusters(points, buckets, seed=seed, redo=redo), len(x), scaling))
+
+    others = sorted({max(2, round(k * factor)) for factor in factors} - {k})
+    return Spread(
+        np.array([value(k, seed) for seed in seeds]), {buckets_beside: value(buckets_beside, seeds[0]) for buckets_beside in others}
+    )
+
+
+def _area(labels: np.ndarray, n: int, scaling: float) -> np.ndarray:
+    """Return MAUVE, shape (), of buckets (N,), the n candidates first."""
+    width = int(labels.max()) + 1
+    p, q = (np.bincount(side, minlength=width) / len(side) for side in (labels[:n], labels[n:]))
+    return frontier.area(p, q, scaling)
+
+
+# --------------------------------------------------------------------------- per example
+def relabel(vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo: int, scaling: float = frontier.SCALING) -> np.ndarray:
+    """Return MAUVE of sets of vectors (B, N, d) under labels (P, N), bool, shape (B, P).
+
+    All rows of ``labels`` have the same number of candidates. The buckets do not depend on the labels: a relabeling changes only the
+    histograms, and relabelings with the same histogram are evaluated once.
+    """
+    buckets = quantise.many_buckets(vectors, k, seed=seed, redo=redo)
+    is_candidate = np.asarray(labels, dtype=np.float64)
+    n, size = int(is_candidate[0].sum()), labels.shape[1]
+    out = np.empty((len(buckets), len(labels)))
+    for row, one_hot in enumerate(buckets[:, :, None] == np.arange(k)):
+        # A relabeling enters by its histogram alone. With few buckets there are far fewer histograms than
+        # relabelings, and each is evaluated once; a histogram in base N + 1 is one integer, which sorts faster than
+        # rows.
+        first = np.rint(is_candidate @ one_hot).astype(np.int64)  # [P, k]
+        codes = first @ (size + 1) ** np.arange(k, dtype=np.int64) if (size + 1.0) ** k < 2**62 else None
+        if codes is None:
+            distinct, back = np.unique(first, axis=0, return_inverse=True)
+        else:
+            _, first_rows, back = np.unique(codes, return_index=True, return_inverse=True)
+            distinct = first[first_rows]
+        second = one_hot.sum(axis=0) - distinct
+        out[row] = frontier.area(distinct / n, second / (size - n), scaling)[back.ravel()]
+    return out
+
+
+# --------------------------------------------------------------------------- metrics
 
 _SPREAD_SEEDS = 5
 
@@ -85,7 +184,7 @@ class Mauve(MauveParameters, CorpusMetric):
         # The seeded k-means depends on the order of the vectors: candidates and references of an example lie together.
         order = np.argsort(np.concatenate(owners), kind="stable")
         vectors = np.concatenate([objects.values(side) for side in sides])[order]
-        k = self.k or statistic.automatic_buckets(len(owners[0]), len(owners[1]))
+        k = self.k or automatic_buckets(len(owners[0]), len(owners[1]))
         labels = np.empty(len(order), dtype=np.int64)
         labels[order] = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
         histograms: list[np.ndarray] = []
@@ -100,14 +199,14 @@ class Mauve(MauveParameters, CorpusMetric):
         """Return values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
         if not len(stats):
             return {}
-        spread = statistic.spread(
+        spread_values = spread(
             stats.values("candidates"), stats.values("references"), self.k,
             redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
-            "sd_over_seeds": spread.sd,
-            "values_by_seed": spread.seeds.tolist(),
-            "values_by_k": {str(k): value for k, value in spread.by_buckets.items()},
+            "sd_over_seeds": spread_values.sd,
+            "values_by_seed": spread_values.seeds.tolist(),
+            "values_by_k": {str(k): value for k, value in spread_values.by_buckets.items()},
         }
 
 
@@ -129,5 +228,5 @@ class MauvePerExample(MauveParameters, RelabeledMetric):
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""
         vectors = features.vectors(self.embedding, batch.text_ids)
-        k = self.k or statistic.automatic_buckets(batch.n, batch.m)
-        return statistic.relabel(vectors, labels, k, seed=self.seed, redo=self.redo, scaling=self.scaling)
+        k = self.k or automatic_buckets(batch.n, batch.m)
+        return relabel(vectors, labels, k, seed=self.seed, redo=self.redo, scaling=self.scaling)

@@ -2,16 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import Count, Positive, check_arguments
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric, evaluate_labels
 from harness_metrics.kernel import geometry, mmd
-from harness_metrics.mauve import frontier, shares
+from harness_metrics.mauve import frontier
+
+# --------------------------------------------------------------------------- densities
+# MAUVE of small samples by local estimates of the densities, without buckets: k nearest neighbours, or kernels.
+#
+# Each text has weights to all texts of the example (itself included): 1 for its k nearest, or a Gaussian kernel. The density of a sample
+# at a text is the mean weight of the sample's texts. With the density p of the text's own sample and q of the other one,
+#
+#     KL(own | w own + (1 - w) other) is estimated by the mean over the own sample of log(p / (w p + (1 - w) q)),
+#
+# and MAUVE is the area under the frontier of both divergences, as for histograms. Estimates below 0 count as 0.
+#
+# Pillutla et al. 2023, *MAUVE Scores for Generative Models: Theory and Practice*, section 4.2 (nearest neighbours, kernels).
+
+
+_LABELS = 1 << 9
+"""Relabelings evaluated at once, for arrays that stay in the cache."""
+
+
+def neighbour_weights(squared: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 for the texts up to the k-th nearest other text of each text, and for itself, else 0; equal distances count together.
+
+    Parameters
+    ----------
+    squared : ndarray, shape (B, N, N)
+        Distances, in any unit.
+    k : int
+        Number of neighbours; at most N - 1 are used.
+
+    Returns
+    -------
+    ndarray, shape (B, N, N)
+        Weights, rows the text whose neighbours they are.
+    """
+    distances = squared.copy()
+    size = distances.shape[-1]
+    distances[:, np.arange(size), np.arange(size)] = -1.0
+    radius = np.sort(distances, axis=2)[:, :, min(k, size - 1)]
+    return (distances <= radius[:, :, None]).astype(np.float64)
+
+
+def area(weights: np.ndarray, labels: np.ndarray, scaling: float = frontier.SCALING) -> np.ndarray:
+    """Return MAUVE under labels, shape (B, P), in (0, 1].
+
+    Parameters
+    ----------
+    weights : ndarray, shape (B, N, N)
+        Weights of all texts to each text (a row); the diagonal is positive.
+    labels : ndarray, shape (P, N)
+        Labels, bool, True for a candidate.
+    scaling : float
+        The constant c of the paper.
+
+    Examples
+    --------
+    >>> weights = np.ones((1, 4, 4))
+    >>> area(weights, np.array([[True, True, False, False]])).tolist()  # texts that are not told apart
+    [[1.0]]
+    """
+    grid = frontier.mixtures()
+
+    def prepare(matrix: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        def area_under(labels: np.ndarray) -> np.ndarray:
+            # Both divergences are functions of the text's own share p / (p + q) alone, which is formed once for the
+            # two.
+            share = _own_share(matrix, labels)
+            y = _divergences(share, labels, grid)
+            x = _divergences(share, ~labels, 1.0 - grid)
+            return frontier.area_of_curve(np.exp(-scaling * x), np.exp(-scaling * y))
+
+        return area_under
+
+    return evaluate_labels(weights, labels, _LABELS, prepare)
+
+
+def _own_share(weights: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return p / (p + q) for the densities of the own and of the other sample at each text, shape (P, N)."""
+    n: np.ndarray = labels.sum(axis=1, keepdims=True)
+    candidates: np.ndarray = (labels @ weights.T) / n
+    references: np.ndarray = (~labels @ weights.T) / (labels.shape[1] - n)
+    return np.where(labels, candidates, references) / (candidates + references)
+
+
+def _divergences(share: np.ndarray, labels: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Return the divergences of one sample from mixtures with weight ``grid`` (points,) of it, shape (P, points)."""
+    counted = labels / labels.sum(axis=1, keepdims=True)
+    base = (np.log(share) * counted).sum(axis=1)
+    mixed = [(np.log(w * share + (1.0 - w) * (1.0 - share)) * counted).sum(axis=1) for w in grid]
+    # Divergences are at least 0; estimates from a few texts need not be.
+    return np.maximum(base[:, None] - np.stack(mixed, axis=1), 0.0)
+
+
+# --------------------------------------------------------------------------- metrics
 
 
 class _Local(EmbeddingMetric, RelabeledMetric):
@@ -29,7 +121,7 @@ class _Local(EmbeddingMetric, RelabeledMetric):
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""
         inner = geometry.gram(features.vectors(self.embedding, batch.text_ids))
-        return shares.area(self._weights(inner), labels, self.scaling)
+        return area(self._weights(inner), labels, self.scaling)
 
 
 class MauveNeighbours(_Local):
@@ -54,7 +146,7 @@ class MauveNeighbours(_Local):
     References
     ----------
     Pillutla et al. 2023, *MAUVE Scores for Generative Models: Theory and Practice*, section 4.2. Formula:
-    :mod:`harness_metrics.mauve.shares`.
+    :mod:`harness_metrics.mauve.shares_metric`.
     """
 
     @check_arguments
@@ -70,7 +162,7 @@ class MauveNeighbours(_Local):
         return super().null(batch, features, state, labels)
 
     def _weights(self, inner: np.ndarray) -> np.ndarray:
-        return shares.neighbour_weights(geometry.squared_distances(inner), self.k)
+        return neighbour_weights(geometry.squared_distances(inner), self.k)
 
 
 class MauveKernel(_Local):
@@ -93,7 +185,7 @@ class MauveKernel(_Local):
     References
     ----------
     Pillutla et al. 2023, *MAUVE Scores for Generative Models: Theory and Practice*, section 4.2. Formula:
-    :mod:`harness_metrics.mauve.shares`.
+    :mod:`harness_metrics.mauve.shares_metric`.
     """
 
     @check_arguments

@@ -52,10 +52,8 @@ class JavaMeteor:
         command = [*java_command(needed_by="METEOR (engine: java)", memory=memory), "-Dfile.encoding=UTF-8"]
         self._process = subprocess.Popen(
             [*command, "-jar", str(sources.jar), "-", "-", "-stdio", "-l", "en", "-norm"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
         self._errors: deque[str] = deque(maxlen=20)  # last lines of standard error
         threading.Thread(target=drain, args=(self._process.stderr, self._errors), daemon=True).start()
         self._lock = threading.Lock()

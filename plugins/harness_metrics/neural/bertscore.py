@@ -23,7 +23,7 @@ from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
-from harness_metrics.bases.relabeled import BestMatchMetric
+from harness_metrics.bases.metrics import BestMatchMetric
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
 from harness_metrics.ngram.cider_refit import HELD_FIXED
@@ -244,16 +244,9 @@ class BertScore(BestMatchMetric):
     """
 
     def __init__(
-        self,
-        *,
-        model: str | None = None,
-        path: PathParam | None = None,
-        layer: int | None = None,
-        idf: bool = False,
-        baseline: PathParam | None = None,
-        kind: Literal["f1", "precision", "recall"] = "f1",
-        batch_size: int = 32,
-    ) -> None:
+        self, *, model: str | None = None, path: PathParam | None = None, layer: int | None = None, idf: bool = False,
+        baseline: PathParam | None = None, kind: Literal["f1", "precision", "recall"] = "f1", batch_size: int = 32,
+    ) -> None:  # fmt: skip
         if kind not in KINDS:
             raise HarnessError(f"bertscore: kind is {kind!r}; expected {', '.join(KINDS)}")
         if model is not None and layer is None:

@@ -18,7 +18,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, require
-from harness_metrics.bases.relabeled import BestMatchMetric
+from harness_metrics.bases.metrics import BestMatchMetric
 from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
 
@@ -206,22 +206,16 @@ class Wmd(BestMatchMetric):
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam | None = None,
-        stopwords: bool = False,
-        normalize: bool = False,
-        form: Literal["distance", "similarity"] = "distance",
-    ) -> None:
+        self, *, path: PathParam | None = None, stopwords: bool = False,
+        normalize: bool = False, form: Literal["distance", "similarity"] = "distance",
+    ) -> None:  # fmt: skip
         self.form = form
         self.distance = WmdDistance(path=path, stopwords=stopwords, normalize=normalize)
         similar = form == "similarity"
         self.spec = MetricSpec(
-            "wmd(similarity)" if similar else "wmd",
-            higher_is_better=similar,
-            needs=frozenset({"references", "embeddings"}),
-            bounds=(0.0, 1.0) if similar else None,
-        )
+            "wmd(similarity)" if similar else "wmd", higher_is_better=similar,
+            needs=frozenset({"references", "embeddings"}), bounds=(0.0, 1.0) if similar else None,
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return the signature of the distance, and ``|form:similarity`` where it applies."""

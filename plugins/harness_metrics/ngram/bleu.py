@@ -13,8 +13,7 @@ from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
-from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
 
 Smoothing = Literal["toolkit", "add-one"]
 

@@ -21,11 +21,10 @@ from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec,
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
-from harness_metrics.crnrr.caption_words import words_object
+from harness_metrics.crnrr.words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
 from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
-from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]

@@ -14,21 +14,126 @@ lists of texts
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from caption_kernels.scorers.df_table import Table
-from harness.errors import HarnessError, InputError, did_you_mean
-from harness_metrics.ngram import df_tables
-from harness_metrics.tokenisers.text_rows import TextRows
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
+from harness.errors import HarnessError, InputError, did_you_mean, require
+from harness.files.memory import require_memory
+from harness.files.readable import DAMAGED
+from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
+
+# --------------------------------------------------------------------------- tables
+# Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's ending selects the format.
+#
+# Every format contains ``format`` ("harness-df"), ``version`` (1), ``documents`` (N), ``tokenizer``, and for each n-gram of one to
+# four words (joined by one blank) the number of documents that contain it.
+#
+# - JSON: an object with these keys and ``df``, a mapping from n-gram to frequency.
+# - Parquet: columns ``gram`` and ``df``; the header, as JSON, in the schema's metadata.
+# - npz: ``grams`` (UTF-8 bytes, one n-gram per line), ``df``, and ``header`` (JSON bytes).
+#
+# Pickled tables of other tools are not read, because unpickling runs code.
+
+
+_ENDINGS = (*ENDINGS, ".parquet")
+_NEEDED_BY = "a table of document frequencies"
+
+
+def content_hash(path: Path, hint: str = "") -> str:
+    """Return the first eight hex digits of the file's SHA-256.
+
+    Raises :class:`InputError`, ending with ``hint``, when the file cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "), str(path)) from error
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def write(path: Path, table: Table) -> None:
+    """Write a table atomically, in the format of the file's ending.
+
+    Raises :class:`InputError` for an unknown ending and for an n-gram that UTF-8 cannot encode.
+    """
+    try:
+        content = _encode(_ending(path), table)
+    except UnicodeEncodeError as error:
+        raise InputError(f"n-gram that UTF-8 cannot encode: {error.object!r:.60}", str(path)) from error
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _encode(ending: str, table: Table) -> bytes:
+    """Return the content of a file with this ending."""
+    buffer = io.BytesIO()
+    if ending == ".parquet":
+        columns = require("pyarrow", needed_by=_NEEDED_BY).table({"gram": table.grams, "df": table.counts})
+        require_memory(2 * columns.nbytes)
+        require("pyarrow.parquet", needed_by=_NEEDED_BY).write_table(
+            columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}), buffer
+        )
+    elif ending == ".npz":
+        grams, header = "\n".join(table.grams).encode(), json.dumps(table.header()).encode()
+        np.savez_compressed(buffer, grams=np.frombuffer(grams, np.uint8), header=np.frombuffer(header, np.uint8), df=table.counts)
+    else:
+        text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
+        buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())
+    return buffer.getvalue()
+
+
+def read(path: Path, tokenizer: str) -> Table:
+    """Return the table in a file.
+
+    Raises :class:`InputError` when the file is not a table of this version, its content is inconsistent, or its tokeniser is
+    not ``tokenizer``.
+    """
+    ending, location = _ending(path), str(path)
+    try:
+        header, grams, counts = _read_parquet(path) if ending == ".parquet" else decode(path.read_bytes(), ending)
+    except (*DAMAGED, MemoryError, RecursionError) as error:
+        raise InputError(f"not a document-frequency table ({type(error).__name__}: {error})", location) from error
+    try:
+        table = checked_table(header, grams, counts)
+    except ValueError as error:
+        raise InputError(str(error), location) from error
+    if table.tokenizer != tokenizer:
+        raise InputError(f"the table's tokenizer is '{table.tokenizer}', but the metric's is '{tokenizer}': their n-grams differ", location)
+    return table
+
+
+def _ending(path: Path) -> str:
+    """Return the ending of a table's file name; raise :class:`InputError` for an unknown one."""
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if path.name.endswith(ending):
+            return ending
+    raise InputError(f"unknown ending of a document-frequency table; expected {', '.join(_ENDINGS)}", str(path))
+
+
+def _read_parquet(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    columns = require("pyarrow.parquet", needed_by=_NEEDED_BY).read_table(path)
+    metadata: dict[bytes, bytes] = columns.schema.metadata or {}
+    header = json.loads(metadata[FORMAT.encode()])
+    return header, columns["gram"].to_pylist(), whole_numbers(columns["df"].to_numpy())
+
+
+# --------------------------------------------------------------------------- frequencies
 
 if TYPE_CHECKING:
     from harness.contracts import Features
@@ -70,7 +175,7 @@ class Source:
             self.name = "given" if df == "given" else "task"
         elif isinstance(df, (str, os.PathLike)):
             self.path = Path(df)
-            self.name = f"table:{df_tables.content_hash(self.path, _hint(df))}"
+            self.name = f"table:{content_hash(self.path, _hint(df))}"
         else:
             self.documents = _checked_documents(df)
             self.name = f"given:{_hash_documents(self.documents)}"
@@ -98,7 +203,7 @@ class Source:
             Without documents, or for a table that is damaged or has another tokeniser.
         """
         if self.path is not None:
-            table = df_tables.read(self.path, texts.tokenizer)
+            table = read(self.path, texts.tokenizer)
             ids = texts.index.intern_grams(table.grams)
             # N-grams of the run that the table lacks keep 0 and count as unseen, as in the toolkit.
             counts = np.zeros(texts.index.n_grams, dtype=np.int32)
@@ -194,7 +299,7 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     keep = np.flatnonzero(frequencies.counts >= max(1, minimum))
     names = texts.index.gram_texts()
     table = Table([names[i] for i in keep], frequencies.counts[keep], frequencies.documents, tokenizer)
-    df_tables.write(Path(path), table)
+    write(Path(path), table)
     return len(keep)
 
 

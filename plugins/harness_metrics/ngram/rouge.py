@@ -9,8 +9,7 @@ import numpy as np
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
 
 
 class Rouge(MeanMetric):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.bases.examples import mean_of_defined
+from harness_metrics.bases.metrics import mean_of_defined
 from harness_metrics.pragmatic.lexicon import HUES, SCALES, SHAPES
 
 _NOUN = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, SHAPES), key=len, reverse=True)) + r")\b")

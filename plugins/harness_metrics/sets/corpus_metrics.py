@@ -12,10 +12,71 @@ import numpy as np
 from harness.contracts import Batch, CorpusMetric, Features, Interval, Objects
 from harness.contracts.parameters import Count, Index, Positive, check_arguments
 from harness.stats.weighted_sums import weighted_sums
-from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet
-from harness_metrics.sets import corpora, grouped_jackknife
+from harness_metrics.sets import grouped_jackknife
 from harness_metrics.sets.corpus_vectors import CorpusVectors
+
+# --------------------------------------------------------------------------- random features
+# Maximum mean discrepancy of corpora by random Fourier features, whose statistics are sums over texts.
+
+
+SAMPLE = 2000
+"""Largest number of references whose median distance is the width of the kernel."""
+_PRODUCT = 250_000
+"""Multiplications of one matrix product, below the number from which BLAS divides it among threads, which costs more than it saves."""
+_EXAMPLES = 64
+"""Examples whose features are in memory at a time."""
+
+
+def frequencies(width: int, number: int, sigma: float, seed: int) -> np.ndarray:
+    """Return ``number`` frequencies of the Gaussian kernel of width ``sigma`` in ``width`` = d dimensions, shape (d, number).
+
+    References
+    ----------
+    Rahimi & Recht 2007, *Random Features for Large-Scale Kernel Machines*, algorithm 1.
+    """
+    return np.random.default_rng([seed, width, number]).standard_normal((width, number)) / sigma
+
+
+def feature_sums(vectors: np.ndarray, frequency: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums over texts of the cosines and sines of vectors (B, N, d) at frequencies (d, D): two arrays (B, 2 D).
+
+    The first is that of the n candidates, which come first, the second that of the references. The inner product of the features of two
+    texts, divided by D, is an unbiased estimate of their kernel.
+    """
+    width, number = frequency.shape
+    first, second = np.empty((len(vectors), 2 * number)), np.empty((len(vectors), 2 * number))
+    step = max(8, _PRODUCT // (vectors.shape[1] * width) // 8 * 8)
+    blocks = [np.ascontiguousarray(frequency[:, start : start + step]) for start in range(0, number, step)]
+    for start in range(0, len(vectors), _EXAMPLES):
+        examples = vectors[start : start + _EXAMPLES].astype(np.float64)
+        # One matrix product per example: its digits do not depend on the other examples.
+        phase = np.concatenate([np.matmul(examples, frequency_block) for frequency_block in blocks], axis=-1)
+        waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+        first[start : start + _EXAMPLES] = waves[:, :n].sum(axis=1)
+        second[start : start + _EXAMPLES] = waves[:, n:].sum(axis=1)
+    return first, second
+
+
+def mmd_of_sums(first: np.ndarray, n: np.ndarray, second: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Return the squared MMD (biased) for sums of features (..., 2 D) of n (...) and m (...) texts, in [0, 4]."""
+    difference = first / n[..., None] - second / m[..., None]
+    return (difference * difference).sum(axis=-1) / (first.shape[-1] // 2)
+
+
+def median_distance(vectors: np.ndarray) -> float:
+    """Return the median Euclidean distance of at most :data:`SAMPLE` vectors (T, d), evenly spaced; 1 where it is 0."""
+    from scipy.spatial.distance import pdist
+
+    # An even subsample of sorted, distinct texts: the width does not depend on the order of the references.
+    step = max(1, -(-len(vectors) // SAMPLE))
+    distances = pdist(vectors[::step].astype(np.float64))
+    median = float(np.median(distances)) if len(distances) else 0.0
+    return median or 1.0
+
+
+# --------------------------------------------------------------------------- metrics
 
 
 class CorpusFrechet(CorpusVectors):
@@ -94,15 +155,15 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
         """Return the frequencies of the kernel for the references of the task."""
         texts = sorted({text for group in references for text in group})
         vectors = features.vectors(self.embedding, features.intern(texts))
-        sigma = corpora.median_distance(vectors) if self.sigma is None else self.sigma
-        return _Kernel(corpora.frequencies(vectors.shape[-1], self.features, sigma, self.seed))
+        sigma = median_distance(vectors) if self.sigma is None else self.sigma
+        return _Kernel(frequencies(vectors.shape[-1], self.features, sigma, self.seed))
 
     def collect(self, batch: Batch, features: Features, state: _Kernel) -> Sequence[object]:
         """Return per example n, m, and the sums of the features of candidates and of references, shape (2 + 4 features,)."""
         out = np.empty((len(batch), 2 + 4 * self.features))
         out[:, 0], out[:, 1] = batch.n, batch.m
         vectors = features.vectors(self.embedding, batch.text_ids)
-        sums = corpora.feature_sums(vectors, state.frequencies, batch.n)
+        sums = feature_sums(vectors, state.frequencies, batch.n)
         out[:, 2 : 2 + 2 * self.features], out[:, 2 + 2 * self.features :] = sums
         return list(out)
 
@@ -123,4 +184,4 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
 def _mmd(sums: np.ndarray) -> np.ndarray:
     """Return the squared MMD (W,) of sums of n, m and the features of both sides, shape (W, 2 + 4 features)."""
     first, second = np.split(sums[:, 2:], 2, axis=1)
-    return corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])
+    return mmd_of_sums(first, sums[:, 0], second, sums[:, 1])

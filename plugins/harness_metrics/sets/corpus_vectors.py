@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features, Objects
-from harness_metrics.bases.embedded import EmbeddingMetric
+from harness_metrics.bases.metrics import EmbeddingMetric
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 
 

@@ -9,13 +9,11 @@ import numpy as np
 
 from harness.contracts import Batch, Features, Interval, LeftOut, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.bases.embedded import EmbeddingSpec
-from harness_metrics.bases.relabeled import RelabeledMetric
+from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, EmbeddingSpec, RelabeledMetric
 from harness_metrics.sets import grouped_jackknife, neighbours
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 from harness_metrics.sets.neighbours import Kind
-from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 MOST_TEXTS = 80_000
 """Largest number of texts of a corpus whose number has an interval."""

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from harness_metrics.bases.relabeled import evaluate_labels
+from harness_metrics.bases.metrics import evaluate_labels
 
 Kind = Literal["precision", "recall", "density", "coverage"]
 KINDS: tuple[Kind, ...] = ("precision", "recall", "density", "coverage")

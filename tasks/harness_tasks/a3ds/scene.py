@@ -234,11 +234,8 @@ def set_names(names: str | Iterable[str] | None) -> list[str]:
             options = [*GROUPS, *SETS]
             raise InputError(
                 f"unknown A3DS test set '{name}'{did_you_mean(name, options)}; groups are {', '.join(GROUPS)}",
-                parameter="sets",
-                value=name,
-                expected=options,
-                nearest=nearest_name(name, options),
-            )
+                parameter="sets", value=name, expected=options, nearest=nearest_name(name, options),
+            )  # fmt: skip
         out.extend(key for key in sets if key not in out)
     return out
 

@@ -116,15 +116,9 @@ class KarpathySplits(CaptionFile):
     what = "file of Karpathy splits"
 
     def __init__(
-        self,
-        *,
-        path: PathParam,
-        split: str | Sequence[str] | None = None,
-        id: str | None = None,
-        media_root: str | None = None,
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-    ) -> None:
+        self, *, path: PathParam, split: str | Sequence[str] | None = None, id: str | None = None,
+        media_root: str | None = None, limit_references: int | None = None, allow_empty: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
         self.splits = split_names(split)
         self.id = id
@@ -188,15 +182,9 @@ class MsrVtt(CaptionFile):
     what = "file of MSR-VTT annotations"
 
     def __init__(
-        self,
-        *,
-        path: PathParam,
-        split: str | Sequence[str] | None = None,
-        media_root: str | None = None,
-        suffix: str = ".mp4",
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-    ) -> None:
+        self, *, path: PathParam, split: str | Sequence[str] | None = None, media_root: str | None = None,
+        suffix: str = ".mp4", limit_references: int | None = None, allow_empty: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
         self.splits = split_names(split)
         self.suffix = suffix

@@ -52,16 +52,10 @@ class TableReader(CaptionFile):
     what = "file of examples"
 
     def __init__(
-        self,
-        *,
-        path: PathParam,
-        columns: Mapping[str, Any] | None = None,
-        split: str | Sequence[str] | None = None,
-        media_root: str | None = None,
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-        skip_without_references: bool = False,
-    ) -> None:
+        self, *, path: PathParam, columns: Mapping[str, Any] | None = None,
+        split: str | Sequence[str] | None = None, media_root: str | None = None,
+        limit_references: int | None = None, allow_empty: bool = False, skip_without_references: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
         self.columns = check_mapping(columns)
         self.splits = split_names(split)
@@ -113,10 +107,8 @@ class TableReader(CaptionFile):
         if column is None:
             raise InputError(
                 f"the records have no column 'split' to select {', '.join(self.splits)} from",
-                str(self.path),
-                parameter="split",
-                value=self.splits,
-            )
+                str(self.path), parameter="split", value=self.splits,
+            )  # fmt: skip
         present: dict[str, None] = {}
         for row in rows:
             present[str(row.fields.get(column))] = None
@@ -223,13 +215,9 @@ class AutoReader:
     """
 
     def __init__(
-        self,
-        *,
-        path: PathParam | Sequence[PathParam],
-        columns: Mapping[str, Any] | None = None,
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-    ) -> None:
+        self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
+        limit_references: int | None = None, allow_empty: bool = False,
+    ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
             raise InputError("no file of references; expected at least one", parameter="path", value=path)

@@ -46,14 +46,9 @@ class ReferenceGames:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        sets: str | Sequence[str] | None = None,
-        pairs: Count = 500,
-        seed: int = 0,
-        outside: Outside = "free",
-        references: References = "exhaustive",
-    ) -> None:
+        self, *, sets: str | Sequence[str] | None = None, pairs: Count = 500,
+        seed: int = 0, outside: Outside = "free", references: References = "exhaustive",
+    ) -> None:  # fmt: skip
         self.sets, self.pairs, self.seed = set_names(sets), pairs, seed
         self.outside: Outside = outside
         self.references: References = references

@@ -85,19 +85,10 @@ class HuggingFaceDataset:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam,
-        split: str | None = None,
-        config: str | None = None,
-        revision: str | None = None,
-        mapping: str | None = None,
-        columns: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
-        streaming: bool = False,
-        limit_references: Count | None = None,
-        allow_empty: bool = False,
-    ) -> None:
+        self, *, path: PathParam, split: str | None = None, config: str | None = None, revision: str | None = None,
+        mapping: str | None = None, columns: Mapping[str, Any] | None = None, where: Mapping[str, Any] | None = None,
+        streaming: bool = False, limit_references: Count | None = None, allow_empty: bool = False,
+    ) -> None:  # fmt: skip
         self.path = str(path)
         self.requested = DatasetSource(self.path, config, split, revision, streaming)
         self.mapping = _mapping(mapping)
@@ -119,10 +110,8 @@ class HuggingFaceDataset:
         if commit and revision and len(revision) == 40 and commit != revision:
             raise InputError(
                 f"the cache holds the commit {commit}, and the spec names {revision}. {self.source.fetch_hint()}",
-                self.path,
-                parameter="revision",
-                value=revision,
-            )
+                self.path, parameter="revision", value=revision,
+            )  # fmt: skip
         return dataset
 
     @cached_property

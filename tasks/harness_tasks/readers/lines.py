@@ -67,19 +67,10 @@ class Lines:
 
     @check_arguments
     def __init__(
-        self,
-        *,
-        path: PathParam | Sequence[PathParam] | None = None,
-        of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        block: Count = 1,
-        blank: Literal["skip", "error"] = "skip",
-        max_words: Count | None = None,
-        min_count: Count | None = None,
-        distinct: bool = False,
-        shuffle: Index | None = None,
-        offset: Index = 0,
-        limit: Count | None = None,
-    ) -> None:
+        self, *, path: PathParam | Sequence[PathParam] | None = None, of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        block: Count = 1, blank: Literal["skip", "error"] = "skip", max_words: Count | None = None, min_count: Count | None = None,
+        distinct: bool = False, shuffle: Index | None = None, offset: Index = 0, limit: Count | None = None,
+    ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, str) else list(path or ())
         self.paths = [files.existing(item, "file of lines") for item in paths]
         self.readers = [_reader(item) for item in ([of] if isinstance(of, Mapping) else list(of or ()))]
@@ -162,10 +153,8 @@ def _reader(spec: Mapping[str, Any]) -> Reader:
     if not isinstance(spec, Mapping) or "reader" not in spec:
         raise InputError(
             f"of is {spec!r}; expected a reader with its parameters, such as {{reader: coco, path: ...}}",
-            "lines",
-            parameter="of",
-            value=spec,
-        )
+            "lines", parameter="of", value=spec,
+        )  # fmt: skip
     params = {key: value for key, value in spec.items() if key != "reader"}
     try:
         return resolve("readers", {str(spec["reader"]): params})

@@ -144,12 +144,10 @@ class ChoiceReader:
         if media is not None:
             media = with_root(checks.check_text(media, location, what="media name"), self.media_root)
         return Example(
-            str(number if identity is None else identity),
-            (options[first], *(text for k, text in enumerate(options) if k != first)),
-            media,
-            None if source is None else checks.check_text(source, location, what="source"),
+            str(number if identity is None else identity), (options[first], *(text for k, text in enumerate(options) if k != first)),
+            media, None if source is None else checks.check_text(source, location, what="source"),
             {key: value for key, value in fields.items() if key not in used},
-        )
+        )  # fmt: skip
 
     def _options(self, fields: Mapping[str, Any], location: str) -> list[str]:
         """Return the options of a record in their order in the file."""

@@ -1,15 +1,43 @@
 """The diversity metrics against their definitions."""
 
 import gzip
+import math
 
 import numpy as np
 import pytest
 
+import harness
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
 from harness_metrics.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
 from tests.support.ngram_values import self_bleu
+
+# --------------------------------------------------------------------------- length and entropy
+# Length and entropy of captions.
+
+
+def test_length_counts_the_words_of_candidates():
+    result = harness.metric("caption-length", tokenizer="none")([["a b c", "a"], ["a b", "a b"]], [["x"], ["x"]])
+    assert result.value == 2.0
+    np.testing.assert_array_equal(result.per_example, [2.0, 2.0])
+
+
+def test_entropy_in_bits():
+    value = harness.metric("entropy", tokenizer="none")
+    assert value([["a b"], ["c d"]], [["x"], ["x"]]).value == 2.0
+    assert value([["a a"], ["a a"]], [["x"], ["x"]]).value == 0.0
+    pairs = harness.metric("entropy", n=2, tokenizer="none")([["a b c"], ["a b"]], [["x"], ["x"]]).value
+    assert pairs == pytest.approx(-(2 / 3) * math.log2(2 / 3) - (1 / 3) * math.log2(1 / 3))
+    assert math.isnan(harness.metric("entropy", n=2, tokenizer="none")([["a"]], [["x"]]).value)
+
+
+def test_an_order_below_1():
+    with pytest.raises(HarnessError, match="'entropy': n is 0"):
+        harness.metric("entropy", n=0)
+
+
+# ---------------------------------------------------------------------------
 
 SETS = [
     CaptionSet("1", ("a dog runs", "a dog"), ("a dog runs fast", "dog")),

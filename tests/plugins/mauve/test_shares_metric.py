@@ -6,8 +6,58 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
+from harness.stats import permutation
 from harness.testing import parametrize_with_checks
+from harness_metrics.mauve import frontier, shares_metric
 from harness_metrics.mauve.shares_metric import MauveKernel, MauveNeighbours
+
+# --------------------------------------------------------------------------- densities
+# MAUVE by local densities against a plain program of the formulas.
+
+
+def by_definition(weights, label, scaling):
+    own, other = np.flatnonzero(label), np.flatnonzero(~label)
+
+    def divergence(sample, rest, w):
+        terms = []
+        for i in sample:
+            p, q = weights[i, sample].mean(), weights[i, rest].mean()
+            terms.append(np.log(p / (w * p + (1 - w) * q)))
+        return max(np.mean(terms), 0.0)
+
+    grid = np.linspace(1e-6, 1 - 1e-6, 25)
+    x = [1.0, *(np.exp(-scaling * divergence(other, own, 1 - w)) for w in grid), 0.0]
+    y = [0.0, *(np.exp(-scaling * divergence(own, other, w)) for w in grid), 1.0]
+    return np.trapezoid(y[::-1], x[::-1])
+
+
+def test_every_relabeling_by_the_definition():
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((2, 6, 3))
+    squared = ((points[:, :, None] - points[:, None]) ** 2).sum(axis=-1)
+    labels = permutation.relabelings(2, 4)
+    for weights in (shares_metric.neighbour_weights(squared, 2), np.exp(-squared)):
+        values = shares_metric.area(weights, labels, 3.0)
+        expected = [[by_definition(matrix, label, 3.0) for label in labels] for matrix in weights]
+        np.testing.assert_allclose(values, expected, atol=1e-12)
+
+
+def test_neighbours_include_the_text_itself_and_all_ties():
+    squared = np.array([[[0.0, 1, 1, 4], [1, 0, 2, 3], [1, 2, 0, 0], [4, 3, 0, 0]]])
+    weights = shares_metric.neighbour_weights(squared, 1)
+    assert weights[0].tolist() == [[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+    assert shares_metric.neighbour_weights(squared, 9).all()
+
+
+def test_the_curve_is_that_of_histograms():
+    p, q = np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])
+    weights = frontier.mixtures()[:, None]
+    mixture = weights * p + (1 - weights) * q
+    x, y = (np.exp(-5 * (one * np.log(one / mixture)).sum(axis=1))[None] for one in (q, p))
+    assert frontier.area_of_curve(x, y) == pytest.approx(frontier.area(p, q))
+
+
+# --------------------------------------------------------------------------- metrics
 
 
 @parametrize_with_checks([MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")])

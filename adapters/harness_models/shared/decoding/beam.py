@@ -97,11 +97,9 @@ class _Paths:
         shape = (examples, width, limit)
         return cls(
             torch.full((examples, width), _NEVER, dtype=torch.float64, device=device),
-            torch.zeros((examples, width), dtype=torch.long, device=device),
-            torch.zeros(shape, dtype=torch.long, device=device),
-            torch.zeros(shape, dtype=torch.float64, device=device),
-            torch.zeros(shape, dtype=torch.long, device=device),
-        )
+            torch.zeros((examples, width), dtype=torch.long, device=device), torch.zeros(shape, dtype=torch.long, device=device),
+            torch.zeros(shape, dtype=torch.float64, device=device), torch.zeros(shape, dtype=torch.long, device=device),
+        )  # fmt: skip
 
     def _fields(self) -> tuple[torch.Tensor, ...]:
         return self.scores, self.lengths, self.tokens, self.log_probs, self.ranks

@@ -166,13 +166,9 @@ class LeftToRight:
         with torch.inference_mode():
             prefix = self.prefix(inputs, [example for example, _ in pairs])
             batch = DecodingBatch(
-                state=prefix.state,
-                start=prefix.start,
-                seeds=[seed for _, seed in pairs],
-                stop=self.stop,
-                max_length=self.max_length,
-                ids=[example.id for example, _ in pairs],
-            )
+                state=prefix.state, start=prefix.start, seeds=[seed for _, seed in pairs],
+                stop=self.stop, max_length=self.max_length, ids=[example.id for example, _ in pairs],
+            )  # fmt: skip
             return decode(self.step, decoding, batch, self.strategies)
 
     # ------------------------------------------------------------------ references

@@ -7,12 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from caption_kernels.reference.meteor.aligner import Occurrence, Text, TooManyMatches, Word, statistics
-from caption_kernels.reference.meteor.java_hash import java_hash
 from caption_kernels.reference.meteor.lexicon import Lexicon
 from caption_kernels.reference.meteor.normaliser import words as words_of
 from caption_kernels.reference.meteor.score import N_STATISTICS, segment_score
 from caption_kernels.reference.stemmer import stem
 from caption_kernels.reference.text_index import TextIndex
+
+# --------------------------------------------------------------------------- hash of Java
+# Java's ``String.hashCode``. meteor-1.5.jar compares these hashes in place of words.
+
+
+def java_hash(word: str) -> int:
+    """Return the signed 32-bit hash of a word's UTF-16 code units.
+
+    >>> java_hash("dog")
+    99644
+    >>> java_hash("em") == java_hash("aé")
+    True
+    """
+    value = 0
+    if len(word) <= 64 and word.isascii():
+        for unit in word.encode("ascii"):
+            value = value * 31 + unit
+        value &= 0xFFFFFFFF
+        return value - (1 << 32) if value & 0x80000000 else value
+    units = word.encode("utf-16-le", "surrogatepass")
+    for k in range(0, len(units), 2):
+        value = (value * 31 + units[k] + (units[k + 1] << 8)) & 0xFFFFFFFF
+    return value - (1 << 32) if value & 0x80000000 else value
+
+
+# --------------------------------------------------------------------------- texts
 
 
 class MeteorTexts:
@@ -51,18 +76,9 @@ class MeteorTexts:
         return len(self._words[self._check_row(text)])
 
     def align(
-        self,
-        text_starts: np.ndarray,
-        texts: np.ndarray,
-        pair_starts: np.ndarray,
-        hyps: np.ndarray,
-        refs: np.ndarray,
-        rows: np.ndarray,
-        start: int,
-        stop: int,
-        scores: np.ndarray,
-        statistics: np.ndarray,
-    ) -> int:
+        self, text_starts: np.ndarray, texts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
+        refs: np.ndarray, rows: np.ndarray, start: int, stop: int, scores: np.ndarray, statistics: np.ndarray,
+    ) -> int:  # fmt: skip
         """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores and statistics.
 
         A group is the texts of one example, or one hypothesis and its references. The compiled version does once per group what its pairs
@@ -152,14 +168,9 @@ class MeteorTexts:
 
 
 def _check_shapes(
-    text_starts: np.ndarray,
-    pair_starts: np.ndarray,
-    hyps: np.ndarray,
-    refs: np.ndarray,
-    rows: np.ndarray,
-    scores: np.ndarray,
-    statistics: np.ndarray,
-) -> None:
+    text_starts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
+    refs: np.ndarray, rows: np.ndarray, scores: np.ndarray, statistics: np.ndarray,
+) -> None:  # fmt: skip
     if not len(text_starts) or len(pair_starts) != len(text_starts):
         raise ValueError("expected bounds of the same number of groups")
     if not len(hyps) == len(refs) == len(rows) == len(scores) or statistics.shape[1] != N_STATISTICS:
