@@ -9,7 +9,7 @@ import textwrap
 from typing import TextIO
 
 _COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
-"""What stands before a column of a line: its indentation, or at least two spaces."""
+"""Text before a column of a line: its indentation, or at least two spaces."""
 
 
 def terminal_width(stream: TextIO | None = None) -> int | None:

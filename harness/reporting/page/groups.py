@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from harness.analysis.comparability import RecordPair, differences_of_runs
-from harness.analysis.pairs import ComparedRun
+from harness.analysis.pairs import ComparedRun, RecordPair, differences_of_runs
 from harness.errors import InputError
 from harness.run.finished import Run
 from harness.rundir.format import MANIFEST, MANIFEST_SCHEMA, RESULTS, RESULTS_SCHEMA, read_json_object
