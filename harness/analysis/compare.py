@@ -24,7 +24,7 @@ from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.run.score import score_sets
 from harness.rundir.samples import System
-from harness.stats.clusters import number_clusters
+from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 from harness.stats.resampled_difference import ResampledDifference

@@ -19,8 +19,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, add_flag, add_list, print_json
+from harness.cli.options import add_common, add_flag, add_list, print_folded, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 

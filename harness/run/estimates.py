@@ -10,8 +10,8 @@ from threading import Lock
 import numpy as np
 
 from harness.contracts import Example, MeanMetric, Metric, Objects, Statistics
+from harness.run.intervals import metric_fields
 from harness.run.metric_plan import MetricPlan
-from harness.run.metric_record import metric_fields
 from harness.run.progress import current_results, show_result
 from harness.rundir.records import ResultRecord
 

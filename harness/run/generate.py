@@ -41,10 +41,10 @@ from harness.files.secrets import has_secrets, redact, redact_values
 from harness.llm.store import SETTING, ReplyStore, is_shared
 from harness.registry import current
 from harness.run.example_store import BLOCK, ExampleStore, example_key
+from harness.run.metric_plan import ModelPlan
 from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
-from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import Answers, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
 from harness.rundir.format import plain

@@ -8,25 +8,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.secrets import redact
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
-from harness.run.metric_plan import AnyMetricPlan, expand_metric_params, metric_plan, unique, with_unique_labels
-from harness.run.task_plan import ModelPlan, Plan
+from harness.run.metric_plan import AnyMetricPlan, ModelPlan, Plan, expand_metric_params, metric_plan, unique, with_unique_labels
 from harness.rundir.records import ResultRecord, changed_fields, lookup
 from harness.spec.loading import LoadedJudgments, LoadedSpec
-from harness.spec.models import DecodingSpec
+from harness.spec.models import DecodingSpec, ViewSpec
 from harness.spec.published import EVERY, PublishedTable
-
-if TYPE_CHECKING:
-    from harness.run.task_plan import Plan
-    from harness.spec.loading import LoadedSpec
-    from harness.spec.models import ViewSpec
-
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.reporting.metric_labels import display_name
 from harness.reporting.page import assets
+from harness.reporting.table import display_name
 from harness.run.estimates import Watch
 from harness.run.progress import WORK
 

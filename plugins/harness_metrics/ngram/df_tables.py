@@ -25,7 +25,7 @@ import numpy as np
 from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import InputError, require
 from harness.files.memory import require_memory
-from harness.files.readable import DAMAGED
+from harness.files.streams import DAMAGED
 
 _ENDINGS = (*ENDINGS, ".parquet")
 _NEEDED_BY = "a table of document frequencies"

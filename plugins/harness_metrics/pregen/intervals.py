@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.contracts import Interval
 from harness.stats import bootstrap
-from harness.stats.weighted_sums import weighted_sums
+from harness.stats.draws import weighted_sums
 from harness_metrics.pregen import functions
 from harness_metrics.pregen.tokens import FlatTokens
 

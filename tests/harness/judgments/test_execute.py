@@ -270,7 +270,8 @@ SCORING_RECORDS = [
 def scored(jsonl, corpus, metrics=("cider",)):
     task = {
         "task": "t", "judgments": {"form": "pairs", "path": jsonl(SCORING_RECORDS)},
-        "metrics": [{m: {"tokenizer": "none"}} for m in metrics], "statistics": ["accuracy"], "references": {"corpus": corpus}, "groups": "kind",
+        "metrics": [{m: {"tokenizer": "none"}} for m in metrics],
+        "statistics": ["accuracy"], "references": {"corpus": corpus}, "groups": "kind",
     }  # fmt: skip
     (loaded,) = load_specs(task)
     plan = make_judgment_plan(loaded)

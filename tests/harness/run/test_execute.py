@@ -65,7 +65,7 @@ def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project
     with pytest.raises(HarnessError, match="'echo' has candidates for none of 6 examples; 'e0': could not read it"):
         harness.evaluate({**SPEC, "models": [{"echo": {"fail": names}}]}, output="r")
     assert not (project / "r").exists(), "nothing to go on from is kept"
-    with pytest.raises(HarnessError, match="none of the 6"):
+    with pytest.raises(HarnessError, match="none of 6"):
         harness.evaluate({**SPEC, "models": [{"echo": {"n": 3}}, {"echo": {"label": "no", "fail": names}}]}, output="r")
     assert len(list((project / "r" / "candidates").iterdir())) == 1, "the other model's captions stay"
 

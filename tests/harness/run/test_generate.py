@@ -13,8 +13,8 @@ from harness.errors import HarnessError, InputError
 from harness.run import generate as module
 from harness.run.example_store import ExampleStore
 from harness.run.generate import as_generation, generate, token_scores
+from harness.run.metric_plan import ModelPlan
 from harness.run.systems import PlannedSystem
-from harness.run.task_plan import ModelPlan
 from harness.rundir.artifacts import ArtifactStore
 
 EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]
