@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Parameters
 from harness.errors import HarnessError
-from harness.files.file_options import FileOptions
 from harness.registry import current
+from harness.run.file_pair import FileOptions
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
+from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.task_kinds import TaskPlan
@@ -20,7 +21,6 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.run.finished import Run
     from harness.rundir.rundir import Mode
     from harness.spec.loading import SpecSource
-    from harness.spec.models import SignificanceSpec
 
 __all__ = ["BoundMetric", "MetricResult", "caption_sets", "evaluate", "evaluate_all", "metric", "plans", "score", "score_files"]
 
@@ -195,7 +195,6 @@ def _significance(method: str | None, **settings: int | None) -> SignificanceSpe
         return None
     if method not in ("exact", "monte-carlo"):
         raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'", parameter="p_value")
-    from harness.spec.models import SignificanceSpec
 
     values = {name: value for name, value in settings.items() if value is not None}
     return SignificanceSpec.model_validate({"method": method, **values})

@@ -30,7 +30,7 @@ from benchmarks.coverage_cases import Keywords
 from harness.contracts import CaptionSet, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.measured_coverage import FILE, LOWEST
+from harness.run.intervals import FILE, LOWEST
 from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, SIZES, Population, calibrate, caption_population, kept_share
 from harness.testing.sample_captions import SCENES
 from harness_tasks.a3ds.scene import captions as scene_captions

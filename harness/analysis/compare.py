@@ -1,30 +1,34 @@
-"""Paired comparisons of systems of one run or of two: tests of the number that the table reports, and of per-example scores."""
+"""Paired comparisons of systems of one run or of two: tests of the number that the table reports, and of per-example scores.
+
+Systems whose set sizes differ can be compared on random subsets of the larger sets within each example.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import nan
+from math import erfc, nan, sqrt
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
-from harness.analysis.comparability import differences_of_runs, state_difference
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
-from harness.analysis.equalise import SUBSETS, equalised_tests
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.analysis.pairs import ComparedRun, Pair, pairs, pairs_against
-from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
+from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs, pairs_against, state_difference
+from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.registry.catalogue import spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
+from harness.run.score import score_sets
 from harness.rundir.samples import System
-from harness.stats.clusters import number_clusters
+from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
+from harness.stats.resampled_difference import ResampledDifference
+from harness.stats.seeds import derive
 
 EQUALISED = "|equalised"
 """End of the name of a row in ``comparisons.json`` that compares subsets of equal size."""
@@ -61,7 +65,7 @@ def compare(
         Compare runs that differ in their data, metrics or reference counts; the differences are in ``forced`` of each row.
     equalise : bool
         Compare numbers that depend on a set size, where the sizes differ, on random subsets of equal size within each example; default:
-        these rows have no verdict, and ``note`` says why (:func:`harness.analysis.equalise.equalised_tests`).
+        these rows have no verdict, and ``note`` says why (:func:`harness.analysis.compare.equalised_tests`).
     draws : int
         Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
@@ -272,3 +276,91 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         return row
     numbers = {name: finite(getattr(reported, name)) for name in ("a", "b", "difference", "p_value", "p_bootstrap")}
     return replace(row, **numbers, ci95=list(reported.ci95) if reported.ci95 else None, draws=reported.draws, exact=reported.exact)
+
+
+SUBSETS = 20
+"""Number of random subsets of each example over which a number is averaged."""
+CORPUS_DRAWS = 200
+"""Maximum number of weight vectors for each subset of a corpus metric: they give a standard error only."""
+
+
+def equalised_tests(metric: Metric, a: Sequence[CaptionSet], b: Sequence[CaptionSet], draws: int, seed: int) -> PairedTests:
+    """Return the tests of two systems after both have the same number of candidates and references in each example.
+
+    Of each example the side with fewer references gives those of both, and the side with more candidates is cut to the number of the
+    other by :data:`SUBSETS` random subsets, determined by ``seed`` and the id. A number of sums is tested once, on statistics averaged
+    over the subsets. A corpus metric is tested for each subset; its difference is the mean, with the variance of one subset plus that
+    of a mean over subsets, and a normal p-value.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    a, b : sequence of CaptionSet
+        Caption sets of both systems; examples that one of them lacks are left out.
+    draws, seed : int
+        Weight vectors of each test; seed of these and of the subsets.
+    """
+    sets_b = {item.id: item for item in b}
+    pairs = [(item, sets_b[item.id]) for item in a if item.id in sets_b]
+    references = [min(one.references, other.references, key=len) for one, other in pairs]
+    subsets: list[list[SystemData]] = []
+    for number in range(SUBSETS):
+        sets = [
+            CaptionSet(side.id, _subset(side, min(len(one.candidates), len(other.candidates)), number, seed), texts)
+            for system in (0, 1)
+            for (one, other), texts in zip(pairs, references)
+            for side in [(one, other)[system]]
+        ]
+        (scored,) = score_sets([metric], sets, references=references)
+        scores = scored.per_example(metric)
+        halves = slice(0, len(pairs)), slice(len(pairs), None)
+        subsets.append([SystemData(scored.stats[half], scores[half]) for half in halves])
+    if not isinstance(subsets[0][0].stats, Objects):
+        sides = [_averaged([subset[side] for subset in subsets]) for side in (0, 1)]
+        (tests,) = paired_tests([PairedMetric(metric, *sides)], DrawFamily(len(pairs), draws, seed))
+        return tests
+    family = DrawFamily(len(pairs), min(draws, CORPUS_DRAWS), seed)
+    return _pooled(list(paired_tests([PairedMetric(metric, *subset) for subset in subsets], family)))
+
+
+def _subset(item: CaptionSet, count: int, number: int, seed: int) -> tuple[str, ...]:
+    """Return a random subset of the candidates of an example in their order."""
+    if count == len(item.candidates):
+        return item.candidates
+    generator = np.random.default_rng([derive(seed, item.id), number])
+    positions = np.sort(generator.permutation(len(item.candidates))[:count])
+    return tuple(item.candidates[int(index)] for index in positions)
+
+
+def _averaged(subsets: Sequence[SystemData]) -> SystemData:
+    """Return the mean statistics and scores over subsets; an example that is undefined for one subset is undefined."""
+    rows = np.stack([cast(np.ndarray, subset.stats) for subset in subsets])
+    stats = np.mean(rows, axis=0)
+    stats[np.isnan(rows[:, :, 0]).any(axis=0)] = np.nan
+    return SystemData(stats, np.mean([subset.scores for subset in subsets], axis=0))
+
+
+def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
+    """Return the tests of a corpus metric over subsets."""
+    first = subsets[0]
+    reported = [tests.reported for tests in subsets if tests.reported is not None]
+    if len(reported) < len(subsets):
+        return first
+    a, b, difference = (float(np.mean([getattr(result, name) for result in reported])) for name in ("a", "b", "difference"))
+    # A subset on which the systems are equal with every part left out has no interval, and no variance.
+    halves = [
+        (result.ci95[1] - result.ci95[0]) / (2 * 1.96) if result.ci95 else 0.0
+        for result in reported
+        if result.ci95 or not result.difference
+    ]
+    between = float(np.var([result.difference for result in reported], ddof=1))
+    # The mean over subsets varies over examples at most as one subset does, and by the finite number of subsets.
+    error = sqrt(float(np.mean(np.square(halves))) + between / len(reported)) if halves else 0.0
+    nan, untested = float("nan"), len(halves) < len(reported)
+    if untested or not error:
+        pooled = ResampledDifference(a, b, difference, None, nan, nan, 0, False, nan if untested or difference else 1.0)
+    else:
+        ends, p_value = (difference - 1.96 * error, difference + 1.96 * error), erfc(abs(difference) / error / sqrt(2))
+        pooled = ResampledDifference(a, b, difference, ends, nan, nan, reported[0].draws, False, p_value)
+    return replace(first, reported=pooled)

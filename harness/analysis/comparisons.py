@@ -1,7 +1,7 @@
 """Paired comparisons: one of two systems by one metric, and the list of them that notebooks show as a table.
 
 Those of the systems of a run are kept in ``comparisons.json`` beside its results; those of metrics by their agreement with people are the
-tests that a run of judgments has made.
+tests that a run of judgments has made. Significance clusters and the examples that differ most come from the list.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from math import isnan
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 import harness
 from harness import __version__
+from harness.analysis.pairs import Pair
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
 from harness.rundir.artifacts import content_digest
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
 from harness.rundir.records import ResultRecord
+from harness.stats.multiplicity import cluster_letters
 
 LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
@@ -233,3 +237,105 @@ class StoredComparisons:
 def _identity(run: Run) -> object:
     """Return the statistics that the rows depend on."""
     return [[r.metric, r.model, dict(r.decoding), r.statistics, r.higher_is_better, r.sizes, r.value] for r in run.records]
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """One system of a metric's ranking."""
+
+    system: str
+    value: float
+    letters: str
+    """Systems of the metric that share a letter are not told apart."""
+    wins: int
+    """Pairs of this metric in which the system is significantly better."""
+    losses: int
+    leads: bool = False
+    """True for the best system and for all that are not significantly worse: the values in bold."""
+
+
+BOLD_NOTE = f"bold: the best value of a metric and those that do not differ significantly from it (p Holm > {LEVEL:g}), where they compare"
+"""The rule of :attr:`RankedSystem.leads`, for the note below a table."""
+
+
+def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
+    """Return metric -> systems from the best value, with significance clusters at p_holm <= 0.05.
+
+    Systems whose numbers do not compare (:attr:`Comparison.sizes_differ`) are ranked in separate groups, one after the other. Metrics
+    without a direction, and groups of which some pair is not tested, have no ranking: their clusters would be incomplete.
+    """
+    by_metric: dict[str, list[Comparison]] = {}
+    for row in rows:
+        by_metric.setdefault(row.metric, []).append(row)
+    ranked = {
+        metric: [system for group in _comparable_groups(metric_rows) for system in _ranking(group)]
+        for metric, metric_rows in by_metric.items()
+    }
+    return {metric: systems for metric, systems in ranked.items() if systems}
+
+
+def _comparable_groups(rows: Sequence[Comparison]) -> list[list[Comparison]]:
+    """Return the rows of each group of systems whose numbers compare; a system that compares with no other has no group."""
+    groups: list[set[str]] = []
+    for row in rows:
+        if not row.sizes_differ:
+            pair = {row.system_a, row.system_b}
+            joined = [group for group in groups if group & pair]
+            groups = [group for group in groups if not group & pair] + [pair.union(*joined)]
+    return [[row for row in rows if row.system_a in group and row.system_b in group] for group in groups]
+
+
+def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
+    direction = rows[0].higher_is_better
+    values: dict[str, float] = {}
+    for row in rows:
+        if row.p_holm is None or row.sizes_differ or direction is None or row.a is None or row.b is None:
+            return []
+        values[row.system_a], values[row.system_b] = row.a, row.b
+    if len(rows) != len(values) * (len(values) - 1) // 2:
+        return []
+    order = sorted(values, key=lambda name: -values[name] if direction else values[name])
+    rank = {name: index for index, name in enumerate(order)}
+    apart = [row for row in rows if row.p_holm is not None and row.p_holm <= LEVEL]
+    different = {(rank[row.system_a], rank[row.system_b]) for row in apart}
+    worse = {index for pair in different if 0 in pair for index in pair} - {0}
+    letters = cluster_letters(len(order), different)
+    decided = [(row.system_a, row.system_b) if row.better == "A" else (row.system_b, row.system_a)
+               for row in apart if row.better in ("A", "B")]  # fmt: skip
+    wins, losses = [winner for winner, _ in decided], [loser for _, loser in decided]
+    return [
+        RankedSystem(name, values[name], letters[index], wins.count(name), losses.count(name), index not in worse)
+        for index, name in enumerate(order)
+    ]
+
+
+@dataclass(frozen=True)
+class DifferingExample:
+    """An example with the captions and scores of two systems."""
+
+    example: str
+    score_a: float
+    score_b: float
+    candidates_a: tuple[str, ...]
+    candidates_b: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample]:
+    """Return the examples with the largest absolute difference of their scores, largest first, in the order of the run for ties."""
+    shared = [example for example in pair.a.examples if example in pair.b.row_of]
+    rows = [[system.row_of[example] for example in shared] for system in (pair.a, pair.b)]
+    if any(metric not in system.table.metrics for system in (pair.a, pair.b)):
+        return []
+    x, y = (system.scores(metric)[at] for system, at in zip((pair.a, pair.b), rows))
+    gap = np.nan_to_num(np.abs(x - y), nan=0.0)
+    largest = [int(k) for k in np.argsort(-gap, kind="stable")[:count] if gap[k] > 0]
+    if not largest:
+        return []
+    sets_a, sets_b = pair.a.caption_sets(), pair.b.caption_sets()
+    return [
+        DifferingExample(
+            shared[k], float(x[k]), float(y[k]), sets_a[rows[0][k]].candidates, sets_b[rows[1][k]].candidates, sets_a[rows[0][k]].references
+        )
+        for k in largest
+    ]

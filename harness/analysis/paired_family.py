@@ -24,7 +24,7 @@ import numpy as np
 from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
 from harness.stats import ties
-from harness.stats.clusters import leave_clusters_out, number_clusters, sum_over_clusters
+from harness.stats.bootstrap import leave_clusters_out, number_clusters, sum_over_clusters
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     PairSums,

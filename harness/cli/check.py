@@ -19,8 +19,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, add_flag, add_list, print_json
+from harness.cli.options import add_common, add_flag, add_list, print_folded, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 
@@ -96,7 +95,7 @@ def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
 def _calibrate(args: argparse.Namespace) -> int:
     """Print the measured coverage and size of one metric; return 0."""
     from harness.registry.component_kinds import SINGULAR
-    from harness.run.measured_coverage import LOWEST
+    from harness.run.intervals import LOWEST
     from harness.testing.calibration import DISTRIBUTIONS, calibrate
     from harness.testing.targets import subject_of, targets
 

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.folding import print_folded
-from harness.cli.options import add_count, add_flag, add_format, add_json, add_names, print_json
+from harness.cli.options import add_count, add_flag, add_format, add_json, add_names, print_folded, print_json
 from harness.contracts import Values
+from harness.errors import HarnessError, InputError, one_line
+from harness.reporting.table import shown_name
 
 if TYPE_CHECKING:
-    from harness.analysis.clusters import DifferingExample, RankedSystem
+    from harness.analysis.comparisons import DifferingExample, RankedSystem
     from harness.analysis.pairs import Pair
 
 MAX_PAIRS = 10
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
-    from harness.analysis.clusters import differing_most, rankings
+    from harness.analysis.comparisons import differing_most, rankings
 
     if args.identical:
         return _identical(args)
@@ -83,7 +84,6 @@ def run(args: argparse.Namespace) -> int:
 def _identical(args: argparse.Namespace) -> int:
     """Print what differs between two runs; return 1 when anything does."""
     from harness.analysis.identical import compare_identical
-    from harness.errors import InputError
 
     if args.run_b is None or "::" in args.run_a + args.run_b:
         raise InputError("--identical compares two whole runs: harness compare RUN_A RUN_B --identical")
@@ -100,7 +100,6 @@ def _identical(args: argparse.Namespace) -> int:
 def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
     """Return the pair of systems where there is one alone; raise :class:`HarnessError` for ``--examples`` of several pairs."""
     from harness.analysis.pairs import ComparedRun, pairs, pairs_against
-    from harness.errors import HarnessError
 
     if args.examples == 0:
         return None
@@ -123,7 +122,6 @@ def _print(
 ) -> None:
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
-    from harness.reporting.metric_labels import shown_name
 
     pairs = pair_tables(rows, full=args.all)
     headings = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
@@ -146,8 +144,6 @@ def _print(
 
 def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
-    from harness.errors import one_line
-    from harness.reporting.metric_labels import shown_name
     from harness.reporting.table import number
 
     if not examples:

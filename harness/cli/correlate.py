@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, print_json
-from harness.errors import counted
+from harness.cli.options import add_common, print_folded, print_json
+from harness.errors import HarnessError, counted
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the correlations, and write plots with ``--plot``."""
     from harness.analysis.correlate import choose
-    from harness.errors import HarnessError
 
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, print_json
+from harness.cli.options import add_common, print_folded, print_json
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry

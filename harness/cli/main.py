@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
-from harness.cli.folding import print_folded
-from harness.cli.options import entry_module, json_alone, use_registry
-from harness.cli.parser import Parser
+from harness.cli.options import Parser, entry_module, json_alone, print_folded, use_registry
+from harness.errors import HarnessError, UnknownName, did_you_mean, escape_controls
+from harness.registry import current
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
@@ -61,7 +61,6 @@ def _help(verbs: dict[str, str]) -> str:
 
 def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
-    from harness.registry import current
 
     verbs = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
     for entry in current().entries("commands"):
@@ -103,7 +102,6 @@ def _local_plugins(use: bool) -> Generator[None]:
 
 def _run_safely(arguments: list[str], debug: bool) -> int:
     """Run a verb and return its exit code, also where it raises."""
-    from harness.errors import HarnessError
 
     try:
         try:
@@ -148,7 +146,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
 def _of_plugin(error: BaseException) -> str | None:
     """Return the line of an exception that comes from the code of a plugin; None for any other."""
     try:
-        from harness.registry.plugin_errors import plugin_failure
+        from harness.registry.hooks import plugin_failure
     except (ImportError, OSError):  # a process that cannot open another file
         return None
     return plugin_failure(error)
@@ -156,7 +154,6 @@ def _of_plugin(error: BaseException) -> str | None:
 
 def _failure(text: str, code: int = 2) -> int:
     """Print one line on stderr, without secrets, and return the exit code."""
-    from harness.errors import escape_controls
     from harness.files.secrets import redact
 
     with suppress(OSError):
@@ -165,7 +162,6 @@ def _failure(text: str, code: int = 2) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from harness.errors import UnknownName, did_you_mean
     from harness.spec.permissions import allow
 
     if arguments and arguments[0] in ("--version", "-V"):
@@ -198,7 +194,6 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:
     """Run a verb that a plugin's ``harness_commands`` hook adds and return its exit code; None when no plugin adds it."""
-    from harness.registry import current
     from harness.registry.hooks import Plugins
 
     parser = Parser(prog="harness")

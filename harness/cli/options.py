@@ -1,19 +1,24 @@
-"""Options of several verbs."""
+"""Options of several verbs, the parser of their arguments, and text folded to the width of the terminal."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import shutil
 import sys
-from collections.abc import Generator
+import textwrap
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, did_you_mean
+from harness.registry import current, use_files
 
 if TYPE_CHECKING:
     from harness.run.execute import Options
+
 
 _json_stream: TextIO | None = None
 """Stdout of the process within :func:`json_alone`."""
@@ -24,7 +29,6 @@ def entry_module(kind: str, name: str) -> ModuleType:
 
     Raises :class:`HarnessError` when it cannot be imported, or lacks ``add_arguments`` or ``run``.
     """
-    from harness.registry import current
 
     module = current().load_module(kind, name)
     missing = [item for item in ("add_arguments", "run") if not callable(getattr(module, item, None))]
@@ -99,8 +103,6 @@ def add_permissions(parser: argparse.ArgumentParser) -> None:
 def use_registry(args: argparse.Namespace) -> None:
     """Add the registry files of ``--registry``, for a verb that has it, to the registry of this process."""
     if getattr(args, "registry", None):
-        from harness.registry import use_files
-
         use_files(args.registry)
 
 
@@ -165,3 +167,105 @@ def print_json(value: object) -> None:
 
     stream = _json_stream or sys.stdout
     stream.write(json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n")
+
+
+_COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
+"""Text before a column of a line: its indentation, or at least two spaces."""
+
+
+def terminal_width(stream: TextIO | None = None) -> int | None:
+    """Return the characters of a line of the terminal; None where a stream (default: stdout) is none."""
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
+
+
+def print_folded(text: str) -> None:
+    """Print a text on stdout, folded in a terminal."""
+    print(fold(text, terminal_width()))
+
+
+def fold(text: str, width: int | None) -> str:
+    """Return a text whose lines are broken at spaces to a width, None: as it is; what follows stands below the last column of its line.
+
+    >>> print(fold("  bleu  n-gram precision with a brevity penalty", 32))
+      bleu  n-gram precision with a
+            brevity penalty
+    """
+    return text if width is None else "\n".join(_fold_line(line, width) for line in text.split("\n"))
+
+
+def _fold_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    start = max((gap.end() for gap in _COLUMN.finditer(line) if gap.end() <= width // 2), default=0)
+    indent = " " * start
+    wrapper = textwrap.TextWrapper(width, indent, indent, break_long_words=False, break_on_hyphens=False)
+    rest = wrapper.wrap(line[start:])
+    return "\n".join([line[:start] + rest[0][start:], *rest[1:]]) if rest else line.rstrip()
+
+
+_CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
+_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser of ``harness VERB``. Raises :class:`HarnessError` where argparse prints its usage and exits."""
+
+    intermixed = False
+    """True for a verb whose positional arguments may stand between options; ``arguments`` of its namespace has all, in their order."""
+
+    def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
+        super().__init__(**{"formatter_class": _Formatter, **options})
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Parse arguments; raise :class:`HarnessError` with the nearest option for an unknown one."""
+        arguments = sys.argv[1:] if args is None else list(args)
+        if self._subparsers is None:  # a subcommand has its own options
+            self._check_options(arguments)
+        if self.intermixed:
+            result = super().parse_intermixed_args(arguments, namespace)
+            result.arguments = arguments
+            return result
+        return super().parse_args(arguments, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise :class:`HarnessError` with the message of argparse, invalid choices with the nearest one."""
+        match = _CHOICE.fullmatch(message)
+        if match:
+            choices = re.findall(r"'([^']*)'", match["choices"])
+            hint = did_you_mean(match["value"], choices)
+            message = f"{match['name']}: no '{match['value']}'{hint}; there are {', '.join(choices)}"
+        self._raise(message)
+
+    def _check_options(self, arguments: Sequence[str]) -> None:
+        """Raise :class:`HarnessError` for the first unknown option, before argparse reports arguments that it makes missing."""
+        options = self._option_string_actions
+        for token in arguments:
+            if token == "--":
+                return
+            name = token.partition("=")[0]
+            if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
+                continue
+            if not (any(option.startswith(name) for option in options) or token[:2] in options):
+                self._raise(f"no option '{name}'{did_you_mean(name, _beginning_alike(name, options) or options)}")
+
+    def _raise(self, message: str) -> NoReturn:
+        verb = self.prog.removeprefix("harness").strip()
+        raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
+
+
+def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
+    """Return the options that begin with all but at most the last character of ``name``, of which at least three are letters.
+
+    >>> _beginning_alike("--refs", ["--references", "--fresh"])
+    ['--references']
+    """
+    beginning = name[:-1]
+    return [option for option in options if len(beginning) > 4 and option.startswith(beginning)]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=min(110, terminal_width() or 110))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return fold(super()._fill_text(text, width, indent), terminal_width())

@@ -16,8 +16,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, add_count, add_names, print_json
+from harness.cli.options import add_common, add_count, add_names, print_folded, print_json
 from harness.errors import HarnessError, counted
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError("--page shows a whole run, --shard computes a part; leave one of them out")
     import harness
     from harness.reporting.page.live import LivePage
-    from harness.run.watch import Watch
+    from harness.run.estimates import Watch
 
     watch = Watch()
     with LivePage(watch) as live:

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.folding import fold, terminal_width
-from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, print_json
+from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, fold, print_json, terminal_width
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
-from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
+from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
 
 if TYPE_CHECKING:
-    from harness.cli.parser import Parser
+    from harness.cli.options import Parser
     from harness.run.finished import Run
     from harness.rundir.records import ResultRecord
 
@@ -86,8 +85,8 @@ def add_arguments(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
     from harness.run.file_pair import system_labels
-    from harness.run.live_results import live_results
     from harness.run.metric_plan import default_metrics
+    from harness.run.progress import live_results
 
     form = args.format
     files = _files(args)
@@ -233,7 +232,7 @@ def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argpars
         return
     compared = None
     if len(result.samples.systems) > 2:  # those of two are all pairs
-        from harness.reporting.charts.comparisons import compared_systems
+        from harness.reporting.charts.differences import compared_systems
 
         compared = compared_systems(result, all_pairs_only=True)
     print_as(score_table(result.records, rows, baseline, args.draws, compared), form)

@@ -11,12 +11,12 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, print_json
+from harness.cli.options import add_common, print_folded, print_json
 from harness.contracts import Values
+from harness.errors import HarnessError, UnknownName
+from harness.registry import Registry, current, parameters
 
 if TYPE_CHECKING:
-    from harness.registry import Registry
     from harness.registry.manifest_schema import Entry
 
 
@@ -28,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the cards of all components with the name, one per kind."""
-    from harness.registry import current
 
     cards = [card(entry) for entry in find_entries(current(), args.name)]
     if args.json:
@@ -43,7 +42,6 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
 
     Raises :class:`UnknownName` with the nearest name when there is none, :class:`HarnessError` when two plugins share the name.
     """
-    from harness.errors import UnknownName
     from harness.registry.component_kinds import KINDS
 
     kind, _, bare_name = text.partition("/")
@@ -64,8 +62,6 @@ def card(entry: Entry) -> Values:
     Docstring and parameters of a component of a local registry are read from its source, which is not imported. For a component that
     cannot be imported or read, ``not_available`` gives the reason.
     """
-    from harness.errors import HarnessError
-    from harness.registry import current, parameters
     from harness.registry.local_code import describe
 
     values: Values = {

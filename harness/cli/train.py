@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.options import entry_module
-from harness.cli.parser import Parser
+from harness.cli.options import Parser, entry_module
+from harness.registry import current
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per system."""
-    from harness.registry import current
 
     systems = parser.add_subparsers(dest="system", metavar="SYSTEM")
     for entry in current().entries("trainers"):
@@ -22,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the systems that can be trained."""
-    from harness.registry import current
 
     entries = current().entries("trainers")
     if not entries:

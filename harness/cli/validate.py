@@ -6,8 +6,7 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.cli.folding import print_folded
-from harness.cli.options import add_common, add_list, add_permissions, print_json
+from harness.cli.options import add_common, add_list, add_permissions, print_folded, print_json
 from harness.contracts import Values
 from harness.errors import HarnessError, counted
 
@@ -54,8 +53,8 @@ def _row(plan: TaskPlan) -> Values:
 def _estimate(plan: TaskPlan) -> Values:
     """Return the estimate of time and memory of a run on its data set, read here; its text says so where it cannot be read."""
     from harness.run.execute import read_examples
+    from harness.run.metric_plan import Plan
     from harness.run.resources import check_plan, check_sets
-    from harness.run.task_plan import Plan
 
     try:
         if isinstance(plan, Plan):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from harness.contracts.bases import *
     from harness.contracts.data import *
     from harness.contracts.features import *
-    from harness.contracts.judgments import *
     from harness.contracts.metrics import *
     from harness.contracts.models import *
     from harness.contracts.objects import *
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance signature_with_parameters",
-    "data": "Batch Candidates CaptionSet Decoding Example Failure Generation Level PositionedBatch TaskView TokenScores",
+    "data": (
+        "Batch Candidates CaptionSet Decoding Example Failure Generation JudgedCaption JudgedItem JudgedPair Judgments Level "
+        "PositionedBatch TaskView TokenScores"
+    ),
     "features": "Distance Embedding Features",
-    "judgments": "JudgedCaption JudgedItem JudgedPair Judgments",
     "metrics": (
         "ChecksInstallation Cost DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
         "MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"

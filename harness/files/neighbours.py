@@ -11,8 +11,8 @@ from pathlib import Path
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import identity
-from harness.files.readable import readable
 from harness.files.records import Record, decode_json, kind
+from harness.files.streams import readable
 from harness.files.yaml_source import YamlValue
 
 ZIP_MAGIC = b"PK\x03\x04"

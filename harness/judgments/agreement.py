@@ -15,7 +15,7 @@ from harness.contracts import Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.rows import ALL, MEAN, JudgmentRows, PairRows, RatedRows
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
-from harness.stats.system_agreement import SoftPairwiseAccuracy, across_systems
+from harness.stats.correlation import SoftPairwiseAccuracy, across_systems
 from harness.stats.weighted_correlation import Detection, Kendall, Pearson, Spearman, within_groups
 
 CORRELATIONS: dict[str, Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]] = {

@@ -12,9 +12,9 @@ from harness.contracts import Values
 from harness.judgments.agreement import MetricScores, PairCredit, system_names, system_positions
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
+from harness.stats.correlation import across_systems
 from harness.stats.metric_tests import KendallOfScores, clusters, permute_both, permute_credit, williams
 from harness.stats.multiplicity import holm
-from harness.stats.system_agreement import across_systems
 from harness.stats.weighted_correlation import Detection, Pearson, Spearman, within_groups
 
 

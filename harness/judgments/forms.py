@@ -12,8 +12,7 @@ from harness.contracts import JudgedCaption, JudgedPair
 from harness.errors import InputError
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
-from harness.judgments.collection import Collection
-from harness.judgments.tables import column, lookup, number, preference, ratings, scalars, votes_of_mean
+from harness.judgments.collection import Collection, column, lookup, number, preference, ratings, scalars, votes_of_mean
 
 CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded")
 SCORE_COLUMNS = ("human_score", "human_mean", "score", "rating", "ratings", "label", "human")

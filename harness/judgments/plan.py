@@ -15,10 +15,9 @@ from harness.files.media import check_media
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
-from harness.judgments.collection import Collection
+from harness.judgments.collection import Collection, column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
-from harness.judgments.tables import column, lookup, number, rows
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics

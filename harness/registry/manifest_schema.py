@@ -73,7 +73,7 @@ class Entry:
     path: str = ""
     summary: str = ""
     display: str = ""
-    """Name in tables and charts, with slots for what the signature says (:mod:`harness.reporting.metric_labels`)."""
+    """Name in tables and charts, with slots for what the signature says (:mod:`harness.reporting.table`)."""
     question: str = ""
     """Question that a metric answers, the heading of its group in ``harness list``."""
     extra: str = ""

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.reporting.metric_labels import shown_names, shown_quantity
-from harness.reporting.table import Table, number
+from harness.reporting.table import Table, number, shown_names, shown_quantity
 from harness.reporting.views import shown_view
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable, System

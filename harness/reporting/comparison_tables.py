@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.analysis.clusters import BOLD_NOTE, RankedSystem
-from harness.analysis.comparisons import Comparison
+from harness.analysis.comparisons import BOLD_NOTE, Comparison, RankedSystem
 from harness.errors import counted
-from harness.reporting.metric_labels import shown_name
-from harness.reporting.table import Table, heading, interval_text, number, p_text
+from harness.reporting.table import Table, heading, interval_text, number, p_text, shown_name
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
 SHORT = ("metric", "A - B", "95 % interval", "p Holm", "verdict")

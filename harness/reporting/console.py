@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from harness.errors import counted
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, escape, least_width, print_line, print_table
-from harness.reporting.league import League, LeagueSet
-from harness.reporting.league_tables import league_table, set_table
-from harness.reporting.metric_labels import shown_names
+from harness.reporting.league import League, LeagueSet, league_table, set_table
 from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes, system_names
-from harness.reporting.table import Table, interval_text, number, p_text, record_heading, size_text
+from harness.reporting.table import Table, interval_text, number, p_text, record_heading, shown_names, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from harness.analysis.correlate import ALL, Study
 from harness.contracts.parameters import Values
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.reporting.charts import vega
-from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.chart import DOUBLE, Chart, Layout, Spec
 from harness.reporting.charts.drawing import fitted_svg, png, with_font
-from harness.reporting.charts.style import DOUBLE, Layout
 from harness.reporting.formats.delimited import delimit
 from harness.rundir.format import to_json, write_atomically, write_files
 from harness.rundir.parquet import write_columns

@@ -1,18 +1,20 @@
-"""The league of metrics: agreement with people, set by set, with intervals, significance clusters and speed."""
+"""The league of metrics: agreement with people, set by set, with intervals, significance clusters and speed; its tables."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean, median
 from typing import cast
 
 from harness.contracts import Parameters
 from harness.contracts.parameters import Values
-from harness.reporting.metric_labels import shown_names
+from harness.errors import counted
 from harness.reporting.result_groups import group_records
+from harness.reporting.table import Bar, Table, p_text, shown_names
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, number
 
@@ -178,3 +180,143 @@ def rate_text(rate: float) -> str:
         return "–"
     rounded = float(f"{rate:.2g}")
     return f"{rounded:,.0f}/s" if rounded >= 10 else f"{rounded:g}/s"
+
+
+ALIGNMENT = {
+    "statistic": "l", "metric": "l", "value x 100": "r", "95 % interval": "r", "cluster": "r", "published": "r", "n": "r", "ties": "r",
+    "skipped": "r", "captions/s": "r",
+}  # fmt: skip
+"""Columns of the table of a set and their alignment."""
+DATA = (
+    "set", "statistic", "metric", "value", "low", "high", "cluster", "n", "ties", "skipped", "captions_per_second", "published x 100",
+    "reference",
+)  # fmt: skip
+"""Columns of the CSV, a row per record."""
+
+
+def set_table(judged: LeagueSet) -> Table:
+    """Return the records of a judgment set by statistic and group, best metric first; metrics of the first cluster are bold."""
+    published = judged.published_values()
+    columns = {name: letter for name, letter in ALIGNMENT.items() if published or name != "published"}
+    records = [record for group in judged.groups for record in group]
+    starts = [sum(map(len, judged.groups[:index])) for index in range(len(judged.groups))]
+    rows: list[list[str]] = []
+    bars: dict[tuple[int, int], Bar] = {}
+    for group in judged.groups:
+        scale = interval_scale(group)
+        for record in group:
+            details, headline = record.details or {}, judged.headlines.get(record.model) is record
+            rank, column = cluster(record), list(columns).index("95 % interval")
+            if record.ci95 is not None and not math.isnan(record.value):
+                bars[len(rows), column] = Bar(*map(scale, (*record.ci95, record.value)))
+            cells = {
+                "statistic": "" if len(rows) not in starts else record.metric, "metric": judged.metric_names[record.model],
+                "value x 100": percent_text(record.value), "95 % interval": percent_interval(record.ci95),
+                "cluster": str(rank or ""), "n": str(record.n), "skipped": str(record.skipped or ""),
+                "published": ", ".join(filter(None, (row.text(record.model) for row in published if headline))),
+                "ties": f"{percent_text(details['ties'])} %" if "ties" in details else "",
+                "captions/s": rate_text(rate_of(record)) if headline else "",
+            }  # fmt: skip
+            rows.append([cells[name] for name in columns])
+    data = judged.run.provenance.data
+    counts = ", ".join(counted(int(data.get(f"{noun}s") or 0), name) for noun, name in (("example", "item"), ("caption", "caption")))
+    pairs = f", {data['pairs']} pairs" if data.get("pairs") else ""
+    return Table(
+        headers=list(columns),
+        rows=rows,
+        alignment="".join(columns.values()),
+        title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
+        notes=[f"{counts}{pairs}", *_published_notes(judged)],
+        bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
+        groups=frozenset(starts),
+        bars=bars,
+        data=[DATA, *map(partial(_data, judged), records)],
+        secondary=("captions/s", "ties", "n"),
+    )
+
+
+def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:
+    """Return a function that maps the range of all intervals and numbers of some records to 0 to 1."""
+    ends = [end for record in records for end in (*(record.ci95 or ()), record.value) if not math.isnan(end)]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    return lambda end: (end - low) / ((high - low) or 1.0)
+
+
+def _published_notes(judged: LeagueSet) -> Iterator[str]:
+    """Yield the sources of the published values, with the values of metrics that the run does not have."""
+    for row in judged.published_values():
+        absent = [f"{name} (published only) {row.text(name)}" for name in row.values if name not in judged.headlines]
+        yield " · ".join(filter(None, (f"published: {row.reference}", row.note, *absent)))
+
+
+def _data(judged: LeagueSet, record: ResultRecord) -> list[object]:
+    """Return the row of a record in the CSV, numbers in full; published values stand beside the headline."""
+    headline = judged.headlines.get(record.model) is record
+    published = [row for row in judged.published_values() if headline and row.text(record.model)]
+    numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
+    speed = rate_of(record) if headline else math.nan
+    cells = [
+        judged.name, record.metric, record.model, *numbers, cluster(record), record.n, (record.details or {}).get("ties"), record.skipped,
+        speed, ", ".join(row.text(record.model) for row in published), "; ".join(row.reference for row in published),
+    ]  # fmt: skip
+    return ["" if cell is None or cell != cell else cell for cell in cells]
+
+
+def league_table(league: League) -> Table:
+    """Return metrics by sets: agreement and cluster, with the mean cluster, the speed, and advice below."""
+    records = {name: [judged.headlines.get(name) for judged in league.sets] for name in league.metrics}
+    rows = [
+        [
+            league.names[name], *map(_value_text, records[name]), "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}",
+            rate_text(league.rate(name)),
+        ]
+        for name in league.metrics
+    ]  # fmt: skip
+    advice = [
+        f"{question} ({sets}): {best}; fastest of them: {fastest}" for question, sets, best, fastest in advice_table(league).rows
+    ]  # fmt: skip
+    return Table(
+        headers=["metric", *(f"{judged.name}\n{judged.headline.metric}" for judged in league.sets), "mean\ncluster", "captions/s"],
+        rows=rows,
+        alignment="l" + "r" * (len(league.sets) + 2),
+        title="League table: agreement with people x 100, significance cluster in brackets",
+        notes=advice,
+        bold=frozenset(
+            (i, k) for i, name in enumerate(league.metrics) for k, record in enumerate(records[name], 1) if cluster(record) == 1
+        ),
+        data=[DATA, *(_data(judged, record) for judged in league.sets for record in judged.headlines.values())],
+    )  # fmt: skip
+
+
+def _value_text(record: ResultRecord | None) -> str:
+    rank = cluster(record)
+    return "–" if record is None else percent_text(record.value) + ("" if rank is None else f" ({rank})")
+
+
+def advice_table(league: League) -> Table:
+    """Return the metrics in the first cluster of most sets for each kind of judgments, and the fastest of them."""
+    rows: list[list[str]] = []
+    for kind, question in QUESTIONS.items():
+        sets = [judged for judged in league.sets if judged.kind == kind]
+        wins = {name: sum(cluster(judged.headlines.get(name)) == 1 for judged in sets) for name in league.metrics}
+        largest_count = max(wins.values(), default=0)
+        best = {name: count for name, count in wins.items() if count == largest_count and largest_count}
+        if best:
+            fastest = max(best, key=lambda name: -1.0 if math.isnan(league.rate(name)) else league.rate(name))
+            labels = ", ".join(f"{league.names[name]} ({count} of {len(sets)} sets)" for name, count in best.items())
+            speed = f"{league.names[fastest]}, {rate_text(league.rate(fastest))}"
+            rows.append([question, ", ".join(judged.name for judged in sets), labels, speed])
+    return Table(["question", "sets", "metrics in the first cluster", "fastest of them"], rows, "llll")
+
+
+def pairwise_table(judged: LeagueSet) -> Table:
+    """Return one row per pair of metrics: corrected p-values of PERM-BOTH and of Williams' test."""
+    rows: list[list[str]] = []
+    for a, b in itertools.combinations(judged.headlines.values(), 2):
+        tests = ((a.details or {}).get("against") or {}).get(b.model)
+        if tests:
+            p_values = (tests.get(name) for name in ("perm_both_holm", "perm_both", "williams_holm"))
+            names = judged.metric_names
+            rows.append([names[a.model], names[b.model], percent_text(a.value - b.value), *map(p_text, p_values)])
+    headers = ["metric", "against", "difference", "PERM-BOTH p, Holm", "uncorrected", "Williams p (Pearson), Holm"]
+    return Table(headers, rows, "llrrrr")

@@ -7,15 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from harness.analysis.clusters import BOLD_NOTE, rankings
 from harness.analysis.comparison_budget import BUDGET
-from harness.analysis.comparisons import LEVEL
+from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings
 from harness.analysis.pairs import ComparedRun
 from harness.errors import counted
-from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.metric_labels import shown_names
+from harness.reporting.charts.differences import compared_systems
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
-from harness.reporting.table import Table, heading, number, size_text
+from harness.reporting.table import Table, heading, number, shown_names, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -86,7 +84,7 @@ class RunClusters:
 
     letters: Mapping[Key, str] = field(default_factory=dict[Key, str])
     leading: Collection[Key] = ()
-    """Values that are bold (:attr:`~harness.analysis.clusters.RankedSystem.leads`)."""
+    """Values that are bold (:attr:`~harness.analysis.comparisons.RankedSystem.leads`)."""
     notes: Sequence[str] = ()
     """Lines that explain letters and bold values, or say why there are none."""
     bold_notes: Sequence[str] = ()

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from harness.reporting.metric_labels import shown_name, shown_names
-from harness.reporting.table import heading, size_text
+from harness.reporting.table import heading, shown_name, shown_names, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.analysis.clusters import BOLD_NOTE, rankings
-from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
 from harness.errors import counted
 from harness.reporting.result_groups import full_row
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
 if TYPE_CHECKING:  # charts take a while to import
-    from harness.reporting.charts.comparisons import Compared
+    from harness.reporting.charts.differences import Compared
 
 Comparisons = Mapping[tuple[str, str], Comparison]
 """(metric, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""

@@ -1,13 +1,15 @@
-"""The table that all formats show: numbers as texts, cells, what is bold, marked and set apart, and the numbers in full."""
+"""The table that all formats show: numbers as texts, cells, what is bold and marked, the numbers in full; names of metrics."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from harness.reporting.metric_labels import display_name
+from harness.registry import current
+from harness.registry.manifest_files import BUILT_IN
 from harness.rundir.records import ResultRecord
 
 ARROWS = {True: "↑", False: "↓", None: " "}
@@ -15,7 +17,7 @@ ARROWS = {True: "↑", False: "↓", None: " "}
 
 
 def heading(metric: str, higher_is_better: bool | None, signature: str = "") -> str:
-    """Return the name of a metric (:func:`~harness.reporting.metric_labels.display_name`) with the arrow of its direction."""
+    """Return the name of a metric (:func:`~harness.reporting.table.display_name`) with the arrow of its direction."""
     return f"{display_name(metric, signature)} {ARROWS[higher_is_better]}".strip()
 
 
@@ -144,3 +146,161 @@ class Table:
             bars={},
             data=(),
         )
+
+
+_NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)")
+MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")
+"""A hyphen that is the sign of a number: no letter, digit, point or other minus precedes it, so gpt-2 and 1e-05 keep theirs."""
+Numbers = Sequence[re.Match[str] | None]
+"""A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and ``star``; None for a cell that is no number."""
+
+
+def number_columns(table: Table) -> Mapping[int, Numbers]:
+    """Return column -> its numbers for each right-aligned column of numbers; other cells of it are empty, dashes, words or bounds of p.
+
+    >>> number_columns(Table(["a", "b"], [["1.5", "2 to 3"], ["–", "4"]], "rr")).keys()
+    dict_keys([0])
+    """
+    columns = {k: [_NUMBER.fullmatch(row[k]) for row in table.rows] for k, letter in enumerate(table.alignment) if letter == "r"}
+    others = {k: " ".join(row[k].partition("< ")[0] for row, found in zip(table.rows, columns[k]) if not found) for k in columns}
+    return {k: numbers for k, numbers in columns.items() if any(numbers) and not re.search(r"\d", others[k])}
+
+
+def longest(numbers: Numbers, group: str) -> int:
+    """Return the largest number of characters of a group."""
+    return max(len(found[group] or "") for found in numbers if found)
+
+
+def longest_mark(table: Table, column: int) -> str:
+    """Return the longest mark of a column; empty for a column without marks."""
+    return max((mark for (_, k), mark in table.marks.items() if k == column), key=len, default="")
+
+
+PARTS = ("distances", "embeddings", "metrics")
+"""Kinds of the components that stand in the brackets of a composed label, in the order in which they are looked up."""
+OTHER_WEIGHTS = "other weights"
+"""Name of an encoder that the signature of a metric does not call by a declared name."""
+_SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
+_FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+(?=:|$)")
+_JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
+_BRACKET = re.compile(r" ?\[([^\]]*)\]$")
+
+
+class Labelled(Protocol):
+    """A result, comparison or other row that belongs to a metric."""
+
+    @property
+    def metric(self) -> str:
+        """Code label."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """Signature of the metric."""
+        ...
+
+
+def display_name(label: str, signature: str = "") -> str:
+    """Return the name of a metric for tables and charts; the code label where no manifest declares one.
+
+    The name has the model of the metric in square brackets, which the signature tells, unless it is the published default. A composed
+    label has the names of its parts.
+
+    Parameters
+    ----------
+    label : str
+        Label of the metric in results, such as ``trm(meteor)`` or ``distinct2[n=2]``.
+    signature : str
+        Its signature; without one, models are left out.
+
+    Examples
+    --------
+    >>> display_name("bleu4"), display_name("trm(meteor)"), display_name("mine")
+    ('BLEU-4', 'TRM (METEOR)', 'mine')
+    >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
+    'TRM (MiniLM-L6)'
+    """
+    parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
+    code = label[: parameters.start()].rstrip() if parameters else label
+    name = _name(code, ("metrics",), signature.split("|") if signature else [])
+    return f"{name} {parameters[0]}" if parameters else name
+
+
+def shown_name(row: Labelled) -> str:
+    """Return the name of the metric of a record or comparison."""
+    return display_name(row.metric, row.signature)
+
+
+def shown_names(rows: Iterable[Labelled]) -> dict[str, str]:
+    """Return label -> name, in the order of the rows; labels that would share a name have their code labels behind it."""
+    names = {row.metric: shown_name(row) for row in rows}
+    shared = [name for name in names.values() if list(names.values()).count(name) > 1]
+    return {label: f"{name} ({label})" if name in shared else name for label, name in names.items()}
+
+
+def shown_quantity(text: str, names: Mapping[str, str]) -> str:
+    """Return a quantity of a view, such as ``p:cider`` or ``metric:cider``, with the name of its metric.
+
+    >>> shown_quantity("log p:cider", {"cider": "CIDEr-D"}), shown_quantity("*", {})
+    ('log p:CIDEr-D', '*')
+    """
+    head, colon, metric = text.rpartition(":")
+    return names.get(text) or f"{head}{colon}{names.get(metric, metric)}"
+
+
+def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
+    """Return the name of a label or of a part of one; ``fields`` are those of the signature."""
+    for kind in kinds:
+        declared = _declared(kind, code)
+        if declared is not None:
+            return _fill(declared, code, kind, fields) if declared else code
+    composed = re.fullmatch(r"([^()]+)\((.*)\)", code)
+    if composed:
+        head = _name(composed[1], ("metrics",), fields)
+        arguments = ", ".join(_name(part, PARTS, fields) for part in composed[2].split(", "))
+        return code if head == composed[1] else f"{head} ({arguments})"
+    parts = re.fullmatch(r"(.*?)(\d+|\++|-(?:precision|recall|f1))?( [^()]*)?", code)
+    stem, variant, rest = parts.groups("") if parts else (code, "", "")
+    declared = _declared("metrics", stem) if variant or rest else None
+    if not declared:
+        return code
+    name, bracket, models = _fill(declared, stem, "metrics", [stem if f == code else f for f in fields]).partition(" [")
+    text = f"-{variant}" if variant.isdigit() else variant.replace("-", " ")
+    return f"{name}{text}{rest}{bracket}{models}"
+
+
+def _declared(kind: str, name: str) -> str | None:
+    """Return the declared name of a component, that of the engine's own first; empty without one, None without a component."""
+    entries = [entry for entry in current().entries(kind) if entry.name == name]
+    return max(entries, key=lambda entry: entry.provider == BUILT_IN).display if entries else None
+
+
+def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
+    """Return a declared name with its slots filled from the fields of a signature."""
+    start = fields.index(code) if code in fields else None
+    if kind == "embeddings" and fields and start is None:
+        return f"{code} with {OTHER_WEIGHTS}"
+
+    def field(slot: str, default: str) -> str:
+        if slot == "embedding":
+            encoder = next((f for f in fields if _declared("embeddings", f)), None)
+            text = OTHER_WEIGHTS if fields and encoder is None else _name(encoder or "", ("embeddings",), fields)
+        elif slot == "judge":
+            judge = _JUDGE.search("|".join(fields))
+            text = (judge[1] or judge[2]) if judge else ""
+        else:
+            place = len(fields) if start is None else start + int(slot)
+            text = _FINGERPRINT.sub("", fields[place]).replace(":", " ") if place < len(fields) else ""
+            text = _name(text, ("embeddings",), fields=())
+        return "" if text in default.split("/") else text
+
+    bracket = _BRACKET.search(declared)
+    models = [field(*slot) for slot in _SLOT.findall(bracket[1])] if bracket else []
+    plain = _BRACKET.sub("", declared)
+    texts = [field(*slot) for slot in _SLOT.findall(plain)]
+    if not all(texts):
+        return code
+    for text in texts:
+        plain = _SLOT.sub(text, plain, count=1)
+    listed = ", ".join(filter(None, models))
+    return f"{plain} [{listed}]" if listed else plain

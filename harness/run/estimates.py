@@ -1,17 +1,18 @@
-"""Estimates of scores while a run is scored: the number on the examples so far, with a 95 % interval."""
+"""View of a run while it goes on: the latest captions, and estimates of scores, numbers on the examples so far with 95 % intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
 
-from harness.contracts import MeanMetric, Metric, Objects, Statistics
-from harness.run.live_results import current_results, show_result
+from harness.contracts import Example, MeanMetric, Metric, Objects, Statistics
+from harness.run.intervals import metric_fields
 from harness.run.metric_plan import MetricPlan
-from harness.run.metric_record import metric_fields
+from harness.run.progress import current_results, show_result
 from harness.rundir.records import ResultRecord
 
 MIN_EXAMPLES = 10
@@ -118,3 +119,26 @@ class Estimates:
         own = [row for row in rows if row[0] == latest][:MAX_METRICS]
         texts = [f"{self.metrics[metric].label} {value:.3g} \u00b1 {half:.1g}" for _, metric, value, half, _ in own]
         return f"{self.labels[latest]}: {', '.join(texts)} so far"
+
+
+LATEST = 12
+"""Number of captions that are kept."""
+
+
+@dataclass
+class Watch:
+    """View of the runs of one command; another thread may read it."""
+
+    task: str = ""
+    """Task of the run that goes on."""
+    examples: int = 0
+    """Number of its examples."""
+    estimates: Estimates | None = None
+    """Estimates of its scores; None before the first are computed."""
+    latest: deque[tuple[str, Example, Mapping[str, object]]] = field(default_factory=lambda: deque(maxlen=LATEST))
+    """Model, example and row of its latest captions, in the order of their arrival."""
+
+    def begin(self, task: str, examples: int) -> None:
+        """Forget the run before."""
+        self.task, self.examples, self.estimates = task, examples, None
+        self.latest.clear()

@@ -31,20 +31,18 @@ from harness.files.media import check_media
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import warmup
-from harness.run.equal_sizes import common_size, size_note
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
-from harness.run.generate import generate, prepare
+from harness.run.generate import generate, prepare, token_scores
+from harness.run.metric_plan import ModelPlan, Plan
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
-from harness.run.reference_subsets import position_note
+from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
-from harness.run.task_plan import ModelPlan, Plan
-from harness.run.token_scores import token_scores
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from harness.contracts import Values
 from harness.errors import BUG_LOG, HarnessError
 from harness.registry.hooks import Plugins
+from harness.run.estimates import Watch
 from harness.run.executor import ExecutorOptions
 from harness.run.finished import Run
-from harness.run.live_results import show_result
+from harness.run.progress import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
-from harness.run.watch import Watch
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.format import LOG
 from harness.rundir.provenance import Provenance

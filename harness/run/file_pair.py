@@ -1,23 +1,55 @@
-"""Caption sets and specs from files of candidates, which have labels, and a file of references."""
+"""Caption sets and specs from files of candidates, which have labels, and a file of references, with the options of both files."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
-from harness.errors import HarnessError, UnknownName
-from harness.files.file_options import FileOptions
+from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.generate import generate
-from harness.run.metric_plan import unique
-from harness.run.task_plan import ModelPlan
+from harness.run.metric_plan import ModelPlan, unique
 from harness.spec.metric_text import parse_metric, split_metrics
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Columns, systems and accepted faults of files of candidates and references."""
+
+    id: str | None = ""
+    """Column of the ids of candidates; empty: a usual name; None: records and examples are matched by position."""
+    column: str = ""
+    """Column of the candidates; empty: a usual name."""
+    systems: tuple[str, ...] = ()
+    """Systems to score, from records whose candidates are an object of systems."""
+    reference_id: str | None = ""
+    """Column of the ids of references; empty: a usual name; None: the records are numbered."""
+    reference_columns: tuple[str, ...] = ()
+    """Columns of the references; empty: a usual name."""
+
+    def of_candidates(self, system: str = "") -> Values:
+        """Return the parameters of the adapter that reads candidates, for one system of the file or without one."""
+        values: Values = {}
+        if self.id != "":
+            values["columns"] = {"id": self.id}
+        if self.column:
+            values["candidates"] = self.column
+        return values | ({"system": system} if system else {})
+
+    def of_references(self) -> Values:
+        """Return the parameters of the reader of references."""
+        columns: Values = {} if self.reference_id == "" else {"id": self.reference_id}
+        if self.reference_columns:
+            columns["references"] = list(self.reference_columns)
+        return {"columns": columns} if columns else {}
 
 
 def reference_reader() -> str:
@@ -35,7 +67,7 @@ def read_file_pair(
     references: str | Path | Sequence[str | Path],
     *,
     allow: Sequence[str] = (),
-    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+    options: FileOptions = FileOptions(),
 ) -> list[CaptionSet]:
     """Return the caption sets of two files (docs/data-formats.md lists the formats); ``allow`` as for :func:`score_spec`.
 
@@ -61,7 +93,7 @@ def score_spec(
     seed: int = 0,
     limit: int | None = None,
     allow: Sequence[str] = (),
-    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+    options: FileOptions = FileOptions(),
 ) -> Located:
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
@@ -184,3 +216,26 @@ def _name(path: Path, folders: int) -> str:
     while Path(name).suffix.lower() in SUFFIXES and Path(name).stem:
         name = Path(name).stem
     return "/".join([*path.parts[max(1, len(path.parts) - 1 - folders) : -1], name])
+
+
+_ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
+_SPELLINGS = (
+    (r"\bcolumns: \{references: \.\.\.\}", "--reference-column NAME", "reference_column=..."),
+    (_ID_NAME, "--reference-id NAME; --reference-id null numbers the rows", "reference_id=..., None numbers the rows"),
+    (r"\bid: null\b", "--id null", "id=None"),
+    (r"\bid: \.\.\.", "--id NAME", "id=..."),
+    (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
+    (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
+    (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
+)
+"""Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword of :func:`harness.score`."""
+OPTION_SPELLING = {pattern: option for pattern, option, _ in _SPELLINGS}
+KEYWORD_SPELLING = {pattern: keyword for pattern, _, keyword in _SPELLINGS}
+
+
+def respell(error: InputError, spelling: Mapping[str, str]) -> InputError:
+    """Return an error with the advice of its message in another spelling; ``spelling`` maps patterns to texts."""
+    text = error.message
+    for pattern, name in spelling.items():
+        text = re.sub(pattern, name, text)
+    return InputError(text, error.where, parameter=error.parameter, value=error.value, expected=error.expected, nearest=error.nearest)

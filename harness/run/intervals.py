@@ -1,11 +1,19 @@
-"""The corpus number of a metric with its 95 % interval, or the reason why there is no interval."""
+"""The corpus number of a metric with its 95 % interval, or the reason why there is no interval.
+
+Measured coverages of intervals, a table beside the code of metrics, decide whether a run prints an interval.
+Fields of a result record that a metric determines are built here.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,17 +22,26 @@ from harness.contracts import (
     Interval,
     MeanMetric,
     Metric,
+    MetricSpec,
     Objects,
     OwnInterval,
     Statistics,
     TokenScoreMetric,
     TokenScores,
+    Values,
 )
 from harness.errors import HarnessError
-from harness.run.measured_coverage import checked_interval
+from harness.files.secrets import redact_values
+from harness.run.metric_plan import AnyMetricPlan, MetricPlan
+from harness.run.score import Scored, combine_p_values
+from harness.rundir.records import sizes_of_level
 from harness.stats import bootstrap, jackknife
-from harness.stats.clusters import expand_weights, leave_clusters_out, number_clusters
+from harness.stats.bootstrap import expand_weights, leave_clusters_out, number_clusters
 from harness.stats.quantiles import wilson_interval
+
+if TYPE_CHECKING:
+    from harness.spec.models import SignificanceSpec
+
 
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
@@ -172,3 +189,127 @@ def token_intervals(
     own = isinstance(metric, HasTokenIntervals)
     intervals: Mapping[str, Interval] = metric.intervals(scores, samples, seed) if own else {}
     return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
+
+
+FILE = "calibration.json"
+"""File of measured coverages in the top folder of a package of metrics (:mod:`harness.testing.calibration` writes it)."""
+LOWEST = 0.90
+"""Coverage below which an interval is not printed."""
+NOT_MEASURED = "coverage not measured"
+"""Note of an interval whose metric has no table."""
+
+
+def checked_interval(metric: Metric, interval: Interval, n_examples: int) -> Interval:
+    """Return the interval of a number of examples, or none where its measured coverage is below :data:`LOWEST`.
+
+    The coverage is the lowest of the distributions of scores on which it was measured, at the largest measured number of examples that is
+    not above ``n_examples``, else at the smallest. An interval of a metric without a table stays, with :data:`NOT_MEASURED` in its note.
+    """
+    if interval.ends is None:
+        return interval
+    coverages = _coverages(type(metric).__module__.partition(".")[0]).get(table_name(metric))
+    if coverages is None:
+        return replace(interval, note="; ".join(filter(None, (interval.note, NOT_MEASURED))))
+    size = max((size for size in coverages if size <= n_examples), default=min(coverages))
+    if coverages[size] >= LOWEST:
+        return interval
+    return Interval(None, f"measured coverage {coverages[size]:.3f} with {size} examples, below {LOWEST:.2f}")
+
+
+def table_name(metric: Metric) -> str:
+    """Return the name of a metric in tables, without the embedding or distance: ``mmd`` of ``mmd(minilm)``."""
+    return metric.spec.name.partition("(")[0]
+
+
+def table_file(module: str) -> Path | None:
+    """Return where the table of the metrics of a module is, or would be; None for a module without a file."""
+    package = sys.modules.get(module.partition(".")[0])
+    file = getattr(package, "__file__", None)
+    return Path(file).parent / FILE if file and hasattr(package, "__path__") else None
+
+
+@cache
+def _coverages(package: str) -> Mapping[str, Mapping[int, float]]:
+    """Return metric -> number of examples -> lowest measured coverage; raise :class:`HarnessError` for a file of another form."""
+    file = table_file(package)
+    if file is None or not file.is_file():
+        return {}
+    try:
+        metrics = cast("dict[str, Any]", json.loads(file.read_text("utf-8"))["metrics"])
+        tables = {name: {int(size): _lowest(cell) for size, cell in table["sizes"].items()} for name, table in metrics.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HarnessError(
+            f"{file}: expected the tables that 'harness check METRIC --calibrate --json' prints; found {error!r:.80}"
+        ) from error
+    return {name: table for name, table in tables.items() if table}
+
+
+def _lowest(cell: Mapping[str, Sequence[float | None]]) -> float:
+    """Return the lowest coverage; 1 where no interval was printed in the simulation."""
+    return min((share for share in cell["interval"] if share is not None), default=1.0)
+
+
+COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
+"""Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
+
+
+def metric_fields(plan: AnyMetricPlan) -> Values:
+    """Return the fields of a record that are the same for all systems."""
+    spec = plan.metric.spec
+    return {"higher_is_better": spec.higher_is_better, "level": spec.level, "signature": plan.metric.signature()}
+
+
+def number_fields(
+    plan: MetricPlan, scored: Scored, significance: SignificanceSpec | None, samples: int, seed: int, clusters: np.ndarray | None = None
+) -> Values:
+    """Return the fields of the record of a metric on examples.
+
+    Parameters
+    ----------
+    plan : MetricPlan
+        The metric.
+    scored : Scored
+        Its results of B examples.
+    significance : SignificanceSpec, optional
+        Combination of the p-values; None where none were requested.
+    samples, seed : int
+        Bootstrap samples of the interval, and their seed.
+    clusters : array, optional
+        Label of the cluster of each example, shape (B,); None for independent ones.
+    """
+    defined = scored.defined
+    stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
+    value, interval = estimate(plan.metric, stats, samples, seed, None if clusters is None else clusters[defined])
+    rows = stats
+    if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
+        rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
+    fields = {
+        **metric_fields(plan),
+        "metric": plan.label,
+        "params": redact_values(dict(plan.params)),
+        "value": value,
+        "ci95": interval.ends,
+        "interval_note": interval.note or None,
+        "n": int(defined.sum()),
+        "skipped": int((~defined).sum()),
+        "depends_on": _unusual_sizes(plan.metric.spec),
+        "seconds": round(scored.seconds, 4),
+        "details": plan.details(rows) if len(rows) else None,
+    }
+    if significance is None or significance.method == "none":
+        return fields
+    aggregate = combine_p_values(scored.p_values, scored.p_floors, significance.fdr)
+    if not aggregate:
+        return {**fields, "p_note": scored.p_note or "is defined for no example"}
+    return {
+        **fields,
+        "p_value": aggregate[COMBINED[significance.aggregate]],
+        "p_method": f"{scored.p_method}, {significance.aggregate}",
+        "p": {**aggregate, "floor": scored.p_floor},
+    }
+
+
+def _unusual_sizes(spec: MetricSpec) -> Sequence[str] | None:
+    """Return the set sizes on which a metric depends; None for those of its level."""
+    sizes = sorted(spec.depends_on or ())
+    return None if sizes == sizes_of_level(spec.level) else sizes

@@ -15,10 +15,10 @@ from typing import cast
 from harness.errors import InputError
 from harness.run.execute import Options, execute
 from harness.run.finished import Run
+from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
-from harness.run.task_plan import Plan
 from harness.rundir.format import MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
 from harness.rundir.run_folder import RunFolder

@@ -21,8 +21,7 @@ from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
 
 if TYPE_CHECKING:
-    from harness.run.metric_plan import AnyMetricPlan
-    from harness.run.task_plan import Plan
+    from harness.run.metric_plan import AnyMetricPlan, Plan
     from harness.spec.judgment_models import JudgmentSpec
     from harness.spec.models import Spec
 

@@ -21,8 +21,8 @@ from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
 from harness.run.generate import results_of
+from harness.run.metric_plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
-from harness.run.task_plan import ModelPlan
 
 RayObject = Any
 """A module, an actor or a reference of ray, which has no types here."""

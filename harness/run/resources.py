@@ -10,11 +10,9 @@ from harness.contracts import CaptionSet, Cost, Metric, cost_of
 from harness.errors import HarnessError
 from harness.files.captions import count_words
 from harness.run.example_store import ExampleStore
-from harness.run.limits import check_example, duration_text, memory_text
-from harness.run.metric_plan import MetricPlan
+from harness.run.metric_plan import MetricPlan, Plan
 from harness.run.score import BATCH, MAX_BATCH_PAIRS, MIN_DRAWS, depends_on_all_examples, is_tested
-from harness.run.shard_grid import BYTES_PER_TEXT, available_memory, grid_of
-from harness.run.task_plan import Plan
+from harness.run.shard_grid import BYTES_PER_TEXT, available_memory, check_example, duration_text, grid_of, memory_text
 from harness.spec.models import SignificanceSpec
 
 _PROCESS_BYTES = 200e6

@@ -11,14 +11,12 @@ import numpy as np
 from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
 from harness.run.execution import Execution
-from harness.run.intervals import token_intervals
-from harness.run.metric_plan import MetricPlan, TokenMetricPlan
-from harness.run.metric_record import metric_fields, number_fields
+from harness.run.intervals import metric_fields, number_fields, token_intervals
+from harness.run.metric_plan import MetricPlan, ModelPlan, Plan, TokenMetricPlan
 from harness.run.progress import bar
 from harness.run.score import Scored, is_tested
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
-from harness.run.task_plan import ModelPlan, Plan
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable, cluster_of

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import (
+    Batch,
     CaptionSet,
     Features,
     Metric,
@@ -28,12 +29,11 @@ from harness.contracts import (
     place_statistics,
 )
 from harness.run.features import FeatureCache
-from harness.run.limits import check_example
+from harness.run.shard_grid import check_example
+from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, untestable_reason
 
 if TYPE_CHECKING:
-    from harness.contracts import Batch
     from harness.spec.models import SignificanceSpec
-    from harness.stats.significance import ExamplePValues
 
 BATCH = 512
 """Examples per batch where p-values are computed."""
@@ -186,7 +186,6 @@ def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | Non
     """Return True where the number of relabelings per example depends on the number of examples of the run."""
     if not is_tested(metric, significance):
         return False
-    from harness.stats.significance import has_generic_null
 
     return has_generic_null(metric)
 
@@ -195,7 +194,6 @@ def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where a metric gets permutation p-values."""
     if significance is None or significance.method == "none":
         return False
-    from harness.stats.significance import untestable_reason
 
     return not untestable_reason(metric)
 
@@ -294,7 +292,6 @@ def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) 
     """
     if significance is None or significance.method == "none":
         return None, ""
-    from harness.stats.significance import has_generic_null, untestable_reason
 
     reason = untestable_reason(metric)
     if reason:
@@ -328,7 +325,6 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
 def _p_values(
     metric: Metric, batch: Batch, features: Features, state: State, stats: Statistics, spec: SignificanceSpec, seed: int
 ) -> ExamplePValues:
-    from harness.stats.significance import metric_p_values
 
     assert spec.method != "none"
     return metric_p_values(

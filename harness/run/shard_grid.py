@@ -1,4 +1,7 @@
-"""Division of the examples of a run into shards: the unit of scoring, of memory, and of work for other processes."""
+"""Division of the examples of a run into shards: the unit of scoring, of memory, and of work for other processes.
+
+One example has limits in time and memory, by what the metric declares.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import InputError
+from harness.contracts import Metric, cost_of
+from harness.errors import HarnessError, InputError
 
 MAX_SHARD = 20_000
 """Maximum number of examples per shard unless the user asks for more."""
@@ -116,3 +120,51 @@ def available_memory() -> int:
         return 4 << 30
     fields = dict(line.split(":", 1) for line in lines if ":" in line)
     return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else 4 << 30
+
+
+MAX_SECONDS = 30.0
+"""Maximum time of one example under one metric, unless the environment variable ``HARNESS_EXAMPLE_SECONDS`` gives another."""
+
+
+def check_example(label: str, metric: Metric, n: int, m: int, tokens: int, *, tested: bool) -> None:
+    """Raise :class:`HarnessError` where one example is too large for a metric.
+
+    Parameters
+    ----------
+    label : str
+        Label of the metric.
+    metric : Metric
+        The metric.
+    n, m, tokens : int
+        Numbers of candidates, of references, and of words of the longest text.
+    tested : bool
+        True with p-values.
+    """
+    cost = cost_of(metric, n, m, tokens, tested=tested)
+    limit, memory = _max_seconds(), available_memory()
+    subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
+    if (needed := cost.bytes + cost.fixed) > memory:
+        excess = f"needs about {memory_text(needed)} of memory, and {memory_text(memory)} are free"
+        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
+    if cost.seconds > limit:
+        excess = f"takes about {duration_text(cost.seconds)} for one example, more than {limit:g} s (HARNESS_EXAMPLE_SECONDS)"
+        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
+
+
+def _max_seconds() -> float:
+    text = os.environ.get("HARNESS_EXAMPLE_SECONDS") or str(MAX_SECONDS)
+    try:
+        return float(text)
+    except ValueError:
+        raise HarnessError(f"HARNESS_EXAMPLE_SECONDS is {text!r}; expected a number of seconds") from None
+
+
+def memory_text(count: float) -> str:
+    """Return a number of bytes in words, such as ``1.2 GB``."""
+    return f"{count / 1e9:,.1f} GB" if count >= 1e8 else f"{count / 1e6:,.0f} MB"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time in words, such as ``3 min``."""
+    unit, size = next(((unit, size) for unit, size in (("h", 3600), ("min", 60)) if seconds >= 2 * size), ("s", 1))
+    return f"{seconds / size:,.0f} {unit}"

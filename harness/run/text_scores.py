@@ -14,11 +14,11 @@ import harness
 from harness.contracts import CaptionSet
 from harness.errors import InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
-from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
 from harness.run import score as scoring
 from harness.run import warmup
+from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
+from harness.run.intervals import number_fields
 from harness.run.metric_plan import MetricPlan
-from harness.run.metric_record import number_fields
 from harness.rundir.records import ResultRecord
 
 if TYPE_CHECKING:

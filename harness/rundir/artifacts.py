@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from harness.files.json_text import parse_json
-from harness.files.readable import DAMAGED
-from harness.files.streams import check_expansion
+from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
-from harness.rundir.format import ARTIFACT_FOLDERS, plain
+from harness.rundir.format import ARTIFACT_FOLDERS, CHECKSUM, JsonObject, plain, read_object, to_json
 from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
@@ -210,3 +209,24 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class ShardFile:
+    """One file of shards in a run directory."""
+
+    folder: RunFolder
+    name: str
+
+    def read(self) -> JsonObject | None:
+        """Return the content, whose ``size`` is a number of examples; None without a whole file."""
+        content = read_object(self.folder, self.name) or {}
+        checksum = content.pop(CHECKSUM, None)
+        size = content.get("size")
+        return content if checksum == content_digest(content) and isinstance(size, int) and size > 0 else None
+
+    def write(self, size: int, **values: object) -> None:
+        """Write the number of examples per shard and other values; a file that has them stays as it is, and a complete part complete."""
+        content: JsonObject = {"size": size, **values}
+        if not content.items() <= (self.read() or {}).items():
+            self.folder.write(self.name, to_json({**content, CHECKSUM: content_digest(content)}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -106,3 +106,28 @@ def read_json_object(path: Path) -> JsonObject:
     if not isinstance(value, dict):
         raise InputError(f"expected a JSON object; found {type(value).__name__}", str(path))
     return cast(JsonObject, value)
+
+
+SUITE = "suite.json"
+"""File of a suite's folder: the run folders in their order, and the sets that are not there."""
+
+
+def write_suite(folder: Path, runs: Sequence[str], absent: Mapping[str, str]) -> None:
+    """Write the names of the run folders of a suite, and task -> line of the sets that are not there."""
+    write_atomically(folder / SUITE, to_json({"runs": list(runs), "absent": dict(absent)}))
+
+
+def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
+    """Return the run directories of a path, and the lines of the sets of its suite that are not there.
+
+    A run directory stands for itself; a folder of runs for those in it: in the order of its suite, else by name.
+    """
+    folder = Path(path)
+    if (folder / MANIFEST).is_file() or not folder.is_dir():
+        return [folder], []
+    if (folder / SUITE).is_file():
+        content = read_json_object(folder / SUITE)
+        absent = cast("dict[str, str]", content.get("absent") or {})
+        return [folder / name for name in cast("list[str]", content.get("runs") or [])], list(absent.values())
+    inner = sorted(file.parent for file in folder.glob(f"**/{MANIFEST}"))
+    return inner or [folder], []

@@ -1,17 +1,22 @@
-"""Provenance of a run: a typed view on manifest.json."""
+"""Provenance of a run: a typed view on manifest.json.
+
+Shapes of manifest.json and results.json are checked before use: the files may be damaged, or of somebody else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean
 from harness.rundir.format import MANIFEST, JsonObject
+from harness.rundir.records import ResultRecord
 from harness.spec.models import ViewSpec
 
 
@@ -135,3 +140,63 @@ def _find_label(label: str, kind: str, entries: Sequence[E]) -> E:
             return entry
     nearest = did_you_mean(label, [entry.label for entry in entries])
     raise InputError(f"has no {kind} '{label}'{nearest}; its run directory is damaged: run the spec again", MANIFEST)
+
+
+class Results(BaseModel):
+    """Content of results.json."""
+
+    results: list[ResultRecord]
+    failed: dict[str, str] = {}
+    """Examples that a model could not process: ``model/example`` -> reason."""
+    notes: list[str] = []
+    samples_sha256: str | None = None
+    costs: dict[str, Values] = {}
+    """Model -> work of its adapter in the last session of the run."""
+
+
+class _Spec(BaseModel):
+    views: list[ViewSpec] = []
+
+
+class _Data(BaseModel):
+    reader: str = ""
+    fingerprint: str = ""
+    examples: int
+    references: list[int] = []
+
+
+class _Manifest(BaseModel):
+    task: str
+    signature: str
+    digest: str
+    notice: str = ""
+    variant: str = ""
+    spec: _Spec = _Spec()
+    data: _Data = _Data(examples=0)
+    models: list[ModelEntry] = []
+    metrics: list[MetricEntry] = []
+    versions: dict[str, str] = {}
+    plugins: list[Values] = []
+
+
+def check_manifest(content: JsonObject, path: Path) -> None:
+    """Raise :class:`InputError` with the key when the content of manifest.json has not the shape of a manifest."""
+    _check(_Manifest, content, path, "is no manifest of a run")
+
+
+def check_results(content: JsonObject, path: Path) -> Results:
+    """Return the content of results.json; raise :class:`InputError` with the key when it has not the shape of results."""
+    return _check(Results, content, path, "holds no results of a run")
+
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def _check(shape: type[Shape], content: JsonObject, path: Path, text: str) -> Shape:
+    try:
+        return shape.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_context=False)[0]
+        key = ".".join(map(str, problem["loc"]))
+        message = problem["msg"].removeprefix("Value error, ")
+        raise InputError(f"{text}: {key}: {message[:1].lower()}{message[1:]}; found {problem['input']!r:.80}", str(path)) from None

@@ -46,7 +46,7 @@ CheckedNumber = Annotated[Any, BeforeValidator(_check_number)]
 class ResultRecord:
     """One result: value, interval and p-value of a metric for a model and decoding.
 
-    The fields, in this order, are the keys of a result in results.json, and their types are what :mod:`harness.rundir.shapes` checks.
+    The fields, in this order, are the keys of a result in results.json, and their types are what :mod:`harness.rundir.provenance` checks.
     """
 
     model: str

@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
-from harness.files.readable import DAMAGED
-from harness.rundir.artifacts import ArtifactStore, content_digest
+from harness.files.streams import DAMAGED
+from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
 from harness.rundir.format import (
     ARTIFACT_FOLDERS,
     CHECKSUM,
@@ -41,12 +41,10 @@ from harness.rundir.format import (
     to_json,
 )
 from harness.rundir.lock import RunLock
-from harness.rundir.provenance import Provenance
+from harness.rundir.provenance import Provenance, Results, check_manifest, check_results
 from harness.rundir.records import ResultRecord
 from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
 from harness.rundir.samples import SampleTable
-from harness.rundir.shapes import Results, check_manifest, check_results
-from harness.rundir.shards import ShardFile
 
 _log = logging.getLogger(__name__)
 

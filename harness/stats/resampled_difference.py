@@ -19,7 +19,7 @@ import numpy as np
 
 from harness.contracts import LeftOut, Statistics, join_statistics
 from harness.stats import bootstrap, jackknife, ties
-from harness.stats.clusters import expand_weights
+from harness.stats.bootstrap import expand_weights
 from harness.stats.draws import DrawFamily
 
 Reduce = Callable[[Any, np.ndarray], np.ndarray]

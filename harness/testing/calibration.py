@@ -20,8 +20,7 @@ from harness.contracts import CaptionSet, MeanMetric, Metric, MetricSpec, Object
 from harness.errors import HarnessError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.intervals import nominal_estimate
-from harness.run.measured_coverage import table_name
+from harness.run.intervals import nominal_estimate, table_name
 from harness.stats.draws import DrawFamily
 from harness.testing.sample_captions import NONSENSE, SCENES
 
@@ -65,7 +64,7 @@ class Calibration:
     """Measured coverage and size of a metric."""
 
     name: str
-    """Name of the metric in tables (:func:`harness.run.measured_coverage.table_name`)."""
+    """Name of the metric in tables (:func:`harness.run.intervals.table_name`)."""
     repetitions: int
     """Simulated intervals per distribution and number of examples, at least."""
     tests: int

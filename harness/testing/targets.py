@@ -21,14 +21,12 @@ from harness.registry.manifest_files import BUILT_IN, FILE_NAME, find_manifests
 from harness.registry.manifest_schema import Entry
 from harness.testing import sample_captions
 from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
-from harness.testing.dependence_checks import DEPENDENCE_CHECKS
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
 from harness.testing.embeddings import EMBEDDING_CHECKS, EmbeddingSubject
 from harness.testing.metric_conduct import CONDUCT_CHECKS, TOKEN_SCORE_CHECKS
-from harness.testing.metric_invariance import INVARIANCE_CHECKS
+from harness.testing.metric_invariance import DEPENDENCE_CHECKS, INVARIANCE_CHECKS
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
-from harness.testing.metrics import SCORE_CHECKS
-from harness.testing.null_checks import NULL_CHECKS
+from harness.testing.metrics import NULL_CHECKS, SCORE_CHECKS
 from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 

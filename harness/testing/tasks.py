@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Example
 from harness.errors import HarnessError
+from harness.run.metric_plan import Plan
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
@@ -96,7 +97,6 @@ def valid(subject: TaskSubject) -> None:
 @TASK_CHECKS.add
 def complete(subject: TaskSubject) -> None:
     """The task has a name, at least one model (a task of human judgments: a way to get its files) and at least one metric."""
-    from harness.run.task_plan import Plan
 
     for plan in subject.valid_plans:
         ensure(plan.spec.task.strip(), "has no name")
@@ -110,7 +110,6 @@ def complete(subject: TaskSubject) -> None:
 @TASK_CHECKS.add
 def dataset(subject: TaskSubject) -> None:
     """The reader of the task meets the contract of readers; a judgment set can be read."""
-    from harness.run.task_plan import Plan
 
     for plan in subject.valid_plans:
         if not isinstance(plan, Plan):

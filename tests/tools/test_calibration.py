@@ -8,7 +8,7 @@ import math
 import pytest
 
 from harness.contracts import Interval
-from harness.run.measured_coverage import LOWEST, checked_interval, table_name
+from harness.run.intervals import LOWEST, checked_interval, table_name
 from harness.testing.calibration import MANY, calibrate
 from tools import calibration
 

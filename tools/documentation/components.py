@@ -16,7 +16,7 @@ from harness.cli.show import card, plain
 from harness.registry import current
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.manifest_schema import Entry
-from harness.spec.parameter_schema import parameters_schema
+from harness.spec.schema import parameters_schema
 
 KINDS = ("metrics", "distances", "embeddings", "adapters", "readers", "tasks")
 """Kinds with pages, in the order of the site."""

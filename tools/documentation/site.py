@@ -42,7 +42,7 @@ API = {
     "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],
     "Contracts": [
         "harness.contracts.data", "harness.contracts.metrics", "harness.contracts.models", "harness.contracts.bases",
-        "harness.contracts.features", "harness.contracts.judgments", "harness.contracts.parameters",
+        "harness.contracts.features", "harness.contracts.parameters",
     ],
     "Plugins": ["harness.registry.catalogue", "harness.registry.hooks", "harness.testing"],
     "Statistics": [f"harness.stats.{name}" for name in ("bootstrap", "combine", "permutation", "significance", "correlation")],

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
-from harness.files.readable import readable
+from harness.files.streams import readable
 from harness_models.shared.inputs.features import from_scenes, scene_of
 from harness_tasks.a3ds.networks import WIDTHS, EfficientNetLite0
 from harness_tasks.a3ds.render import SIZE, VERSION, render

@@ -8,8 +8,7 @@ from functools import partial
 
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
-from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE, Layout
+from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
 from harness.reporting.league import League, LeagueSet, cluster, percent_interval, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"

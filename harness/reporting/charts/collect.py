@@ -9,10 +9,9 @@ from pathlib import Path
 from harness.reporting.charts.agreement import agreement
 from harness.reporting.charts.chart import Chart
 from harness.reporting.charts.differences import differences
-from harness.reporting.charts.overview import overview
+from harness.reporting.charts.overview import overview, sweeps
 from harness.reporting.charts.planes import planes
 from harness.reporting.charts.samples import metric_correlations, p_histograms, score_distributions
-from harness.reporting.charts.sweeps import sweeps
 from harness.reporting.charts.view_charts import view_charts
 from harness.reporting.league import LeagueSet
 from harness.run.finished import Run

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, require
-from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.style import Layout, Name, config
+from harness.reporting.charts.chart import Chart, Layout, Name, Spec, config
 
 ADDRESSES = 72 << 30
 """Bytes of address space that vl-convert needs to start."""

@@ -13,11 +13,9 @@ from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.reporting.charts import vega
-from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.style import Layout
-from harness.reporting.metric_labels import shown_names
+from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.result_groups import directions, headings, system_names
-from harness.reporting.table import interval_text, number
+from harness.reporting.table import interval_text, number, shown_names
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 

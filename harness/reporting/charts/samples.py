@@ -12,11 +12,9 @@ import numpy as np
 from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
 from harness.reporting.charts import vega
-from harness.reporting.charts.chart import Chart, Spec
-from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R, Layout
-from harness.reporting.metric_labels import shown_names
+from harness.reporting.charts.chart import DIVERGING, MILD, WHITE_TEXT_OF_R, Chart, Layout, Spec
 from harness.reporting.result_groups import directions, headings
-from harness.reporting.table import number
+from harness.reporting.table import number, shown_names
 from harness.run.finished import Run
 from harness.rundir.samples import System
 from harness.stats.correlation import average_ranks

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.contracts.parameters import Parameters, Values
-from harness.reporting.charts.chart import Spec
-from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES, Layout
+from harness.reporting.charts.chart import DASHES, SEQUENTIAL, SHAPES, Layout, Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 """Version of Vega-Lite for which the specifications are written."""

@@ -10,12 +10,10 @@ from typing import Any
 
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
-from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
 from harness.reporting.charts.planes import plane_chart
-from harness.reporting.charts.style import WHITE_TEXT, Layout
-from harness.reporting.metric_labels import shown_names
 from harness.reporting.result_groups import directions
-from harness.reporting.table import number
+from harness.reporting.table import number, shown_names
 from harness.reporting.views import Series, series, shown_view, split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.reporting.formats.number_columns import MINUS, Numbers, longest, longest_mark, number_columns
-from harness.reporting.table import Table, TableCell
+from harness.reporting.table import MINUS, Numbers, Table, TableCell, longest, longest_mark, number_columns
 
 _ESCAPES: Mapping[str, str] = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.reporting.formats.number_columns import MINUS, Numbers, longest, longest_mark, number_columns
-from harness.reporting.table import Table, TableCell
+from harness.reporting.table import MINUS, Numbers, Table, TableCell, longest, longest_mark, number_columns
 
 LETTER_WIDTH = 0.36
 """Room for a letter set high, in em."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,29 +16,24 @@ from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.charts import PAGE, PHONE, WIDE, Chart, charts_for
-from harness.reporting.charts.style import config
+from harness.reporting.charts.chart import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import League, LeagueSet, percent_text
-from harness.reporting.league_tables import advice_table, league_table, pairwise_table, set_table
+from harness.reporting.league import League, LeagueSet, advice_table, cluster, league_table, pairwise_table, percent_text, set_table
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import example_blocks
+from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, stream, thumbnails
 from harness.reporting.page.explanations import Explained, explanations
-from harness.reporting.page.groups import Group, groups_of, open_run
-from harness.reporting.page.images import Thumbnails, thumbnails
-from harness.reporting.page.judgments import metrics_as_systems
+from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
-from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
-from harness.reporting.page.significance import clusters_of
-from harness.reporting.page.sources import examples_of, stream
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes
-from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, size_text
+from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
+from harness.rundir.samples import SampleTable
 
 TEMPLATES = Path(__file__).parent / "templates"
 TABLE_VIEWS = ("table", "verdicts", "texts")
@@ -203,3 +200,90 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
             entry = examples.setdefault(item.id, {"id": item.id, "references": item.references, "systems": []})
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]
+
+
+NOTE = (
+    "Agreement of metrics with people, times 100, with 95 % intervals (bootstrap over items). The small number is the significance "
+    "cluster: metrics of cluster 1 are marked, and no other one beats them (PERM-BOTH, Holm-corrected within a set); clusters of one set "
+    "compare with each other only."
+)
+
+
+def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
+    """Return a group of one run of judgments with its metrics as systems and its statistics as metrics, and their clusters.
+
+    It has no samples: those are the judged captions, which belong to no metric.
+    """
+    (side,) = group.sides
+    judged = LeagueSet(side.run)
+    records = tuple(replace(record, model=judged.metric_names[record.model]) for statistic in judged.groups for record in statistic)
+    ranks: dict[str, dict[str, str]] = {}
+    leading: dict[str, set[str]] = {}
+    for record in records:
+        key = system_key(0, record.model, record.decoding_key)
+        ranks.setdefault(record.metric, {})[key] = str(cluster(record) or "")
+        if cluster(record) == 1:
+            leading.setdefault(record.metric, set()).add(key)
+    run = replace(side.run, records=records, samples=SampleTable.empty())
+    return Group((replace(side, run=run),)), Clusters(ranks, leading, NOTE)
+
+
+MAX_LISTED = 20
+"""Maximum number of failed examples that a warning lists."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One warning or remark, with its details."""
+
+    text: str
+    severe: bool = False
+    details: Sequence[tuple[str, str]] = ()
+    """Names and texts of a list that opens on request."""
+
+
+def notices_of(group: Group, clusters: Clusters) -> list[Notice]:
+    """Return the warnings of a group, severe ones first."""
+    notices: list[Notice] = []
+    for side in group.sides:
+        prefix = f"{side.name}: " if group.several_runs else ""
+        notices += [Notice(prefix + notice.text, notice.severe, notice.details) for notice in _of_run(side.run)]
+    if clusters.warning:
+        notices.append(Notice(clusters.warning))
+    return sorted(notices, key=lambda notice: not notice.severe)
+
+
+def _of_run(run: Run) -> list[Notice]:
+    content, column = run.provenance.content, "statistic" if run.provenance.kind else "model"
+    notices = [Notice(str(content["notice"]))] if content.get("notice") else []
+    if not run.records:
+        notices.append(Notice("The run has no results.", severe=True))
+    if run.failed:
+        notices.append(_failure_notice(run))
+    undefined = list(dict.fromkeys(shown_name(record) for record in run.records if math.isnan(record.value)))
+    if undefined:
+        notices.append(Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True))
+    skipped = Counter(shown_name(record) for record in run.records if record.skipped)
+    if skipped:
+        largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
+        notices.append(
+            Notice(f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}.")
+        )
+    return [*notices, *(Notice(note) for note in run.notes)]
+
+
+def _failure_notice(run: Run) -> Notice:
+    """Return the warning about examples that models could not process."""
+    models = Counter(_model(name, run) for name in run.failed)
+    total = int(run.provenance.data.get("examples") or 0)
+    counts = ", ".join(f"{model} {count}{' (all)' if count == total else ''}" for model, count in models.items())
+    details = list(run.failed.items())[:MAX_LISTED]
+    if len(run.failed) > MAX_LISTED:
+        details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
+    return Notice(f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {counts}.", severe=True, details=details)
+
+
+def _model(name: str, run: Run) -> str:
+    """Return the model of a failure ``model/example``; labels may contain slashes."""
+    labels = [model.label for model in run.provenance.models if name.startswith(f"{model.label}/")]
+    return max(labels, key=len, default=name.split("/", 1)[0])

@@ -7,18 +7,32 @@ order), ``g-score-M`` and ``g-p-M`` (numbers of metric M: float32, systems by ex
 
 from __future__ import annotations
 
+import base64
+import importlib
+import importlib.util
+import io
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from harness.reporting.metric_labels import shown_names
+from harness.contracts import CaptionSet, Example
+from harness.errors import HarnessError
+from harness.files.media import check_media
+from harness.files.yaml_source import Located
+from harness.registry import current
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
-from harness.reporting.page.sources import stream
+from harness.reporting.table import shown_names
+from harness.run.finished import Run
+from harness.rundir.format import SAMPLES, open_run_file
+from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import P_PREFIX, System
+from harness.spec.models import DatasetSpec
 
 PART = 500
 """Number of examples in one block of captions."""
@@ -164,3 +178,156 @@ def _reference_count(group: Group, number: int) -> int:
 def _captions(name: str, system: int, chunk: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]) -> DataBlock:
     """Return the block of one part of a system: captions, and references where they are not those of the list."""
     return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", {"c": candidates, **({"r": own} if own else {})})
+
+
+SIDE = 224
+"""Longest side of a thumbnail in pixels."""
+QUALITY = 65
+BUDGET = 4_000_000
+"""Largest sum of the thumbnails in bytes, before base64."""
+MAX_THUMBNAILS = 600
+SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+GOLDEN = 0.6180339887498949
+"""Fractional part of the golden ratio: its multiples spread evenly over the examples, however many are embedded."""
+
+
+@dataclass(frozen=True)
+class Thumbnails:
+    """Thumbnails by example id."""
+
+    data: dict[str, str] = field(default_factory=dict[str, str])
+    """Example id -> data URL."""
+    links: dict[str, str] = field(default_factory=dict[str, str])
+    """Example id -> file URL."""
+    note: str = ""
+    """Remark on images that are not embedded."""
+
+    def blocks(self, name: str) -> list[DataBlock]:
+        """Return the block of the images of a group; none without images."""
+        if not self.data and not self.links:
+            return []
+        return [DataBlock.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
+
+
+def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BUDGET) -> Thumbnails:
+    """Return thumbnails of examples, spread over the data, while they fit in the budget of bytes.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Examples on the page.
+    examples : sequence of Example
+        The data set, as of :func:`harness.reporting.page.examples.examples_of`. Without images there are no thumbnails and no note.
+    budget : int
+        Largest sum of the thumbnails in bytes, before base64.
+    """
+    files = _files(ids, examples)
+    if not files:
+        return Thumbnails()
+    present = {example: file for example, file in files.items() if file.is_file()}
+    if not present:
+        first = next(iter(files.values()))
+        return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({first}).")
+    if importlib.util.find_spec("PIL") is None:
+        return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
+    data = _embed_images(present, budget)
+    links = {example: file.resolve().as_uri() for example, file in present.items()}
+    return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(present) - len(data)))
+
+
+def _note(total: int, missing: int, embedded: int, linked: int) -> str:
+    counts = [f"Images of {total:,} examples: {embedded:,} as thumbnails"] if linked or missing else []
+    counts += [f"{linked:,} linked to their files"] if linked else []
+    counts += [f"{missing:,} missing"] if missing else []
+    return f"{', '.join(counts)}." if counts else ""
+
+
+def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
+    """Return example id -> image file that the data set names."""
+    members = set(ids)
+    return {
+        example.id: Path(example.media)
+        for example in examples
+        if example.id in members and example.media and Path(example.media).suffix.lower() in SUFFIXES
+    }
+
+
+def _embed_images(files: dict[str, Path], budget: int) -> dict[str, str]:
+    """Return example id -> data URL for as many images as the budget allows, in the order of the examples."""
+    order = sorted(range(len(files)), key=lambda k: (k * GOLDEN) % 1)
+    names = list(files)
+    urls: dict[str, str] = {}
+    spent = 0
+    for name, content in _encode_image([(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]):
+        if spent + len(content) > budget:
+            break
+        spent += len(content)
+        urls[name] = f"data:image/webp;base64,{base64.b64encode(content).decode('ascii')}"
+    return {name: urls[name] for name in names if name in urls}
+
+
+def _encode_image(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:
+    """Yield names and thumbnails as WebP; files that are no images are left out."""
+    from PIL import Image, ImageOps
+
+    for name, file in files:
+        try:
+            with Image.open(file) as image:
+                image.draft("RGB", (2 * SIDE, 2 * SIDE))
+                small = ImageOps.exif_transpose(image).convert("RGB")
+                small.thumbnail((SIDE, SIDE))
+                buffer = io.BytesIO()
+                small.save(buffer, "WEBP", quality=QUALITY, method=4)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            continue
+        yield name, buffer.getvalue()
+
+
+COLUMNS = ("example", "candidates", "references")
+
+
+def stream(run: Run, system: System) -> Iterator[CaptionSet]:
+    """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
+    path = None if run.path is None else run.path / SAMPLES
+    if path is None or not path.is_file():
+        yield from system.caption_sets()
+        return
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    # The rows of a system lie together, in the order of the run: row groups before the first and behind the last one are not decoded.
+    first, last = int(system.rows.min()), int(system.rows.max())
+    rows = set(system.rows.tolist())
+    start = 0
+    try:
+        with open_run_file(path) as opened, parquet.ParquetFile(opened) as file:
+            for group in range(file.num_row_groups):
+                length = file.metadata.row_group(group).num_rows
+                if start <= last and start + length > first:
+                    table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False)
+                    require_values(table)
+                    columns = table.to_pydict()
+                    for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
+                        if start + k in rows:
+                            yield CaptionSet(example, tuple(candidates), tuple(references))
+                start += length
+    except (OSError, ValueError) as error:
+        raise damaged_file_error(path, error) from None
+
+
+def examples_of(run: Run) -> list[Example]:
+    """Return the examples of the data set that a run read; empty where its local files are missing or have changed.
+
+    Data that are no local files are not read again: a page is written without network.
+    """
+    dataset = run.provenance.spec.get("dataset")
+    if not isinstance(dataset, dict):
+        return []
+    spec = DatasetSpec.model_validate(dataset)
+    if not any(isinstance(value, str) and Path(value).is_file() for value in spec.params.values()):
+        return []
+    try:
+        reader: Any = current().create("readers", spec.reader, spec.params)
+        if reader.fingerprint() != run.provenance.data.get("fingerprint"):
+            return []
+        return list(check_media(reader, (value for _, value in Located(spec.params).walk())))
+    except (HarnessError, OSError):  # the run is complete without its data
+        return []

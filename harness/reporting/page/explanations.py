@@ -9,10 +9,10 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
 from harness.registry import current
-from harness.reporting.metric_labels import display_name
 from harness.reporting.page.assets import DataBlock
+from harness.reporting.page.examples import stream
 from harness.reporting.page.groups import Group
-from harness.reporting.page.sources import stream
+from harness.reporting.table import display_name
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.rundir.provenance import MetricEntry

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.reporting.metric_labels import display_name
 from harness.reporting.page import assets
+from harness.reporting.table import display_name
+from harness.run.estimates import Watch
 from harness.run.progress import WORK
-from harness.run.watch import Watch
 
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")

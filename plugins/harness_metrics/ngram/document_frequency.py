@@ -30,7 +30,7 @@ import numpy as np
 from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
-from harness.files.readable import DAMAGED
+from harness.files.streams import DAMAGED
 from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
 
 # --------------------------------------------------------------------------- tables

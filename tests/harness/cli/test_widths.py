@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.folding import fold
+from harness.cli.options import fold
 from tests.support.terminal import verbs_in_terminal
 
 SPEC = """task: a task whose name is rather long

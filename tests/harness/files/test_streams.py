@@ -8,6 +8,7 @@ import json
 import os
 import threading
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from harness.cli.main import main
 from harness.errors import InputError
 from harness.files import records, streams
 from harness.files.forms import text_form
-from harness.files.streams import check_expansion, lines_of, spool_pipe
+from harness.files.streams import check_expansion, lines_of, readable, spool_pipe
 
 RECORD = b'{"id": "a", "references": ["a dog"], "candidates": ["a cat"]}\n'
 
@@ -112,3 +113,30 @@ def test_a_named_pipe_is_read_again_with_other_content(tmp_path):
 def test_a_device_is_no_input_file():
     with pytest.raises(InputError, match="/dev/zero: no such file"):
         records.existing("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("first\nsecond"), r"f: not a complete \.npz \(first\)$"),
+        (EOFError(), r"f: not a complete \.npz \(EOFError\)$"),
+        (zlib.error("bad"), r"\(bad\)$"),
+        (RecursionError("deep"), r"\(deep\)$"),
+        (MemoryError("9 TB"), r"asks for more memory than there is \(3 bytes on disk; 9 TB\); not a complete \.npz\?$"),
+        (MemoryError(), r"more memory than there is \(3 bytes on disk\)"),
+    ],
+)
+def test_one_line_with_the_path(tmp_path, monkeypatch, error, message):
+    from pathlib import Path
+
+    monkeypatch.chdir(tmp_path)
+    Path("f").write_bytes(b"abc")
+    with pytest.raises(InputError, match=message), readable(Path("f"), ".npz"):
+        raise error
+
+
+def test_other_errors_and_no_error_pass(tmp_path):
+    with pytest.raises(InputError, match="^mine$"), readable(tmp_path, "x"):
+        raise InputError("mine")
+    with readable(tmp_path, "x"):
+        pass

@@ -9,11 +9,15 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import Objects
 from harness.errors import HarnessError, InputError
-from harness.judgments.execute import execute
+from harness.judgments.execute import execute, score_metrics
+from harness.judgments.plan import make_judgment_plan
+from harness.judgments.reference_policy import scoring_sets
 from harness.registry import current
-from harness.run.execution import Options
+from harness.run.execution import Execution, Options
 from harness.run.executor import ExecutorOptions
 from harness.run.shard_grid import Part
+from harness.rundir.provenance import Provenance
+from harness.spec.loading import load_specs
 
 RECORDS = [
     {
@@ -253,3 +257,43 @@ def test_systems_of_different_sizes_have_a_cell_that_says_why(plan, jsonl, lengt
     record = run.records[1]
     assert np.isnan(record.value) and record.interval_note == "no verdict on sets of different sizes"
     assert run.records[0].value > 0 and run.records[0].interval_note is None
+
+
+TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
+SCORING_RECORDS = [
+    {"id": str(i), "caption_a": TEXTS[i], "caption_b": TEXTS[i - 1], "votes": 1, "kind": "ab"[i % 2],
+     "references": [TEXTS[i] + " fast", TEXTS[i - 2]]}
+    for i in range(4)
+]  # fmt: skip
+
+
+def scored(jsonl, corpus, metrics=("cider",)):
+    task = {
+        "task": "t", "judgments": {"form": "pairs", "path": jsonl(SCORING_RECORDS)},
+        "metrics": [{m: {"tokenizer": "none"}} for m in metrics],
+        "statistics": ["accuracy"], "references": {"corpus": corpus}, "groups": "kind",
+    }  # fmt: skip
+    (loaded,) = load_specs(task)
+    plan = make_judgment_plan(loaded)
+    judgments = plan.read()
+    sets = scoring_sets(judgments, plan.spec.references, 0, "kind")
+    return score_metrics(plan, sets, Execution(Provenance({})))
+
+
+def test_the_scores_are_those_of_the_api(jsonl):
+    (metric,) = scored(jsonl, "items")
+    references = [record["references"] for record in SCORING_RECORDS]
+    for position, key in enumerate(("caption_a", "caption_b")):
+        expected = api.score([[r[key]] for r in SCORING_RECORDS], references, [{"cider": {"tokenizer": "none"}}])["cider"].per_example
+        captions = metric.scores.scores[position::2, 0]
+        np.testing.assert_allclose(captions, expected)
+    assert metric.rate > 0
+
+
+def test_every_list_of_categories_and_side_is_a_corpus_of_its_own(jsonl):
+    (metric,) = scored(jsonl, [["a"], ["b"]])
+    rows = [r for r in SCORING_RECORDS if r["kind"] == "a"]
+    expected = api.score([[r["caption_a"]] for r in rows], [r["references"] for r in rows], [{"cider": {"tokenizer": "none"}}])
+    np.testing.assert_allclose(metric.scores.scores[[0, 4], 0], expected["cider"].per_example)
+    whole = scored(jsonl, "items")[0]
+    assert not np.allclose(whole.scores.scores, metric.scores.scores)

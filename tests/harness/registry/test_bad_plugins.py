@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from harness.cli.main import main
-from harness.registry.plugin_errors import plugin_failure
+from harness.registry.hooks import plugin_failure
 
 MANIFEST = """
 provider: bad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.clusters import RankedSystem
+from harness.analysis.comparisons import RankedSystem
 from harness.reporting.comparison_tables import HEADERS, cluster_table, comparison_table, pair_tables
 from tests.support.comparisons import make_comparison
 

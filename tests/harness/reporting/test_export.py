@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import csv
+import json
+
+import pytest
 
 import harness
-from harness.reporting.export import write_tables
+from harness.cli.main import main
+from harness.contracts import MeanMetric, MetricSpec
+from harness.errors import HarnessError, InputError
+from harness.registry import current
+from harness.reporting import export as files
+from harness.reporting import page
+from harness.reporting.export import verdict_table, write_tables
+from harness.run.finished import Run
+from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
+from harness.spec.models import ViewSpec
 
 
 def test_every_table_of_a_run_is_a_file_in_each_format(project):
@@ -33,3 +48,126 @@ def test_every_table_of_a_run_is_a_file_in_each_format(project):
     harness.evaluate("spec.yaml", views=views, output="s")
     names = [file.name for file in write_tables(["r", "s"], project / "again")]
     assert names == [f"{run}-words-{file.name}" for run in (1, 2) for file in files], "runs of one task do not overwrite each other"
+
+
+DIRECTIONS = {"up": True, "down": False, "either": None}
+VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
+
+
+class Fixed(MeanMetric):
+    """The mean of given scores."""
+
+    def __init__(self, *, name: str, higher_is_better: bool | None) -> None:
+        self.spec = MetricSpec(name, higher_is_better)
+
+
+def table(columns, monkeypatch, **changes):
+    samples = SampleTable(columns)
+    entries = [
+        {"name": name, "label": name, "params": {"name": name, "higher_is_better": direction}, "signature": name}
+        for name, direction in DIRECTIONS.items()
+    ]
+    records, artifacts = [], MemoryArtifacts()
+    for system in samples.systems:
+        for name, direction in DIRECTIONS.items():
+            key = ArtifactKey.of(name, system.model, system.decoding_key, name)
+            artifacts.write_arrays(key, {"stats": system.scores(name)[:, None]})
+            records.append(
+                ResultRecord(model=system.model, metric=name, higher_is_better=direction, decoding=system.decoding, statistics=key.stem)
+            )
+    monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
+    run = Run(Provenance({"metrics": entries}), tuple(records), samples, artifacts=artifacts)
+    return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), run)
+
+
+def samples(**more):
+    """Eight examples; ``good`` is larger everywhere, ``same`` now larger, now smaller."""
+    base = [float(i) for i in range(8)]
+    values = {"base": base, "good": [x + 1 for x in base], "same": [x + (-1) ** i for i, x in enumerate(base)]}
+    column = [value for name in values for value in values[name]]
+    return {
+        "model": [name for name in values for _ in base], "decoding": ["{}"] * 24, "example": list("abcdefgh") * 3,
+        "candidates": [["x"]] * 24, "references": [["x"]] * 24, "up": column, "down": column, "either": column, **more,
+    }  # fmt: skip
+
+
+def test_better_follows_the_direction_of_the_metric(monkeypatch):
+    view = table(samples(), monkeypatch)
+    assert view.headers == ["against base", "up", "down"]  # a metric without a direction has no better
+    assert ["good", "better +1.0000", "worse +1.0000"] in view.rows
+    assert ["same", *["= 0.0000 (p 1.0000)"] * 2] in view.rows
+
+
+def test_the_order_of_rows_and_missing_scores_do_not_matter(monkeypatch):
+    data = samples()
+    order = list(reversed(range(24)))
+    turned = {name: [column[i] for i in order] for name, column in data.items()}
+    assert sorted(table(turned, monkeypatch).rows) == sorted(table(data, monkeypatch).rows)
+    holes = samples(up=[None] * 8 + samples()["up"][8:])
+    assert table(holes, monkeypatch).headers[1:] == ["down"]
+    assert ["good", "–"] in table(holes, monkeypatch, y="up").rows
+
+
+def test_decodings_are_compared_with_the_same_of_the_baseline(monkeypatch):
+    data = {name: column * 2 for name, column in samples().items()}
+    data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
+    view = table(data, monkeypatch)
+    assert [label for label, *_ in view.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
+
+
+def test_unknown_names_are_refused(monkeypatch):
+    with pytest.raises(HarnessError, match="no model 'bace'; did you mean 'base'"):
+        table(samples(), monkeypatch, against="bace")
+    with pytest.raises(HarnessError, match="asks for 'uppp'; did you mean 'up'"):
+        table(samples(), monkeypatch, y="uppp")
+
+
+SPEC = {
+    "task": "who", "dataset": {"reader": "words"}, "metrics": ["length"], "bootstrap": {"samples": 0},
+    "models": [{"echo": {"label": "short", "n": 1}}, {"echo": {"label": "long", "n": 3}}],
+    "views": [{"plot": "verdicts", "y": "length", "against": "short", "title": "Longer?"}],
+}  # fmt: skip
+
+
+def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, capsys):
+    import yaml
+
+    project.joinpath("s.yaml").write_text(yaml.safe_dump(SPEC))
+    assert main(["run", "s.yaml", "--output", "r"]) == 0
+    shown = capsys.readouterr().out
+    assert "better +" in shown
+    assert "approximate randomisation, 10,000 draws" in " ".join(shown.split())
+    assert "better +" in page.write(["r"]).read_text()
+    files.write_tables(["r"], project / "t")
+    rows = list(csv.reader((project / "t" / "01-longer.csv").open(encoding="utf-8")))
+    assert rows[0] == ["against short", "length"]
+    assert rows[1][0] == "long" and rows[1][1].startswith("better +")
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ({"plot": "verdicts", "y": "length"}, "go together"),
+        ({"plot": "bar", "y": "length", "against": "short"}, "go together"),
+        ({"plot": "verdicts", "y": "length", "against": "shrt"}, "compares with the model 'shrt'; did you mean 'short'"),
+    ],
+)
+def test_mistakes_are_told_before_the_run(view, told, project):
+    with pytest.raises(InputError, match=told):
+        harness.evaluate({**SPEC, "views": [view]})
+
+
+def test_heads_are_the_names_of_metrics_and_data_have_code_labels(tmp_path):
+    models = {name: str(tmp_path / f"{name}.json") for name in ("one", "two")}
+    for name in models:
+        (tmp_path / f"{name}.json").write_text(json.dumps({str(k): [f"a {name} cat {k}"] for k in range(4)}))
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps({"id": str(k), "references": ["a one cat"]}) + "\n" for k in range(4)))
+    run = harness.evaluate(
+        {
+            "task": "t", "dataset": {"reader": "jsonl", "path": str(tmp_path / "data.jsonl")}, "metrics": ["bleu4", "rouge"],
+            "models": [{"predictions": {"path": path, "label": name}} for name, path in models.items()], "bootstrap": {"samples": 0},
+        }
+    )  # fmt: skip
+    shown = verdict_table(ViewSpec.model_validate({"plot": "verdicts", "y": ["bleu4", "rouge"], "against": "one"}), run)
+    assert (shown.title, shown.headers) == ("BLEU-4, ROUGE-L", ["against one", "BLEU-4", "ROUGE-L"])
+    assert shown.data[0] == ["against one", "bleu4", "rouge"]

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import harness
-from harness.analysis.clusters import BOLD_NOTE, rankings
+from harness.analysis.comparisons import BOLD_NOTE, rankings
 from harness.reporting import main_table as module
 from harness.reporting.formats.latex import to_latex
 from harness.reporting.formats.markdown import to_markdown

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from harness.analysis.clusters import BOLD_NOTE
-from harness.analysis.comparisons import Comparison
-from harness.reporting.charts.comparisons import Compared
+from harness.analysis.comparisons import BOLD_NOTE, Comparison
+from harness.reporting.charts.differences import Compared
 from harness.reporting.score_table import DATA, score_table
 from harness.rundir.records import ResultRecord
 from tests.support.comparisons import make_comparison

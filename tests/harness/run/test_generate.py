@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
-from harness.contracts import Decoding, Example, Failure, Generation, TaskView
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.run import generate as module
-from harness.run.generate import as_generation, generate
+from harness.run.example_store import ExampleStore
+from harness.run.generate import as_generation, generate, token_scores
+from harness.run.metric_plan import ModelPlan
 from harness.run.systems import PlannedSystem
-from harness.run.task_plan import ModelPlan
 from harness.rundir.artifacts import ArtifactStore
 
 EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]
@@ -226,3 +228,46 @@ def test_progress_is_reported_after_each_answer(small_artifacts):
     task = TaskView(EXAMPLES, Decoding())
     generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, artifacts=None, advance=steps.append)
     assert steps == [0, 1, 1, 1, 1, 1]
+
+
+TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
+
+
+class TokenScoresModel:
+    def __init__(self, most: int = 99) -> None:
+        self.asked: list[str] = []
+        self.most = most
+
+    def fingerprint(self) -> str:
+        return "1"
+
+    def score_references(self, examples):
+        for example in examples[: self.most]:
+            self.asked.append(example.id)
+            yield [
+                TokenScores(np.array([-0.1, -np.inf]), np.array([0, 3]), ("a", "END"), "pseudo" if k else "exact")
+                for k, _ in enumerate(example.references)
+            ]
+
+
+def scores(model, artifacts, span=(0, 5)):
+    return token_scores(ModelPlan("m", "mine", {}, model), TOKEN_SCORES_EXAMPLES, span, artifacts, lambda n: None)
+
+
+def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
+    artifacts, first, second = ArtifactStore(tmp_path), TokenScoresModel(), TokenScoresModel()
+    part = scores(first, artifacts, (1, 3))
+    whole = scores(second, artifacts)
+    assert (first.asked, second.asked) == (["e1", "e2"], ["e0", "e3", "e4"])
+    assert len(part) == 2
+    for one, other in zip(whole, scores(TokenScoresModel(), artifacts)):
+        for a, b in zip(one, other):
+            assert (a.tokens, a.likelihood, a.log_probs.dtype, a.ranks.dtype) == (b.tokens, b.likelihood, b.log_probs.dtype, b.ranks.dtype)
+            assert np.array_equal(a.log_probs, b.log_probs)
+            assert np.array_equal(a.ranks, [0, 3])
+    assert [item.likelihood for item in whole[0]] == ["exact", "pseudo"]
+
+
+def test_another_number_of_examples_is_an_error(tmp_path):
+    with pytest.raises(HarnessError, match="model 'm' returned token scores for 2 of 5 examples"):
+        scores(TokenScoresModel(2), ArtifactStore(tmp_path))

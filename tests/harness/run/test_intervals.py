@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import functools
+import json
+import sys
 
 import numpy as np
 import pytest
 
-from harness.contracts import Interval, MeanMetric, MetricSpec, OwnInterval
+import harness
+from harness.contracts import CaptionSet, Interval, MeanMetric, MetricSpec, OwnInterval
+from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import intervals, score
 from harness.run.features import FeatureCache
+from harness.run.intervals import FILE, NOT_MEASURED, checked_interval, estimate, nominal_estimate, number_fields, table_file, table_name
+from harness.run.metric_plan import metric_plans
+from harness.run.score import score_sets
 from harness.rundir.records import ResultRecord
+from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
 from harness.testing.sample_captions import caption_sets
@@ -172,3 +180,114 @@ def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(name, para
     low, high = metric.spec.bounds
     if interval.ends is not None:
         assert low <= interval.ends[0] <= value <= interval.ends[1] <= high
+
+
+PLUGIN = """
+import numpy as np
+from harness.contracts import MeanMetric, MetricSpec
+
+class Words(MeanMetric):
+    def __init__(self, name="words"):
+        self.spec = MetricSpec(name, True, held_fixed="words held fixed")
+"""
+CELLS = {"3": [0.95, 0.7, None], "10": [0.91, 0.90, 0.99], "50": [None, None, None], "90": [0.0, None, None]}
+INTERVAL = Interval((0.0, 1.0), "words held fixed")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of metrics with a table for ``words``."""
+    folder = tmp_path / "measured_words"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(PLUGIN)
+    sizes = {n: {"interval": coverage, "test": []} for n, coverage in CELLS.items()}
+    (folder / FILE).write_text(json.dumps({"metrics": {"words": {"sizes": sizes}}}))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    intervals._coverages.cache_clear()
+    yield folder
+    intervals._coverages.cache_clear()
+    sys.modules.pop("measured_words", None)
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "coverage"), [(2, "0.700 with 3"), (9, "0.700 with 3"), (10, ""), (49, ""), (60, ""), (90, "0.000 with 90")]
+)
+def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, coverage):
+    from measured_words import Words
+
+    found = checked_interval(Words(), INTERVAL, n_examples)
+    if coverage:
+        assert found == Interval(None, f"measured coverage {coverage} examples, below 0.90")
+    else:
+        assert found is INTERVAL
+    assert checked_interval(Words("words(bow)"), INTERVAL, n_examples) == found
+
+
+def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
+    from measured_words import Words
+
+    assert checked_interval(Words("others"), INTERVAL, 3) == Interval((0.0, 1.0), f"words held fixed; {NOT_MEASURED}")
+    assert checked_interval(Words("others"), Interval(None, "reason"), 3) == Interval(None, "reason")
+    rows = np.arange(5.0)[:, None]
+    value, interval = estimate(Words(), rows, 50, 0)
+    assert (value, interval.ends) == (2.0, None)
+    assert nominal_estimate(Words(), rows, 50, 0)[1].ends is not None
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"metrics": {"words": 1}}', '{"metrics": {"words": {"sizes": {"a": {}}}}}'])
+def test_a_table_of_another_form_is_one_line(package, text):
+    from measured_words import Words
+
+    (package / FILE).write_text(text)
+    with pytest.raises(HarnessError, match=r"calibration\.json: expected the tables that 'harness check METRIC --calibrate"):
+        checked_interval(Words(), INTERVAL, 5)
+
+
+def test_the_table_lies_in_the_package_of_the_metric(package):
+    import measured_words
+
+    assert table_file("measured_words.part") == package / FILE
+    assert table_file(__name__) is None or not table_file(__name__).is_file()
+    assert table_file("no.module") is None
+    assert table_name(measured_words.Words("a(b)")) == "a"
+
+
+def test_built_in_metrics_have_tables_in_their_package():
+    rouge = current().create("metrics", "rouge", {})
+    file = table_file(type(rouge).__module__)
+    assert file is not None
+    assert "rouge" in json.loads(file.read_text("utf-8"))["metrics"]
+
+
+SETS = [CaptionSet(f"e{k}", ("a dog runs",), ("a dog runs fast", "the cat" + " sat" * k)) for k in range(4)]
+
+
+def fields(metric: str, significance: SignificanceSpec | None = None):
+    (plan,) = metric_plans([metric])
+    (scored,) = score_sets([plan.metric], SETS, significance, 0)
+    return number_fields(plan, scored, significance, 100, 0)
+
+
+def test_set_sizes_are_named_where_they_are_not_those_of_the_level():
+    assert fields("bleu1")["depends_on"] is None
+    spec = current().create("metrics", "self-bleu").spec
+    expected = None if sorted(spec.depends_on) == ["candidates", "references"] else sorted(spec.depends_on)
+    assert fields("self-bleu")["depends_on"] == expected
+
+
+@pytest.mark.parametrize(("aggregate", "key"), [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")])
+def test_the_p_value_is_the_combination_that_was_chosen(aggregate, key):
+    significance = SignificanceSpec(method="exact", aggregate=aggregate)
+    tested = fields("trm:distance=rouge", significance)
+    assert tested["p_value"] == tested["p"][key] and tested["p_method"] == f"exact, {aggregate}" and "p_note" not in tested
+
+
+def test_a_missing_p_value_has_its_reason_where_one_was_requested():
+    assert fields("self-bleu", SignificanceSpec(method="exact"))["p_note"]
+    assert not {"p", "p_note", "p_method"} & set(fields("self-bleu"))
+
+
+def test_results_in_memory_are_records():
+    result = harness.score(["a dog"], [["a dog runs"]], "bleu1")["bleu1"]
+    assert (result.metric, result.n, result.skipped) == ("bleu1", 1, 0) and result.to_dict()["value"] == result.value
+    assert "per_example" not in result.to_dict()

@@ -8,8 +8,8 @@ from harness import api
 from harness.cli.main import main
 from harness.run import resources
 from harness.run.execute import read_examples
+from harness.run.metric_plan import Plan
 from harness.run.resources import check_plan
-from harness.run.task_plan import Plan
 
 
 def estimate_of(overrides):

@@ -10,9 +10,8 @@ from harness.contracts import Decoding, Example, TaskView
 from harness.registry import current
 from harness.run.example_store import ExampleStore
 from harness.run.generate import generate
-from harness.run.metric_plan import metric_plan
+from harness.run.metric_plan import ModelPlan, metric_plan
 from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, is_corpus_free, scorable_examples
-from harness.run.task_plan import ModelPlan
 from harness.spec.models import SignificanceSpec
 
 EXAMPLES = [Example(f"e{k}", ("r",) * (1 + k % 3)) for k in range(6)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.rundir.format import plain, read_json_object, to_json, write_atomically
+from harness.rundir.format import plain, read_json_object, run_folders, to_json, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
@@ -46,3 +46,14 @@ def test_anything_but_an_object_is_refused(tmp_path, text, message):
     (tmp_path / "x").write_text(text)
     with pytest.raises(InputError, match=message):
         read_json_object(tmp_path / "x")
+
+
+def test_run_folders(tmp_path):
+    for name in ("b/deep", "a"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "manifest.json").write_text("{}")
+    assert run_folders(tmp_path / "a") == ([tmp_path / "a"], [])
+    assert run_folders(tmp_path) == ([tmp_path / "a", tmp_path / "b/deep"], [])
+    assert run_folders(tmp_path / "nothing") == ([tmp_path / "nothing"], [])
+    (tmp_path / "suite.json").write_bytes(to_json({"runs": ["b/deep", "a"], "absent": {"t": "t: not there: f"}}))
+    assert run_folders(tmp_path) == ([tmp_path / "b/deep", tmp_path / "a"], ["t: not there: f"])

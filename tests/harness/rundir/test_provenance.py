@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
+from typing import Any
 
+import pytest
+import yaml
+
+import harness
 from harness.errors import InputError
-from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance
+from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance, check_manifest, check_results
 
 CONTENT = {
     "task": "t",
@@ -65,3 +71,74 @@ def test_models_and_metrics_by_label():
         item.metric("trm(b)")
     with pytest.raises(InputError, match="manifest.json: has no model 'x'.*run the spec again"):
         item.model("x")
+
+
+SAMPLE = Path(harness.__file__).parents[1] / "tasks/harness_tasks/sample/captions.json"
+MANIFEST: dict[str, Any] = {"task": "t", "signature": "t|m:1", "digest": "0"}
+RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": 3}, "task: input should be a valid string; found 3"),
+        ({"spec": []}, "spec: input should be a valid dictionary"),
+        ({"spec": {"views": [{"plot": "pie"}]}}, r"spec\.views\.0\.plot: "),
+        ({"data": {"examples": "many"}}, r"data\.examples: "),
+        ({"models": [{"label": "a"}]}, r"models\.0\.adapter: field required"),
+        ({"metrics": [3]}, r"metrics\.0: "),
+    ],
+)
+def test_a_manifest_of_another_shape_is_one_line(tmp_path, change, message):
+    check_manifest(MANIFEST, tmp_path)
+    with pytest.raises(InputError, match=f"is no manifest of a run: {message}") as caught:
+        check_manifest(MANIFEST | change, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("source", ["a sentence", {"features": "f", "sizes": {"hidden": 3}}])
+def test_a_manifest_may_have_the_description_of_an_adapter(tmp_path, source):
+    model: dict[str, Any] = {"label": "a", "adapter": "b", "params": {}, "fingerprint": "c"}
+    check_manifest(MANIFEST | {"models": [model, model | {"source": source}]}, tmp_path)
+    with pytest.raises(InputError, match=r"models\.0\.source"):
+        check_manifest(MANIFEST | {"models": [model | {"source": 3}]}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": {"a": 1}}, "model: input should be a valid string"),
+        ({"value": "many"}, "value: expected a number or null; found 'many'"),
+        ({"value": True}, "value: expected a number"),
+        ({"ci95": [1]}, "ci95"),
+        ({"statistics": ["x"]}, "statistics: input should be a valid string"),
+        ({"level": "planet"}, "level: "),
+        ({"p": {"calibrated": []}}, r"p\.calibrated: expected a number"),
+    ],
+)
+def test_a_record_of_another_shape_is_one_line(tmp_path, change, message):
+    check_results({"results": [RECORD, RECORD | {"value": None}, RECORD | {"value": "inf"}]}, tmp_path)
+    with pytest.raises(InputError, match=rf"holds no results of a run: results\.0\.{message}"):
+        check_results({"results": [RECORD | change]}, tmp_path)
+
+
+def test_what_a_run_writes_has_the_shape(project):
+    harness.evaluate("spec.yaml", output="out")
+    for name, check in (("manifest.json", check_manifest), ("results.json", check_results)):
+        check(json.loads((project / "out" / name).read_text()), project / "out" / name)
+
+
+def test_the_run_of_an_adapter_that_describes_itself_is_written(tmp_path):
+    """The manifest of word-model has the description of its corpus."""
+    (tmp_path / "corpus.txt").write_text("a dog runs\na cat sits\n")
+    spec = {
+        "task": "t",
+        "dataset": {"reader": "coco", "path": str(SAMPLE)},
+        "models": [{"word-model": {"corpus": {"path": str(tmp_path / "corpus.txt")}}}],
+        "metrics": ["perplexity"],
+        "bootstrap": {"samples": 0},
+    }
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
+    run = harness.evaluate(tmp_path / "spec.yaml", output=tmp_path / "out", limit=2)
+    assert run.records
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["models"][0]["source"]["corpus"]

@@ -10,7 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.stats import bootstrap, jackknife
-from harness.stats.bootstrap import COUNTER_BLOCK, large_interval, poisson_sums
+from harness.stats.bootstrap import (
+    COUNTER_BLOCK,
+    expand_weights,
+    large_interval,
+    leave_clusters_out,
+    number_clusters,
+    poisson_sums,
+    sum_over_clusters,
+)
 
 
 def test_weights_are_counts_and_depend_on_seed_and_size_alone():
@@ -178,3 +186,21 @@ def test_poisson_sums_weigh_with_16_bit_numbers_of_the_counter_based_generator()
     rng = np.random.Generator(np.random.Philox(key=3, counter=[0, 0, 0, 0]))
     draws = rng.integers(0, 1 << 16, size=(samples, COUNTER_BLOCK), dtype=np.uint16)[:, :7]
     np.testing.assert_array_equal(poisson_sums(addends, samples, seed=3), bootstrap._counts_of(draws))
+
+
+def test_weights_of_clusters_are_those_of_their_examples():
+    clusters = number_clusters(np.array(["b", "a", "b", "c"]))
+    assert clusters.tolist() == [0, 1, 0, 2]
+    weights = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]])
+    values = np.array([[1.0], [10.0], [100.0], [1000.0]])
+    np.testing.assert_array_equal(expand_weights(weights, clusters) @ values, weights @ sum_over_clusters(values, clusters))
+    both = expand_weights(np.hstack([weights, 1 - weights]), clusters)
+    np.testing.assert_array_equal(both[:, 4:], expand_weights(1 - weights, clusters))
+
+
+def test_groups_of_whole_clusters_are_left_out():
+    clusters = np.repeat(np.arange(30), 3)
+    parts = leave_clusters_out(lambda rows: float(len(np.unique(rows[:, 0]))), clusters[:, None].astype(float), clusters, 0)
+    assert len(parts.values) == 20 and parts.freedom == 19 and parts.share == 1 / 20
+    assert set(parts.values) == {28.0, 29.0}, "a cluster is left out as a whole"
+    assert parts.values.sum() == 20 * 30 - 30

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.analysis.column_table import read_columns
-from harness.analysis.strata import stratify_by_metric
+from harness.analysis.correlate import stratify_by_metric
 from harness.api import metric_plans
 from harness.contracts import CaptionSet
 

@@ -13,7 +13,7 @@ import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.rundir.suite import run_folders
+from harness.rundir.format import run_folders
 from harness.spec.loading import LoadedJudgments, load_specs
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.spec.parameter_schema import parameters_schema
+from harness.spec.schema import parameters_schema
 from tools.documentation.components import KINDS, built_in, guides, page, page_name
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, did_you_mean, require
-from harness.files.readable import readable
+from harness.files.streams import readable
 from harness.stats.seeds import derive
 from harness_models.shared.weights.checkpoint_config import read_json
 from harness_models.shared.weights.checkpoints import read_safetensors

@@ -22,7 +22,7 @@ import torch
 
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announce
-from harness.files.readable import DAMAGED, readable
+from harness.files.streams import DAMAGED, readable
 from harness_models.shared.weights.checkpoint_config import read_config
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")

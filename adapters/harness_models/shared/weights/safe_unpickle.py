@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from harness.errors import InputError
-from harness.files.readable import readable
+from harness.files.streams import readable
 
 _PLAIN = frozenset(
     ["list", "dict", "set", "frozenset", "tuple", "int", "float", "str", "bytes", "bytearray", "bool", "complex", "slice", "range"]

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness.files.readable import readable
+from harness.files.streams import readable
 from harness_models.shared.inputs.features import _read
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_models.shared.weights.safe_unpickle import load_plain_pickle

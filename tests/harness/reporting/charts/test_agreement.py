@@ -6,7 +6,7 @@ import pytest
 
 from harness.reporting.charts import charts_for
 from harness.reporting.charts.agreement import BEST, OTHER, PUBLISHED
-from harness.reporting.metric_labels import display_name
+from harness.reporting.table import display_name
 from harness.rundir.rundir import RunDir
 
 

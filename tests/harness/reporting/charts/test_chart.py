@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from harness.errors import MissingExtra
-from harness.reporting.charts.chart import Chart
+from harness.reporting.charts.chart import (
+    BETTER,
+    DARK,
+    DIVERGING,
+    LIGHT,
+    NEUTRAL,
+    PAGE,
+    SEQUENTIAL,
+    SHAPES,
+    WHITE_TEXT,
+    WHITE_TEXT_OF_R,
+    WORSE,
+    Chart,
+    Layout,
+    config,
+)
 from harness.reporting.charts.overview import overview
-from harness.reporting.charts.style import PAGE
 
 
 def test_the_specification_is_that_of_a_page():
@@ -29,3 +46,106 @@ def test_without_altair_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"a chart in a notebook needs the package 'altair'.*caption-harness\[figures\]"):
         Chart("one", "One", "A caption.", "views", lambda layout: {}).altair()
+
+
+PAPER = Layout(width=240, panel=50, font=8)
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (3, 3), (5, 3), (9, 3)])
+def test_rows_of_panels_are_even(count, columns):
+    assert PAPER.columns(count) == columns
+
+
+def test_labels_take_room_from_the_panels():
+    assert PAPER.columns(6, labels=100) == 2
+    assert PAPER.columns(6, labels=230) == 1
+    assert PAPER.panel_width(2, labels=100) == (240 - 100 - PAPER.gap) / 2
+
+
+def test_a_figure_that_turned_out_wider_is_laid_out_narrower():
+    trimmed = PAPER.trim_to(260)
+    assert trimmed.panel_width(1) == PAPER.panel_width(1) - 20
+    assert trimmed.trim_to(243).panel_width(1) == PAPER.panel_width(1) - 23
+
+
+def test_labels_have_a_limit():
+    assert PAPER.label_space(["a" * 1000]) == PAPER.label_limit
+    assert PAPER.label_space([]) == 0
+
+
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+MACHADO = {  # Machado, Oliveira & Fernandes 2009, severity 1.0
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    t = XYZ @ rgb / np.array([0.95047, 1, 1.08883])
+    f = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def lightness(colour: str) -> float:
+    return float(lab(linear(colour))[0])
+
+
+def test_category_colours_differ_in_grey():
+    for a, b in itertools.combinations(LIGHT, 2):
+        assert abs(lightness(a) - lightness(b)) > 7
+
+
+@pytest.mark.parametrize("kind", MACHADO)
+@pytest.mark.parametrize("colours", [LIGHT, DARK, (BETTER, WORSE, NEUTRAL)], ids=["light", "dark", "verdicts"])
+def test_category_colours_differ_for_colour_blind_readers(kind, colours):
+    for a, b in itertools.combinations(colours, 2):
+        seen = [lab(np.clip(np.array(MACHADO[kind]) @ linear(colour), 0, 1)) for colour in (a, b)]
+        assert np.linalg.norm(seen[0] - seen[1]) > 11, (a, b)
+
+
+def test_category_colours_stand_out_from_their_background():
+    assert all(lightness(colour) < 82 for colour in LIGHT)
+    assert all(lightness(colour) > 55 for colour in DARK)
+
+
+def test_scales_of_values_are_monotone_in_grey():
+    steps = [lightness(colour) for colour in SEQUENTIAL]
+    assert steps == sorted(steps, reverse=True)
+    ends = [lightness(colour) for colour in DIVERGING]
+    assert ends[0] < ends[1] < ends[2] > ends[3] > ends[4]
+
+
+def test_styles_differ_in_background_and_inks():
+    light, dark, paper = (config(name, PAGE) for name in ("light", "dark", "paper"))
+    assert dark["background"] == "transparent"
+    assert lightness(dark["axis"]["labelColor"]) > 80 > lightness(light["axis"]["labelColor"])
+    assert paper["axis"]["labelColor"] == "#000000"
+    assert len(set(SHAPES)) == len(LIGHT)
+
+
+def test_texts_in_cells_have_contrast():
+    """WCAG 2 asks for a contrast of 4.5 between text and background; colours are interpolated in CIELAB."""
+
+    def luminance(color):
+        parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def lightness(color):
+        y = luminance(color)
+        return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+    for scale, low, rule in ((SEQUENTIAL, 0, WHITE_TEXT), (DIVERGING, -1, WHITE_TEXT_OF_R)):
+        ends = [lightness(color) for color in scale]
+        for t in np.linspace(0, 1, 101):
+            level = np.interp(t * (len(scale) - 1), range(len(scale)), ends)
+            y = ((level + 16) / 116) ** 3
+            place = SimpleNamespace(position=low + (1 - low) * t, r=low + (1 - low) * t)
+            white = eval(rule.replace("||", "or"), {"datum": place})
+            contrast = 1.05 / (y + 0.05) if white else (y + 0.05) / 0.05
+            assert contrast > 4.5, (scale, t)

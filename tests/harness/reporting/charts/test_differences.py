@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import harness
+from harness.analysis.comparison_budget import GENERAL, PER_TEST
 from harness.reporting.charts import differences as module
-from harness.reporting.charts.comparisons import Compared
-from harness.reporting.charts.differences import differences
-from harness.reporting.charts.style import PAGE
-from harness.reporting.metric_labels import shown_name
+from harness.reporting.charts.chart import PAGE
+from harness.reporting.charts.differences import Compared, compared_systems, differences
+from harness.reporting.table import display_name, shown_name
 from harness.run.finished import Run
 
 
@@ -69,3 +71,49 @@ def test_the_caption_names_metrics_that_are_not_compared(captions_run, monkeypat
     monkeypatch.setattr(module, "compared_systems", lambda run: Compared(harness.compare(run.path), note="not compared: x"))
     (chart,) = differences(captions_run)
     assert chart.caption.endswith(" Not compared: x.")
+
+
+def test_few_pairs_are_all_compared(captions_run):
+    compared = compared_systems(captions_run)
+    assert (compared.base, compared.note) == ("", "")
+    assert compared.rows == harness.compare(captions_run.path)
+
+
+def _in_memory(run):
+    """Return the run without the folder in which its comparisons are kept."""
+    return replace(run, path=None)
+
+
+def test_metrics_whose_tests_are_too_slow_are_named(captions_run):
+    compared = compared_systems(_in_memory(captions_run), budget=3 * 16 * GENERAL)
+    assert compared.base == ""
+    names = {row.metric for row in compared.rows}
+    absent = {record.metric for record in captions_run.records} - names
+    assert absent and len(compared.rows) == 3 * len(names)
+    assert all(display_name(name) in compared.note for name in absent)
+    assert "harness.compare computes and keeps them" in compared.note
+
+
+def test_too_many_pairs_are_compared_with_the_first_system(captions_run):
+    compared = compared_systems(_in_memory(captions_run), budget=2.6 * PER_TEST)
+    assert compared.base == "people"
+    assert {row.system_a for row in compared.rows} == {"people"}
+    assert len(compared.rows) == 2
+    assert "harness.compare computes and keeps them" in compared.note
+
+
+def test_comparisons_that_the_run_keeps_are_used_however_many(captions_run):
+    rows = harness.compare(captions_run.path)
+    assert compared_systems(captions_run, budget=0).rows == rows
+
+
+def test_no_comparison_is_computed_beyond_the_limit(captions_run):
+    compared = compared_systems(replace(captions_run, path=None), budget=0)
+    assert compared.rows == []
+    assert "3 systems" in compared.note
+
+
+def test_without_all_pairs_no_system_is_compared_where_that_is_asked(captions_run):
+    compared = compared_systems(_in_memory(captions_run), budget=2.6 * PER_TEST, all_pairs_only=True)
+    assert (compared.rows, compared.base) == ([], "")
+    assert "harness.compare computes and keeps them" in compared.note

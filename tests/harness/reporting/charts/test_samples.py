@@ -20,7 +20,7 @@ from harness.reporting.charts.samples import (
     p_histograms,
     score_distributions,
 )  # fmt: skip
-from harness.reporting.metric_labels import shown_names
+from harness.reporting.table import shown_names
 
 
 def test_a_density_has_area_one_and_follows_the_values():

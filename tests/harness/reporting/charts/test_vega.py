@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.reporting.charts.style import Layout
+from harness.reporting.charts.chart import Layout
 from harness.reporting.charts.vega import (
     equal,
     finish_chart,

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.errors import HarnessError
+from harness.reporting.charts.chart import PAGE
 from harness.reporting.charts.drawing import svg
-from harness.reporting.charts.style import PAGE
 from harness.reporting.charts.view_charts import view_chart, view_charts
 from harness.rundir.records import ResultRecord
 from harness.spec.models import ViewSpec

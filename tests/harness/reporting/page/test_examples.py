@@ -5,12 +5,20 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
+import harness
+from harness.errors import InputError
+from harness.reporting import page
 from harness.reporting.page import examples
+from harness.reporting.page.examples import examples_of, stream, thumbnails
 from harness.reporting.page.groups import groups_of, open_run
+from harness.run.finished import Run
 
 
 @pytest.fixture
@@ -71,3 +79,88 @@ def test_numbers_that_are_no_means_of_scores_come_last(read, finished):
     models = [{"human": {"held_out": 1}}, {"shuffled": {}}]
     index = json.loads(read(finished(metrics=metrics, models=models, views=[]))["g-index"])
     assert [metric["label"] for metric in index["metrics"]] == ["rouge", "length", "bleu4"], "BLEU of a corpus is none of its sentences"
+
+
+Image = pytest.importorskip("PIL.Image")
+IDS = [f"p{k}" for k in range(6)]
+
+
+@pytest.fixture
+def pictured(project: Path) -> str:
+    """A run of six examples with images; one is missing, one is no image."""
+    rows = []
+    for k, name in enumerate(IDS):
+        file = project / f"{name}.jpg"
+        if k == 1:
+            file.write_text("not an image")
+        elif k != 2:
+            Image.effect_noise((640, 480), 40 + k).save(file)
+        rows.append({"id": name, "references": ["a b", "c d"], "media": str(file)})
+    (project / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    models = [{"human": {"held_out": 1}}]
+    harness.evaluate(
+        {"task": "t", "dataset": {"reader": "jsonl", "path": "data.jsonl"}, "models": models, "metrics": ["mine/length"]}, output="r"
+    )
+    return "r"
+
+
+def pictures(run: str, **options):
+    return thumbnails(IDS, examples_of(Run.open(run)), **options)
+
+
+def test_images_are_embedded_and_others_named(pictured):
+    result = pictures(pictured)
+    assert list(result.data) == ["p0", "p3", "p4", "p5"]
+    assert all(url.startswith("data:image/webp;base64,") for url in result.data.values())
+    assert list(result.links) == ["p0", "p1", "p3", "p4", "p5"], "a click on a thumbnail leads to the file"
+    assert result.note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files, 1 missing."
+
+
+def test_the_budget_bounds_the_embedded_bytes(pictured):
+    size = max(len(url) for url in pictures(pictured).data.values()) * 3 // 4
+    result = pictures(pictured, budget=2 * size + 200)
+    assert len(result.data) == 2 and len(result.links) == 5
+
+
+def test_images_elsewhere_are_a_remark_and_changed_data_have_none(pictured, project):
+    for name in IDS:
+        (project / f"{name}.jpg").unlink(missing_ok=True)
+    result = pictures(pictured)
+    assert not result.data and result.note.startswith("No thumbnails: the images are not where the data set names them (")
+    (project / "data.jsonl").write_text('{"id": "p0", "references": ["x", "y"]}\n')
+    assert pictures(pictured).note == ""
+    (project / "data.jsonl").unlink()
+    assert pictures(pictured).note == ""
+
+
+def test_a_run_without_images_has_no_block(finished, blocks):
+    assert "g0-images" not in blocks(page.build([finished()]))
+
+
+def test_the_page_shows_them(pictured, browse):
+    with browse(page.write([pictured])) as view:
+        view.click('.tabs a[href="#examples"]')
+        view.wait_for_selector(".detail .picture img")
+        assert view.locator(".row img").count() == 4
+        view.keyboard.press("j")
+        view.wait_for_selector("text=Image file")
+
+
+def test_every_layout_gives_the_captions_of_the_system(finished, project):
+    run = Run.open(finished())
+    system = run.samples.systems[1]
+    expected = [(item.id, item.candidates, item.references) for item in system.caption_sets()]
+    path = project / "r" / "samples.parquet"
+    table = parquet.read_table(path)
+    for size in (2, 100):
+        parquet.write_table(table, path, row_group_size=size)
+        assert [(item.id, item.candidates, item.references) for item in stream(run, system)] == expected
+    assert [item.id for item in stream(replace(run, path=None), system)] == [name for name, _, _ in expected]
+
+
+def test_a_damaged_file_is_named(finished, project):
+    run = Run.open(finished())
+    system = run.samples.systems[0]
+    (project / "r" / "samples.parquet").write_bytes(b"PAR1" + b"\0" * 40)
+    with pytest.raises(InputError, match=r"samples\.parquet: is damaged"):
+        list(stream(run, system))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from harness.errors import InputError
-from harness.reporting.page.groups import groups_of, open_run
+from harness.reporting.page.groups import clusters_of, groups_of, open_run, system_key
 
 
 def test_runs_join_the_group_of_their_data(finished):
@@ -29,3 +33,48 @@ def test_a_newer_schema_is_named_with_its_file(finished, project, file):
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
     with pytest.raises(InputError, match=f"{file}: has the schema 99; this version reads schemas up to"):
         open_run("r")
+
+
+def group(*names: str):
+    (only,) = groups_of([(name, open_run(name)) for name in names])
+    return only
+
+
+def test_systems_of_one_number_of_references_are_ranked_together(finished):
+    systems = group(finished())
+    clusters = clusters_of(systems)
+    letters = {system.model: clusters.of("length", system_key(0, system.model, system.decoding_key)) for _, system in systems.systems}
+    assert set(letters) == {"one <script>alert(1)</script>", "two", "people", "others"}
+    assert letters["two"] and clusters.note.startswith("Cluster letters") and not clusters.warning
+
+
+def test_the_script_gets_the_tests_of_every_pair_by_the_numbers_of_the_systems(finished):
+    systems = group(finished())
+    clusters = clusters_of(systems)
+    block = clusters.pair_block(systems, "g0")
+    rows = json.loads(gzip.decompress(base64.b64decode(block.data)))
+    assert block.name == "g0-pairs" and {(row[1], row[2]) for row in rows} <= set(combinations(range(4), 2))
+    for row, expected in zip(rows, clusters.comparisons):
+        assert row == ["length", row[1], row[2], expected.difference, *(expected.ci95 or (None, None)), expected.p_holm]
+    assert len(rows) == len(clusters.comparisons) > 0
+    apart = replace(clusters, comparisons=[replace(clusters.comparisons[0], sizes_differ=True)])
+    ((_, _, _, difference, *_),) = json.loads(gzip.decompress(base64.b64decode(apart.pair_block(systems, "g0").data)))
+    assert difference is None, "numbers of sets of other sizes do not compare"
+
+
+def test_tests_beyond_the_budget_are_postponed_unless_they_are_stored(finished):
+    name = finished()
+    clusters = clusters_of(group(name), budget=0)
+    assert not clusters.letters
+    assert clusters.warning == (
+        "No significance clusters, and no value in bold, for length: 6 tests take too long for a page; "
+        "'harness report r --compare' computes and keeps them."
+    )
+    assert clusters_of(group(name), budget=None).letters
+    assert clusters_of(group(name), budget=0).letters, "the tests are stored now"
+
+
+def test_two_runs_are_compared_across(finished):
+    runs = group(finished("a"), finished("b", models=[{"echo": {"label": "third", "n": 3}}]))
+    assert {key.split("|")[0] for key in clusters_of(runs).letters["length"]} == {"0", "1"}
+    assert "write the report with --compare" in clusters_of(runs, budget=0).warning

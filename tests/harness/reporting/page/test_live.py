@@ -16,8 +16,8 @@ from harness.cli.main import main
 from harness.contracts import Example
 from harness.reporting.page import live as live_page
 from harness.reporting.page.live import ADDRESS, HEADERS, LivePage
+from harness.run.estimates import Watch
 from harness.run.progress import bar
-from harness.run.watch import Watch
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.reporting.page.groups import groups_of, open_run
+from harness.reporting.page.groups import Clusters, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import OTHER, matrix_of, table_rows
-from harness.reporting.page.significance import Clusters, clusters_of, system_key
 from harness.run.finished import Run
 
 

@@ -7,7 +7,7 @@ import pytest
 from harness.errors import InputError
 from harness.reporting.charts import DOUBLE, SINGLE, charts_for
 from harness.reporting.charts.drawing import width_of
-from harness.reporting.figures import write_figures
+from harness.reporting.report import write_figures
 
 pytest.importorskip("vl_convert")
 
