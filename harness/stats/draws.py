@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.stats.weighted_sums import weighted_sums
+from harness.stats.weighted_sums import SplitColumns
 
 Kind = Literal["resamples", "assignments"]
 BLOCK = 256
@@ -77,4 +77,5 @@ def resampled_sums(family: DrawFamily, kind: Kind, columns: np.ndarray) -> np.nd
     The sums of a column do not depend on the columns beside it: a pair of systems has the same digits alone and among others.
     """
     blocks = family.resamples() if kind == "resamples" else family.assignments()
-    return np.concatenate([weighted_sums(weights, columns) for weights in blocks])
+    split = SplitColumns(columns)
+    return np.concatenate([split.weighted_sums(weights) for weights in blocks])
