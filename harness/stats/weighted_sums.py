@@ -55,7 +55,7 @@ class SplitColumns:
         leading, rest = _split(columns[:, self.finite], int(growth))
         trailing, _ = _split(rest, int(growth))
         # Counts and other whole numbers have no trailing addend.
-        self.fractional = trailing.any(axis=0)
+        self.fractional = np.asarray(trailing.any(axis=0))
         # One product of twice the width is faster than two.
         self.addends = np.concatenate([leading, trailing[:, self.fractional]], axis=1)
 
