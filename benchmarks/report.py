@@ -9,7 +9,7 @@ comparisons of all pairs of systems (first) and with them stored (again). Times 
 *first paint* from the start of the navigation, *keystroke* from the input event of one more character of a search to the next frame,
 *sort* from the change of the sort key to the next frame.
 
-Goals: build 15 s, page 20 MB, first paint 1 s, keystroke 100 ms, sort 200 ms. Exit status 1 when a goal is missed.
+Goals: build 12 CPU s, page 18 MB, first paint 0.3 s, keystroke 50 ms, sort 200 ms. Exit status 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 import harness
 from benchmarks.captions import find_data_folder, references, sampled_candidates, shipped_sets
 
-GOALS = {"build, s": 15.0, "page, MB": 20.0, "first paint, s": 1.0, "keystroke, ms": 100.0, "sort, ms": 200.0}
+GOALS = {"build, CPU s": 12.0, "page, MB": 18.0, "first paint, s": 0.3, "keystroke, ms": 50.0, "sort, ms": 200.0}
 WORDS = ("dog", "red bus", "street", "man riding", "table")
 """Searches that are typed, character by character."""
 REPLACED = 0.15
@@ -165,7 +165,7 @@ def main() -> int:
             (run / "comparisons.json").unlink(missing_ok=True)
         page = folder / "report.html"
         first, again = build(run, page), build(run, page)
-        figures = {"build, s": first[0], "page, MB": page.stat().st_size / 1e6}
+        figures = {"build, CPU s": first[1], "page, MB": page.stat().st_size / 1e6}
         print(f"build: first {first[0]:.1f} s ({first[1]:.1f} CPU s), again {again[0]:.1f} s ({again[1]:.1f} CPU s)")
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         if chromium is None:

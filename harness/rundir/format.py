@@ -118,7 +118,7 @@ def write_suite(folder: Path, runs: Sequence[str], absent: Mapping[str, str]) ->
 
 
 def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
-    """Return the run directories of a path, and the lines of the sets of its suite that are not there.
+    """Return the run directories of a path, and the sets of its suite that are not there.
 
     A run directory stands for itself; a folder of runs for those in it: in the order of its suite, else by name.
     """
@@ -128,6 +128,6 @@ def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
     if (folder / SUITE).is_file():
         content = read_json_object(folder / SUITE)
         absent = cast("dict[str, str]", content.get("absent") or {})
-        return [folder / name for name in cast("list[str]", content.get("runs") or [])], list(absent.values())
+        return [folder / name for name in cast("list[str]", content.get("runs") or [])], list(absent)
     inner = sorted(file.parent for file in folder.glob(f"**/{MANIFEST}"))
     return inner or [folder], []

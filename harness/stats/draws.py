@@ -78,15 +78,16 @@ def resampled_sums(family: DrawFamily, kind: Kind, columns: np.ndarray) -> np.nd
     The sums of a column do not depend on the columns beside it: a pair of systems has the same digits alone and among others.
     """
     blocks = family.resamples() if kind == "resamples" else family.assignments()
-    return np.concatenate([weighted_sums(weights, columns) for weights in blocks])
+    split = SplitColumns(columns)
+    return np.concatenate([split.weighted_sums(weights) for weights in blocks])
 
 
 DIGITS = 53
 """Binary digits of a float64."""
-PRODUCT = 1 << 19
-"""Most multiplications of a product of a few rows: BLAS begins threads above it, which cost more than they save."""
-FEWEST_ROWS = 6
-"""Fewest rows that are worth a product of their own."""
+PRODUCT = 1 << 18
+"""Most multiplications of a product: BLAS begins threads above it, which cost more than they save."""
+TILE = 64
+"""Most rows and columns of a product."""
 LARGEST_MEAN = 8
 """The absolute weights of a row may sum to this many times the number of examples."""
 
@@ -116,28 +117,49 @@ def weighted_sums(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     >>> weighted_sums(np.array([[1.0, 1.0, 1.0]]), np.array([[1e16], [1.0], [-1e16]]))
     array([[1.]])
     """
-    columns = np.asarray(columns, dtype=np.float64)
-    finite = np.asarray(np.isfinite(columns).all(axis=0))
-    if not finite.all():
-        return _with_undefined_columns(weights, columns, finite)
-    width = columns.shape[1]
-    # With |x| < 2^e and row sums of weights below 2^s, multiples of 2^(e + s - 53) have sums of at most 53 digits.
-    _, growth = np.frexp(float(LARGEST_MEAN * max(1, len(columns))))
-    leading, rest = _split(columns, int(growth))
-    trailing, _ = _split(rest, int(growth))
-    # One product of twice the width is faster than two.
-    sums = _product(np.asarray(weights), np.concatenate([leading, trailing], axis=1))
-    return sums[:, :width] + sums[:, width:]
+    return SplitColumns(columns).weighted_sums(weights)
+
+
+class SplitColumns:
+    """Columns (B, K) split once for the weighted sums of several blocks of weights, as of :func:`weighted_sums`."""
+
+    def __init__(self, columns: np.ndarray) -> None:
+        columns = np.asarray(columns, dtype=np.float64)
+        self.width = columns.shape[1]
+        self.finite = np.asarray(np.isfinite(columns).all(axis=0))
+        self.undefined = columns[:, ~self.finite]
+        # With |x| < 2^e and row sums of weights below 2^s, multiples of 2^(e + s - 53) have sums of at most 53 digits.
+        _, growth = np.frexp(float(LARGEST_MEAN * max(1, len(columns))))
+        leading, rest = _split(columns[:, self.finite], int(growth))
+        trailing, _ = _split(rest, int(growth))
+        # Counts and other whole numbers have no trailing addend.
+        self.fractional = np.asarray(trailing.any(axis=0))
+        # One product of twice the width is faster than two.
+        self.addends = np.concatenate([leading, trailing[:, self.fractional]], axis=1)
+
+    def weighted_sums(self, weights: np.ndarray) -> np.ndarray:
+        """Return the sums for weights (W, B), shape (W, K); columns with NaN or infinities have such sums in any order."""
+        sums = np.empty((len(weights), self.width))
+        products = _product(np.asarray(weights), self.addends)
+        leading = products[:, : len(self.fractional)]
+        leading[:, self.fractional] += products[:, len(self.fractional) :]
+        sums[:, self.finite] = leading
+        if self.undefined.shape[1]:
+            with np.errstate(invalid="ignore"):
+                sums[:, ~self.finite] = np.asarray(weights, dtype=np.float64) @ self.undefined
+        return sums
 
 
 def _product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return ``weights @ columns``, float64; with few columns a few rows at a time, which stay in the processor's cache."""
-    step = PRODUCT // max(1, columns.size)
-    if step < FEWEST_ROWS:
-        return np.asarray(weights, dtype=np.float64) @ columns
-    sums = np.empty((len(weights), columns.shape[1]))
-    for start in range(0, len(weights), step):
-        sums[start : start + step] = np.asarray(weights[start : start + step], dtype=np.float64) @ columns
+    """Return ``weights @ columns``, float64, where all sums are exact: they are added up from small products."""
+    sums = np.zeros((len(weights), columns.shape[1]))
+    height = PRODUCT // (TILE * max(1, min(TILE, columns.shape[1])))
+    for row in range(0, len(weights), TILE):
+        rows = np.asarray(weights[row : row + TILE], dtype=np.float64)
+        for column in range(0, columns.shape[1], TILE):
+            total = sums[row : row + TILE, column : column + TILE]
+            for example in range(0, len(columns), height):
+                total += rows[:, example : example + height] @ columns[example : example + height, column : column + TILE]
     return sums
 
 
@@ -148,12 +170,3 @@ def _split(columns: np.ndarray, growth: int) -> tuple[np.ndarray, np.ndarray]:
     unit = np.ldexp(1.0, np.maximum(exponent + growth - DIGITS, -1074))
     leading = np.rint(columns / unit) * unit
     return leading, columns - leading
-
-
-def _with_undefined_columns(weights: np.ndarray, columns: np.ndarray, finite: np.ndarray) -> np.ndarray:
-    """Return weighted sums where some columns hold NaN or infinities: those sums are NaN or infinite in any order."""
-    sums = np.empty((len(weights), columns.shape[1]))
-    sums[:, finite] = weighted_sums(weights, columns[:, finite])
-    with np.errstate(invalid="ignore"):
-        sums[:, ~finite] = np.asarray(weights, dtype=np.float64) @ columns[:, ~finite]
-    return sums

@@ -68,7 +68,7 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     x, y = ("system", "metric") if turned else ("metric", "system")
     marks = vega.squares(
         vega.name_axis(x, across, orient="top", labelAngle=-35), vega.name_axis(y, down),
-        vega.when("isValid(datum.position)", vega.position_color(layout), {"value": "#eeeeee"}), WHITE_TEXT, {"strokeWidth": 1}, layout,
+        vega.position_color(layout), WHITE_TEXT, {"strokeWidth": 1}, layout,
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
     width = layout.panel_width(1, layout.label_space(down))

@@ -34,15 +34,6 @@ def quantitative(field: str, **options: Any) -> Spec:
     return {"field": field, "type": "quantitative", **options}
 
 
-def when(test: str, then: Spec, otherwise: Spec) -> Spec:
-    """Return a channel that is ``then`` for the rows of which a Vega expression is true.
-
-    >>> when("datum.r > 0", {"value": "white"}, {"value": "black"})
-    {'condition': {'test': 'datum.r > 0', 'value': 'white'}, 'value': 'black'}
-    """
-    return {"condition": {"test": test, **then}, **otherwise}
-
-
 def equal(field: str, value: str) -> Spec:
     """Return the condition that a field has a value."""
     return {"field": field, "equal": value}
@@ -201,9 +192,11 @@ def banded_lines(x: Spec, up: Spec, channels: tuple[Spec, Spec, Spec], size: flo
 
 
 def squares(x: Spec, y: Spec, color: Spec, white: str, stroke: Spec, layout: Layout, tooltip: Sequence[Spec]) -> list[Spec]:
-    """Return a square per cell, and its ``text``: white where the Vega expression ``white`` is true, black elsewhere."""
+    """Return a square per cell with a colour, and its ``text``: white where the Vega expression ``white`` is true, else black; without
+    a square in the colour of the style."""
     look = {"stroke": "white", **stroke}
-    text_color = when(white, {"value": "white"}, {"value": "black"})
+    colored = {"test": "isValid(datum.position) || isValid(datum.r)", "value": "black"}
+    text_color = {"condition": [{"test": white, "value": "white"}, colored]}
     return [
         mark("rect", look, x=x, y=y, color=color, tooltip=list(tooltip)),
         mark("text", {"fontSize": 0.92 * layout.font}, x=x, y=y, text=nominal("text"), color=text_color),

@@ -6,7 +6,7 @@ import html
 
 from harness.reporting.table import Bar, Table, TableCell
 
-NUMBERS, TEXTS = "text-align:right;font-variant-numeric:tabular-nums", "text-align:left"
+NUMBERS, TEXTS = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap", "text-align:left"
 """Styles of the cells. They stand at each cell: notebooks remove style sheets from what they show."""
 
 

@@ -20,14 +20,24 @@ from harness.reporting.charts.chart import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import League, LeagueSet, advice_table, cluster, league_table, pairwise_table, percent_text, set_table
+from harness.reporting.league import (
+    League,
+    LeagueSet,
+    advice_table,
+    cluster,
+    league_table,
+    pairwise_table,
+    percent_interval,
+    percent_text,
+    set_table,
+)
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, stream, thumbnails
 from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
-from harness.reporting.page.provenance import command, listings
+from harness.reporting.page.provenance import command, listings, portable
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
@@ -60,7 +70,9 @@ class PageOptions:
     compare: bool = False
     """Compute all comparisons of systems, however long they take."""
     absent: Sequence[str] = ()
-    """One line per set of a suite that is not there."""
+    """Sets of a suite whose data are not there."""
+    folder: Path | None = None
+    """Folder of the page, from which the links to images lead; None: the working directory."""
 
 
 def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> str:
@@ -92,7 +104,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         heading=record_heading,
         number=percent_text if league.sets else number,
         p_text=p_text,
-        interval=interval_text,
+        interval=percent_interval if league.sets else interval_text,
         sizes=size_text,
         table=to_html,
     )
@@ -120,7 +132,8 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
 
     Raises :class:`InputError` where the folder cannot be written.
     """
-    text, target = build(paths, options), output or Path(paths[0]) / "report.html"
+    target = output or Path(paths[0]) / "report.html"
+    text = build(paths, replace(options or PageOptions(), folder=target.parent))
     try:
         write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as error:
@@ -158,7 +171,7 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         systems, clusters = group, clusters_of(group, None if options.compare else BUDGET)
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
-    pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
+    pictures = thumbnails(examples.ids, data, options.folder) if options.images else Thumbnails()
     explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
     if examples.ids and not sets:
         blocks.append(clusters.pair_block(group, name))
@@ -185,7 +198,7 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
 def _run(name: str, run: Run) -> dict[str, object]:
     """Return the template's values of one run: table views, sections of plugins, provenance."""
     views = [view for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records]
-    text = json.dumps(run.provenance.content, indent=1, ensure_ascii=False)
+    text = portable(json.dumps(run.provenance.content, indent=1, ensure_ascii=False))
     return {
         "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": plugin_sections(run),
         "listings": listings(run), "command": command(run), "json": text,

@@ -12,10 +12,12 @@ import importlib
 import importlib.util
 import io
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from harness.files.yaml_source import Located
 from harness.registry import current
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
+from harness.reporting.page.provenance import portable
 from harness.reporting.table import shown_names
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES, open_run_file
@@ -198,7 +201,7 @@ class Thumbnails:
     data: dict[str, str] = field(default_factory=dict[str, str])
     """Example id -> data URL."""
     links: dict[str, str] = field(default_factory=dict[str, str])
-    """Example id -> file URL."""
+    """Example id -> path of the file from the folder of the page, as part of an address."""
     note: str = ""
     """Remark on images that are not embedded."""
 
@@ -209,7 +212,7 @@ class Thumbnails:
         return [DataBlock.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
 
 
-def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BUDGET) -> Thumbnails:
+def thumbnails(ids: Sequence[str], examples: Sequence[Example], folder: Path | None = None, budget: int = BUDGET) -> Thumbnails:
     """Return thumbnails of examples, spread over the data, while they fit in the budget of bytes.
 
     Parameters
@@ -218,6 +221,8 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
         Examples on the page.
     examples : sequence of Example
         The data set, as of :func:`harness.reporting.page.examples.examples_of`. Without images there are no thumbnails and no note.
+    folder : Path, optional
+        Folder of the page; default: the working directory.
     budget : int
         Largest sum of the thumbnails in bytes, before base64.
     """
@@ -227,11 +232,12 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
     present = {example: file for example, file in files.items() if file.is_file()}
     if not present:
         first = next(iter(files.values()))
-        return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({first}).")
+        return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({portable(str(first))}).")
     if importlib.util.find_spec("PIL") is None:
         return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
     data = _embed_images(present, budget)
-    links = {example: file.resolve().as_uri() for example, file in present.items()}
+    start = (folder or Path()).resolve()
+    links = {example: quote(Path(os.path.relpath(file.resolve(), start)).as_posix()) for example, file in present.items()}
     return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(present) - len(data)))
 
 

@@ -59,7 +59,7 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
             continue
         selected = _select_examples(group, entry.label, ids, amount)
         if selected and _explain(group, metric, entry.label, selected, examples, data):
-            lines.append(f"{entry.label} ({len(selected)})")
+            lines.append(f"{display_name(entry.label, entry.signature)} ({len(selected)})")
     note = f"Explained, for the examples with the largest scores: {', '.join(lines)}." if lines else ""
     return Explained(data, note)
 

@@ -23,8 +23,8 @@ from harness.run.progress import WORK
 
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")
-LAST_SECONDS = 5.0
-"""Time after its last request for which a reader of the page is waited for at the end."""
+QUIET_SECONDS, LAST_SECONDS = 3.0, 30.0
+"""Time without a request after which every open page, which asks each second, has the report; and the longest wait for it."""
 HEADERS = {
     "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -49,7 +49,7 @@ class LivePage:
     def __init__(self, watch: Watch) -> None:
         self.watch, self.token = watch, secrets.token_urlsafe(24)
         self._report: bytes | None = None
-        self._asked, self._fetched = 0.0, threading.Event()
+        self._asked = 0.0
         self._page = _page()
         self._server = ThreadingHTTPServer((ADDRESS, 0), self._handler())
         self._server.daemon_threads = True
@@ -66,10 +66,11 @@ class LivePage:
         self._server.server_close()
 
     def finish(self, report: Path) -> None:
-        """Serve the report in place of the page, and wait for a browser that looks at the page to have it."""
+        """Serve the report in place of the page until all browsers that look at the page have it."""
         self._report = report.read_bytes()
-        if time.monotonic() - self._asked < LAST_SECONDS:
-            self._fetched.wait(LAST_SECONDS)
+        end = time.monotonic() + LAST_SECONDS
+        while time.monotonic() < min(end, self._asked + QUIET_SECONDS):
+            time.sleep(0.05)
 
     def state(self) -> Values:
         """Return the state of the run as JSON types."""
@@ -112,8 +113,6 @@ class LivePage:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(content)
-                if content is live._report:
-                    live._fetched.set()
 
             def log_message(self, format: str, *args: object) -> None:
                 """Print nothing: the terminal has the progress of the run."""

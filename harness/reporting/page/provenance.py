@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -15,11 +17,23 @@ from harness.rundir.format import LOG, open_run_file
 
 DELIMITER = "SPEC"
 """Word that ends the spec in the command."""
+VARIABLES = ("HARNESS_DATA", "HOME")
+"""Environment variables whose folders a page does not name."""
+
+
+def portable(text: str) -> str:
+    """Return a text with ``${HARNESS_DATA}`` and ``${HOME}``, which specs read, in place of the folders of these variables."""
+    for name in VARIABLES:
+        folder = os.environ.get(name, "").rstrip("/")
+        if folder.startswith("/"):
+            text = re.sub(rf"(?<![\w.-]){re.escape(folder)}(?=/)", f"${{{name}}}", text)
+    return text
 
 
 def listings(run: Run) -> list[Table]:
     """Return the tables of a run; those without rows are left out."""
     content, data = run.provenance.content, run.provenance.data
+    limit = run.provenance.spec.get("limit")
     facts = {
         "task": run.provenance.task,
         "signature": run.provenance.signature,
@@ -29,6 +43,7 @@ def listings(run: Run) -> list[Table]:
         "data fingerprint": data.get("fingerprint"),
         "source": data.get("source"),
         "examples": data.get("examples"),
+        "limit": "" if limit is None else f"the first {limit} examples of the data, or all of fewer",
         "references per example": ", ".join(map(str, data.get("references") or ())),
         "seed": content.get("seed"),
         "schema of the manifest": content.get("schema"),
@@ -39,7 +54,7 @@ def listings(run: Run) -> list[Table]:
     versions = cast("Mapping[str, object]", content.get("versions") or {})
     local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
     tables = {
-        ("Run", "", "value"): [(k, str(v)) for k, v in facts.items() if v not in (None, "")],
+        ("Run", "", "value"): [(k, portable(str(v))) for k, v in facts.items() if v not in (None, "")],
         ("Models", "model", "adapter", "parameters", "fingerprint"): models,
         ("Metrics", "metric", "component", "parameters", "signature"): metrics,
         ("Time per stage", "stage", "seconds"): _times(run),
@@ -57,7 +72,7 @@ def command(run: Run) -> str:
     spec = run.provenance.spec
     if not spec:
         return ""
-    text = json.dumps(spec, indent=1, ensure_ascii=False)
+    text = portable(json.dumps(spec, indent=1, ensure_ascii=False))
     word = DELIMITER
     while word in text:
         word += "_"
@@ -103,4 +118,4 @@ def _events(path: Path | None) -> list[Values]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False) if value else ""
+    return portable(json.dumps(value, ensure_ascii=False)) if value else ""

@@ -120,7 +120,7 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     assert len(folders) == len(NAMES) - 4 and len(absent) == 4
     assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
     page = (output / "report.html").read_text()
-    assert "What to use when" in page and "Sets that are not there" in page and "nocaps-foil" in page
+    assert "What to use when" in page and "because their data are not there" in page and "nocaps-foil" in page
     assert (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
 
 

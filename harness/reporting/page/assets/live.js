@@ -14,8 +14,8 @@ async function follow() {
   }
   const gone = place(".lost");
   gone.hidden = lost < 3;
-  gone.textContent = "The run does not answer: it was stopped, or its report could not be written. The terminal says which.";
-  setTimeout(follow, EVERY);
+  gone.textContent = "The run does not answer: its report lies in its folder, or it was stopped; the terminal says which.";
+  setTimeout(follow, lost < 3 ? EVERY : 10 * EVERY);
   return undefined;
 }
 

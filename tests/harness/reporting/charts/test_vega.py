@@ -16,7 +16,7 @@ from harness.reporting.charts.vega import (
     quantitative,
     series_channels,
     source,
-    when,
+    squares,
 )
 
 POINT = mark("point", {"size": 4}, x=quantitative("x", axis={"title": None}), y=nominal("name", sort=["b", "a"]))
@@ -50,9 +50,11 @@ def test_rows_without_a_name_or_condition_are_those_around():
     assert source("points") == {"data": {"name": "points"}}
 
 
-def test_a_condition_chooses_between_two_channels():
-    color = when("isValid(datum.r)", quantitative("r"), {"value": "#eeeeee"})
-    assert color == {"condition": {"test": "isValid(datum.r)", "field": "r", "type": "quantitative"}, "value": "#eeeeee"}
+def test_a_text_without_a_square_has_the_colour_of_the_style():
+    x, y = nominal("x"), nominal("y")
+    _, text = squares(x, y, quantitative("position"), "datum.position > 0.8", {}, Layout(width=100, panel=50, font=10), [])
+    color = text["encoding"]["color"]
+    assert [case["value"] for case in color["condition"]] == ["white", "black"] and "value" not in color
 
 
 def test_axes_have_a_margin():

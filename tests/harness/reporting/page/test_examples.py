@@ -113,6 +113,7 @@ def test_images_are_embedded_and_others_named(pictured):
     assert list(result.data) == ["p0", "p3", "p4", "p5"]
     assert all(url.startswith("data:image/webp;base64,") for url in result.data.values())
     assert list(result.links) == ["p0", "p1", "p3", "p4", "p5"], "a click on a thumbnail leads to the file"
+    assert result.links["p0"] == "p0.jpg" and pictures(pictured, folder=Path("my pages")).links["p0"] == "../p0.jpg"
     assert result.note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files, 1 missing."
 
 

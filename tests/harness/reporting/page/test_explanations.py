@@ -23,7 +23,7 @@ def group(finished):
 def test_the_largest_scores_are_explained(group):
     ids = [f"e{k}" for k in range(6)]
     result = explanations(group, ids, (), 2)
-    assert len(result.data) == 2 and result.note.endswith("trm(chars) (2).")
+    assert len(result.data) == 2 and result.note.endswith("TRM (chars) (2).")
     systems = next(iter(result.data.values()))
     assert len(systems) == 4 and systems[0][0]["title"].startswith("TRM (chars): Heaviest triangle: two ")
     assert all(0 <= place < 4 for place, _ in systems[0][0]["texts"])

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from harness.cli.main import main
-from harness.reporting.page.provenance import command, listings
+from harness.reporting.page.provenance import command, listings, portable
 from harness.run.finished import Run
 
 
@@ -18,6 +18,21 @@ def test_tables_hold_facts_models_metrics_times_and_failures(finished):
     stages = [row[0] for row in tables["Time per stage"].rows]
     assert "captions of two" in stages and "scores of length" in stages and "whole run" in stages
     assert tables["Failures"].rows == [("two/e1", "could not read it")]
+
+
+def test_a_limit_is_explained(finished):
+    (facts,) = (dict(table.rows) for table in listings(Run.open(finished(limit=4))) if table.title == "Run")
+    assert "|limit:4|" in facts["signature"] and facts["limit"] == "the first 4 examples of the data, or all of fewer"
+
+
+def test_a_page_names_no_folder_of_data_and_no_home(monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", "/home/me/sets/")
+    monkeypatch.setenv("HOME", "/home/me")
+    text = '["/home/me/sets/a.json", "/home/me/b.json", "/home/mene/c", "/mnt/home/me/d"]'
+    assert portable(text) == '["${HARNESS_DATA}/a.json", "${HOME}/b.json", "/home/mene/c", "/mnt/home/me/d"]'
+    monkeypatch.setenv("HARNESS_DATA", "data")
+    monkeypatch.setenv("HOME", "/")
+    assert portable("data/a /b") == "data/a /b"
 
 
 def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):

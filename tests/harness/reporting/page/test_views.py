@@ -207,6 +207,6 @@ def test_an_image_opens_as_large_as_the_window(project, browse):
         view.click(".given button.picture")
         view.wait_for_selector("dialog.lightbox[open] img")
         assert view.locator(".lightbox img").bounding_box()["width"] > 600
-        assert view.get_attribute(".lightbox a", "href") == (project / "p.png").resolve().as_uri()
+        assert view.get_attribute(".lightbox a", "href") == "../p.png"
         view.keyboard.press("Escape")
         view.wait_for_selector("dialog", state="detached")
