@@ -20,7 +20,7 @@ async function startPair(node) {
 class PairView {
   constructor(node, examples, stored) {
     Object.assign(this, { node, examples, stored, ticket: 0 });
-    this.table = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Wins, ties and losses" });
+    this.table = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Wins, ties and losses: ${node.ariaLabel}` });
     this.telling = element("div", { class: "telling" });
     this.remark = element("p", { class: "soft legend" });
     this.title = element("h4");
