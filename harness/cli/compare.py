@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import harness
@@ -125,15 +125,13 @@ def _print(
 
     pairs = pair_tables(rows, full=args.all)
     headings = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
-    for metric, systems in clusters.items() if len(pairs) > 1 else ():
-        name, direction = headings[metric]
-        print_table(cluster_table(name, systems, direction))
-        print()
-    if len(pairs) <= MAX_PAIRS or args.pairs:
-        for table in pairs:
-            print_table(table)
+    ranked = [cluster_table(*headings[metric], systems) for metric, systems in clusters.items()] if len(pairs) > 1 else []
+    few = len(pairs) <= MAX_PAIRS or args.pairs
+    for tables in (ranked, pairs if few else []):
+        for table, following in zip(tables, [*tables[1:], None]):
+            print_table(replace(table, notes=()) if following and following.notes == table.notes else table)
             print()
-    else:
+    if not few:
         print_folded(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")

@@ -40,7 +40,7 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     return Table(headers, cells, alignment, title, _notes(rows), data=data)
 
 
-def cluster_table(name: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Table:
+def cluster_table(name: str, higher_is_better: bool | None, systems: Sequence[RankedSystem]) -> Table:
     """Return the ranking of a metric; systems that share a letter are not told apart."""
     return Table(
         ("system", "value", "cluster", "better than", "worse than"),

@@ -70,7 +70,7 @@ def test_files_name_the_systems_of_several_pairs():
 
 
 def test_a_ranking_has_letters():
-    sheet = cluster_table("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
+    sheet = cluster_table("bleu4", True, [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)])
     assert sheet.title == "BLEU-4 ↑"
     assert list(sheet.rows[1]) == ["two", "0.2000", "b", "0", "1"]
 
