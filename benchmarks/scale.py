@@ -341,6 +341,8 @@ def main() -> int:
     unknown = [name for name in names if name not in SECTIONS]
     if unknown:
         parser.error(f"no section {', '.join(unknown)}; sections are {', '.join(SECTIONS)}")
+    if args.work:
+        Path(args.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=args.work) as folder:
         if args.distinct:
             for line in growth(Path(folder), args.examples, distinct=True):
