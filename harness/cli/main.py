@@ -134,7 +134,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        if str(error).startswith(NO_THREAD):  # of Python, of pyarrow
+        if any(reason in str(error) for reason in NO_THREAD):  # of Python, of pyarrow
             return _failure("the system has no memory for another thread, or allows none; raise the limits of this process")
         failure = _of_plugin(error)
         if failure is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.contracts import Metric, cost_of
 from harness.errors import HarnessError, InputError
 
-MAX_SHARD = 20_000
+MAX_SHARD = 5_000
 """Maximum number of examples per shard unless the user asks for more."""
 MIN_SHARD = 64
 BYTES_PER_TEXT = 4_000

@@ -23,8 +23,8 @@ from tools.soak.workshop import Problem, Workshop, arguments, result_of
 
 PAID = "paid"
 """Fault of this module: SIGKILL when the server has given a number of answers."""
-COMMIT = "commit.json"
-"""File whose rename puts the files of a run in place of those of another."""
+COMMIT, PENDING = "commit.json", ".next"
+"""File whose rename puts the files of a run in place of those of another, and the folder of these files before."""
 ANOTHER_PROCESS = "another process"
 HANG_SECONDS = 15.0
 
@@ -103,6 +103,8 @@ class History(RuleBasedStateMachine):
             self.look(verb.target)
         if asks:
             self._check_answers(end, struck)
+            if struck and verb.name == "fresh" and ((target.path / COMMIT).exists() or not (target.path / PENDING).exists()):
+                self._forget_answers()  # it was killed after its commit: the next one begins anew
 
     def _run(self, verb: Verb, path: Path, fault: Fault | None = None) -> End:
         """Run a command to its end; with the fault ``paid`` kill it when the server has given so many answers."""
