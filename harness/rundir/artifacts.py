@@ -25,7 +25,7 @@ from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
 
-COMPRESSED_FROM = 1 << 20
+COMPRESSED_FROM = 1 << 18
 """Size in bytes from which the arrays of a statistics artifact are compressed."""
 
 
