@@ -164,7 +164,8 @@ def growth(work: Path, examples: int, distinct: bool = False) -> Iterator[str]:
         disk = folder_bytes(folder / "run") / bytes_of_captions
         yield (
             f"  {size:>9,} examples  {cost.seconds:8.1f} s  {1e3 * cost.seconds / size:6.3f} ms an example  "
-            f"{cost.cpu_seconds:8.1f} CPU s  peak {cost.peak_gib:5.2f} GiB (goal {1 if distinct else 2})  disk {disk:4.2f} x the captions (goal 2)"
+            f"{cost.cpu_seconds:8.1f} CPU s  peak {cost.peak_gib:5.2f} GiB (goal {1 if distinct else 2})  "
+            f"disk {disk:4.2f} x the captions (goal 2)"
         )
         if size != examples:
             shutil.rmtree(folder)
