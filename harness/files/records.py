@@ -278,7 +278,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
                 for row in batch.to_pylist():
                     number += 1
                     yield Record(f"{path}: record {number}", row)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except (ValueError, pa.ArrowNotImplementedError, OSError) as error:  # ArrowInvalid, and names of columns that are no UTF-8
         raise InputError(f"not readable as Parquet after record {number}: {_one_line(error)}", str(path)) from error
 
 

@@ -62,11 +62,8 @@ def generation(choices: Sequence[Choice]) -> Generation:
 
 def token_log_probs(choice: Choice) -> list[float] | None:
     """Return the log-probabilities that the server reports (for most servers before temperature and filters), or None."""
-    content = (choice.get("logprobs") or {}).get("content")
-    if not isinstance(content, list):
-        return None
     try:
-        return [float(entry["logprob"]) for entry in content]
+        return [float(entry["logprob"]) for entry in choice["logprobs"]["content"]]
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -233,7 +233,7 @@ def test_texts_and_their_log_probs():
     assert generation([choice(logprobs=tokens), choice()]).log_probs is None
 
 
-@pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": [{}]}, {"content": [{"logprob": "x"}]}])
+@pytest.mark.parametrize("logprobs", [None, {}, "text", [1], {"content": None}, {"content": [{}]}, {"content": [{"logprob": "x"}]}])
 def test_log_probs_that_are_not_there(logprobs):
     assert token_log_probs(choice(logprobs=logprobs)) is None
 
