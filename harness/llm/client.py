@@ -318,7 +318,7 @@ class Session:
         except self._httpx.ConnectError as error:
             raise _Repeat(f"no connection ({str(error) or type(error).__name__})") from error
         except self._httpx.TransportError as error:
-            raise _Repeat(f"the connection broke ({str(error) or type(error).__name__})") from error
+            raise _Repeat(f"the connection broke ({str(error)[:200] or type(error).__name__})") from error
         if status != 200:
             self._reject(Refusal.of(status, headers, content), body)
         reply = parse_json(content)
