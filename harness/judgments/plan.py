@@ -18,6 +18,7 @@ from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection, column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
+from harness.judgments.rows import distinct_captions
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
@@ -113,7 +114,8 @@ def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[Plugin
         "fingerprint": source_fingerprint(spec.judgments),
         "source": judgments.source,
         "examples": len(judgments.items),
-        "captions": len(judgments.captions),
+        "captions": len(set(distinct_captions(judgments).tolist())),
+        "ratings": sum(len(caption.ratings) for caption in judgments.captions),
         "pairs": len(judgments.pairs),
         "references": sorted({len(item.references) for item in judgments.items}),
     }

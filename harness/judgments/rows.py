@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import Judgments, Parameters
+from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
 from harness.stats.weighted_correlation import pairs_within
@@ -28,6 +28,8 @@ class RatedRows:
     """Position of the item, shape (n,)."""
     groups: np.ndarray
     """Group of each row as text, shape (n,)."""
+    ratings: np.ndarray
+    """Number of ratings behind each row, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class PairRows:
     groups: np.ndarray
 
 
+def distinct_captions(judgments: Judgments) -> np.ndarray:
+    """Return the number of the distinct caption (item, system and texts) that each judged caption is, shape (captions,).
+
+    Files with one record per rating hold a caption several times.
+    """
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault((c.item, c.system, c.texts), len(numbers)) for c in judgments.captions], dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class JudgmentRows:
     """Rows of a judgment set for the statistics of a task."""
@@ -54,6 +65,17 @@ class JudgmentRows:
     def items(self) -> int:
         """Number of items: the clusters of the bootstrap."""
         return len(self.judgments.items)
+
+    @cached_property
+    def distinct(self) -> np.ndarray:
+        """Number of the distinct caption of each judged caption, shape (captions,)."""
+        return distinct_captions(self.judgments)
+
+    def counts(self, captions: np.ndarray, ratings: np.ndarray | None = None) -> Values:
+        """Return the numbers of items, of distinct captions and of ratings of rows with the captions of positions (n,)."""
+        items = {self.judgments.captions[int(k)].item for k in captions}
+        counts: Values = {"items": len(items), "captions": len(np.unique(self.distinct[captions]))}
+        return counts if ratings is None else {**counts, "ratings": int(ratings.sum())}
 
     @cached_property
     def rated(self) -> RatedRows:
@@ -74,7 +96,8 @@ class JudgmentRows:
         caption = np.array([position for position, _ in rows], dtype=np.int64)
         items = np.array([item.item for item in captions], dtype=np.int64)[caption]
         labels = self._labels([item.meta for item in captions])
-        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption])
+        ratings = np.array([1 if per_rater else len(item.ratings) for item in captions])[caption]
+        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption], ratings)
 
     @cached_property
     def pairs(self) -> PairRows:
