@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.contracts import Values
-from harness.judgments.metric_scores import COUNTS, Agreement, ItemStatistic, MetricScores, count_unequal
+from harness.judgments.metric_scores import COUNTS, Agreement, ItemStatistic, MetricScores, count_unequal, differences
 from harness.judgments.rows import ALL, MEAN, JudgmentRows, RatedRows
 from harness.judgments.system_agreement import system_agreement, system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
@@ -225,15 +225,6 @@ def _within(coefficients: np.ndarray, n: int) -> Agreement:
 
 
 TiePolicy = Literal["half", "wrong", "skip", "epsilon"]
-RELATIVE_TIE = 1e-7
-"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
-constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
-
-
-def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return ``first - second``, same shape, with exact zeros where the scores differ by rounding alone; NaN stays NaN."""
-    difference = first - second
-    return np.where(np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)
 
 
 def correctness(difference: np.ndarray, preference: np.ndarray, ties: TiePolicy = "half", epsilon: float = 0.0) -> np.ndarray:

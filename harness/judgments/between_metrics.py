@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.judgments.agreement import PairCredit, grouped, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
-from harness.judgments.system_agreement import system_names, system_positions
+from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
@@ -78,11 +78,13 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
     """Return the test of two metrics, given by their positions, with a number of draws."""
     statistic, group = rows.spec.headline
     seed, unit = rows.spec.seed, rows.spec.tests.unit
-    if statistic in PAIR_STATISTICS:
+    if statistic in PAIR_STATISTICS or not rows.has_ratings:
         if unit == "system":
-            raise InputError("tests: {unit: system} exchanges the rated captions of a system; accuracy is of pairs", rows.judgments.source)
-        credits = [_weighted_credit(rows, metric, group) for metric in metrics]
+            raise InputError("tests: {unit: system} exchanges the rated captions of a system; judged are pairs", rows.judgments.source)
         clusters_of_pairs = rows.pairs.item if unit == "item" else np.arange(len(rows.pairs.item))
+        if statistic not in PAIR_STATISTICS:
+            return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
+        credits = [_weighted_credit(rows, metric, group) for metric in metrics]
         return lambda i, j, draws: permute_credit(credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed)
     rated = rows.rated
     units = {
@@ -100,6 +102,28 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
             return permute_credit(within[0], within[1], np.arange(rows.items), draws=draws, seed=seed)
         of_scores = _of_scores(rows, statistic, group, usable)
         return permute_scores(of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed)
+
+    return compare
+
+
+def _comparison_of_strengths(rows: JudgmentRows, metrics: Sequence[MetricScores], unit: np.ndarray) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics on the strengths of systems: points of pairs with the units (P,) are exchanged."""
+    games, points = SystemPairs.of(rows), [points_of_metric(rows, metric) for metric in metrics]
+    human = (1 + np.sign(rows.pairs.human)) / 2
+    kind = rows.spec.statistics[0]
+    kind = "accuracy" if kind == "soft_pairwise_accuracy" else kind.removesuffix("_system")
+
+    def compare(i: int, j: int, draws: int) -> float:
+        usable = ~(np.isnan(points[i]) | np.isnan(points[j]))
+        of_usable = replace(games, first=games.first[usable], second=games.second[usable])
+        ones = np.ones((1, int(usable.sum())))
+        of_people = of_usable.strengths(human[usable], ones)
+
+        def of_points(drawn: np.ndarray) -> np.ndarray:
+            return across_systems(np.repeat(of_people, len(drawn), axis=0), of_usable.strengths(drawn, ones), kind)
+
+        seed = rows.spec.seed
+        return permute_scores(of_points, points[i][usable], points[j][usable], unit=unit[usable], draws=draws, seed=seed, standardised=True)
 
     return compare
 

@@ -27,7 +27,7 @@ from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
 from harness.judgments.plan import JudgmentPlan, manifest, sets_of
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
-from harness.judgments.system_agreement import system_names
+from harness.judgments.system_agreement import notes_of_strengths, system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.example_store import ExampleStore
@@ -66,8 +66,10 @@ def execute(
         judgments = plan.read()
         rows = JudgmentRows(judgments, plan.spec)
         rows.check()
+        notes: list[str] = []
         if any(name in SYSTEM_STATISTICS or plan.spec.grouping_of(name) == "system" for name in plan.spec.statistics):
             system_names(rows)
+            notes = notes_of_strengths(rows)
         sets = sets_of(plan, judgments)
         check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
@@ -94,7 +96,7 @@ def execute(
                 for k, item in enumerate(results):
                     for record in _records(plan.spec, item, _tests_of(k, tests, labels)):
                         run.add(record)
-                run.notes += judgments.notes
+                run.notes += [*judgments.notes, *notes]
                 for item, rank in zip(results, tests.ranks):
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
                     run.notes += _unequal_notes(item)

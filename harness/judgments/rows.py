@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
-from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
+from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
 from harness.stats.weighted_correlation import pairs_within
 
 ALL, MEAN = "all", "mean"
@@ -66,6 +66,11 @@ class JudgmentRows:
         """Number of items: the clusters of the bootstrap."""
         return len(self.judgments.items)
 
+    @property
+    def has_ratings(self) -> bool:
+        """True where captions are rated, False where they are judged in pairs alone."""
+        return any(caption.ratings for caption in self.judgments.captions[:1])
+
     @cached_property
     def distinct(self) -> np.ndarray:
         """Number of the distinct caption of each judged caption, shape (captions,)."""
@@ -81,7 +86,7 @@ class JudgmentRows:
     def rated(self) -> RatedRows:
         """Rated captions; raises :class:`InputError` when the captions have no ratings."""
         captions = self.judgments.captions
-        if not captions or not captions[0].ratings:
+        if not self.has_ratings:
             raise InputError(
                 f"the captions have no ratings, which {self.spec.statistics[0]} needs; pairs have the statistic accuracy",
                 self.judgments.source,
@@ -121,7 +126,7 @@ class JudgmentRows:
         """Names of the groups: ``all``, each group in order of appearance, and their ``mean``."""
         if self.spec.groups is None:
             return (ALL,)
-        pairs_only = all(name in PAIR_STATISTICS for name in self.spec.statistics)
+        pairs_only = not self.has_ratings or all(name in PAIR_STATISTICS for name in self.spec.statistics)
         names = list(dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist()))
         ordered = [name for name in self.spec.groups.labels.values() if name in names]
         return (ALL, *dict.fromkeys([*ordered, *names]), MEAN)
@@ -147,7 +152,7 @@ class JudgmentRows:
         without names."""
         _ = self.group_names
         for name in self.spec.statistics:
-            if name in PAIR_STATISTICS:
+            if name in PAIR_STATISTICS or (name in SYSTEM_STATISTICS and not self.has_ratings):
                 if not len(self.pairs.human):
                     raise InputError("no item has two judged captions; accuracy needs pairs", self.judgments.source)
                 if not self.pairs.human.any():

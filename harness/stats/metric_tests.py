@@ -86,7 +86,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
 
 def permute_scores(
     statistic: ScoreStatistic, a: np.ndarray, b: np.ndarray, *, unit: np.ndarray | None = None, draws: int = 1000,
-    seed: int = 0,
+    seed: int = 0, standardised: bool = False,
 ) -> float:  # fmt: skip
     """Return the two-sided p-value of an exchange test of the difference ``statistic(a) - statistic(b)``; NaN where undefined.
 
@@ -105,13 +105,16 @@ def permute_scores(
         Maximum number of random exchanges.
     seed : int
         Seed of the exchanges.
+    standardised : bool
+        The scores have a common scale already.
 
     References
     ----------
     Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics using resampling methods" (TACL 2021),
     section 4.2; Besag and Clifford, "Sequential Monte Carlo p-values" (Biometrika 1991).
     """
-    a, b = _standardise(a), _standardise(b)
+    if not standardised:
+        a, b = _standardise(a), _standardise(b)
     values = statistic(np.stack([a, b]))
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):

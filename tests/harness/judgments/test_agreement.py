@@ -8,8 +8,8 @@ from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.agreement import agreements, calibrated_epsilon, correctness, differences
-from harness.judgments.metric_scores import MetricScores
+from harness.judgments.agreement import agreements, calibrated_epsilon, correctness
+from harness.judgments.metric_scores import MetricScores, differences
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 

@@ -124,7 +124,7 @@ def test_systems_are_exchanged():
     tests = compare_metrics(judged, metrics(human), [0.9, 0.9, 0.1])
     assert tests.exchange == "perm_sys" and tests.raw[0, 2] == pytest.approx(2 / 16, abs=0.06)  # four systems
     judged, human = rows("accuracy", tests={"unit": "system"})
-    with pytest.raises(InputError, match="accuracy is of pairs"):
+    with pytest.raises(InputError, match="judged are pairs"):
         compare_metrics(judged, metrics(human), [0.9, 0.9, 0.1])
 
 
