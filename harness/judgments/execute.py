@@ -94,7 +94,7 @@ def execute(
                 skipped = [value.agreement.skipped / max(1, value.agreement.skipped + value.agreement.n) for value in headline]
                 tests = compare_metrics(rows, [metric.scores for metric in scored], [value.value for value in headline], skipped)
                 for k, item in enumerate(results):
-                    for record in _records(plan.spec, item, _tests_of(k, tests, labels)):
+                    for record in _records(plan.spec, item, _tests_of(k, tests, labels, headline)):
                         run.add(record)
                 run.notes += [*judgments.notes, *notes]
                 for item, rank in zip(results, tests.ranks):
@@ -133,6 +133,8 @@ class _Value:
     agreement: Agreement
     value: float
     ci95: tuple[float, float] | None
+    resampled: np.ndarray
+    """Values of the resamples of the items, shape (samples,), NaN where undefined; all metrics have the same resamples."""
 
 
 @dataclass(frozen=True)
@@ -147,17 +149,17 @@ def _values(rows: JudgmentRows, metric: ScoredMetric, spec: JudgmentSpec) -> dic
     for statistic in spec.statistics:
         for group, agreement in agreements(rows, metric.scores, statistic).items():
             value = float(agreement.reduce(np.ones((1, rows.items)))[0])
-            interval = None
+            interval, resampled = None, np.zeros(0)
             if spec.bootstrap.samples and not math.isnan(value):
-                values = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
-                values = values[~np.isnan(values)]
-                interval = bootstrap.interval(values) if len(values) else None
-            out[statistic, group] = _Value(agreement, value, interval)
+                resampled = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
+                defined = resampled[~np.isnan(resampled)]
+                interval = bootstrap.interval(defined) if len(defined) else None
+            out[statistic, group] = _Value(agreement, value, interval, resampled)
     return out
 
 
-def _tests_of(k: int, tests: MetricTests, labels: Sequence[str]) -> Values:
-    """Return the cluster of a metric and its tests against every other one."""
+def _tests_of(k: int, tests: MetricTests, labels: Sequence[str], headline: Sequence[_Value]) -> Values:
+    """Return the cluster of a metric, its tests against every other one, and the standard errors of the differences."""
     against: Values = {}
     for rival, name in enumerate(labels):
         if rival == k or math.isnan(tests.raw[k, rival]):
@@ -165,6 +167,8 @@ def _tests_of(k: int, tests: MetricTests, labels: Sequence[str]) -> Values:
         entry: Values = {tests.exchange: float(tests.raw[k, rival]), f"{tests.exchange}_holm": float(tests.p_values[k, rival])}
         of_pearson = tests.of_pearson.get((min(k, rival), max(k, rival)), {})
         entry.update({key: -value if key.endswith("_t") and k > rival else value for key, value in of_pearson.items()})
+        if len(headline[k].resampled) == len(headline[rival].resampled) > 1:
+            entry["standard_error"] = float(np.nanstd(headline[k].resampled - headline[rival].resampled, ddof=1))
         against[name] = entry
     return {"cluster": tests.ranks[k], "against": against}
 
