@@ -127,7 +127,8 @@ def timing(pairs: int, distinct: bool) -> list[str]:
     print(f"  {os.cpu_count()} cores, {scoring:.0f} s of it scoring, {cpu:.0f} s of processor time, {memory:.1f} GiB at most")
     print(f"  goal: {GOAL_SECONDS:.0f} s for a million pairs")
     for record in run.records:
-        print(f"  {record.metric:<9}{100 * record.value:>7.2f}  {record.seconds:>7.1f} s")
+        speed = (captions_scored or 0) / max(record.seconds, 1e-9)
+        print(f"  {record.metric:<9}{100 * record.value:>7.2f}  {record.seconds:>7.1f} s  {speed:>9,.0f} captions/s")
     late = seconds > GOAL_SECONDS * max(1.0, written / 1e6)
     return [f"{written:,} pairs took {seconds:.0f} s"] if late else []
 

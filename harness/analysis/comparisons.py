@@ -27,6 +27,7 @@ from harness.run.finished import Run
 from harness.rundir.artifacts import content_digest
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
 from harness.rundir.records import ResultRecord
+from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 from harness.stats.multiplicity import cluster_letters
 
 LEVEL = 0.05
@@ -157,10 +158,11 @@ def metric_comparisons(runs: Sequence[Run], baseline: str | None = None, metrics
 def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     """Return the comparison of two metrics by their agreement with people, from the tests in their records."""
     tests = (a.details or {}).get("against", {}).get(b.metric, {})
+    name = exchange_test(tests)
     return Comparison(
         metric=a.agreement, system_a=a.metric, system_b=b.metric, higher_is_better=True,
-        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), p_value=tests.get("perm_both"),
-        p_holm=tests.get("perm_both_holm"), note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n),
+        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), p_value=tests.get(name),
+        p_holm=tests.get(f"{name}_holm"), note=f"p by {EXCHANGE_TESTS[name]}, Holm over all metrics of the run", n=min(a.n, b.n),
     )  # fmt: skip
 
 

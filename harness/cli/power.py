@@ -4,6 +4,7 @@ harness power runs/pilot
 harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
 harness power runs/pilot --examples 50..1000 --candidates 5,10,20
 harness power runs/pilot --share 0.5 --alpha 0.05
+harness power runs/judged --metrics cider meteor
 
 Sizes beyond the pilot are predicted and marked as extrapolated.
 """
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--combine", default="fisher-discrete", metavar="NAME",
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
+    parser.add_argument("--metrics", nargs=2, metavar=("A", "B"), help="of a run of judgments: the items that separate metric A from B")
     add_names(parser, "-m", "--metric", help="only these metrics: names with commas; may be repeated")
     parser.add_argument(
         "--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)"
@@ -57,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
+    if args.metrics:
+        return _separate(args)
     study = harness.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric or (), alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
@@ -67,6 +71,24 @@ def run(args: argparse.Namespace) -> int:
         print_json({"sizes": [asdict(size) for size in study.sizes], "needed": [asdict(item) for item in study.needed]})
     else:
         _print(study)
+    return 0
+
+
+def _separate(args: argparse.Namespace) -> int:
+    """Print the number of judged items that separates two metrics."""
+    from harness.analysis.metric_power import items_needed
+    from harness.run.finished import Run
+
+    power = 0.8 if args.power is None else args.power
+    found = items_needed(Run.open(args.run), *args.metrics, level=args.alpha, power=power)
+    if args.json:
+        print_json(asdict(found))
+        return 0
+    needed = "no number of items" if found.needed is None else f"about {counted(found.needed, 'item')}"
+    print_folded(
+        f"{found.a} against {found.b}: {needed} separate them at level {args.alpha:g} with power {power:g} (difference "
+        f"{100 * found.difference:.1f}, standard error {100 * found.standard_error:.1f} with {counted(found.items, 'item')}, times 100)"
+    )
     return 0
 
 

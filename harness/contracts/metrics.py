@@ -48,6 +48,8 @@ class MetricSpec:
     """Reason why no permutation of the texts tests the metric, to follow its name (``reads a scene``)."""
     column_names: tuple[str, ...] = ()
     """Columns that a metric of level ``model`` adds to a result table."""
+    undirected: tuple[str, ...] = ()
+    """Columns of ``column_names`` that have no direction, also in the parts of a task."""
     details_of_undefined: bool = False
     """True for a metric whose details count undefined examples too."""
     depends_on: frozenset[str] | None = None

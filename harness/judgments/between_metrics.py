@@ -1,21 +1,28 @@
-"""Tests between the metrics of a task on its headline: PERM-BOTH, Williams' test, Holm's correction, significance clusters."""
+"""Tests between the metrics of a task on its headline: exchange of scores, tests of Pearson's r, Holm's correction, clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
 from harness.contracts import Values
-from harness.judgments.agreement import MetricScores, PairCredit, system_names, system_positions
+from harness.errors import InputError
+from harness.judgments.agreement import PairCredit, grouped, positions_in_grouping
+from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
+from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
+from harness.stats import jackknife
 from harness.stats.correlation import across_systems
-from harness.stats.metric_tests import KendallOfScores, clusters, permute_both, permute_credit, williams
+from harness.stats.metric_tests import MOST_SKIPPED, KendallOfScores, clusters, permute_credit, permute_scores, williams
 from harness.stats.multiplicity import holm
-from harness.stats.weighted_correlation import Detection, Pearson, Spearman, within_groups
+from harness.stats.weighted_correlation import Detection, Pearson, Spearman
+
+EXCHANGES = {"item": "perm_input", "record": "perm_both", "system": "perm_sys"}
+"""Unit of the exchange -> key of the test."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +30,23 @@ class MetricTests:
     """Tests between k metrics on one statistic and group."""
 
     ranks: tuple[int | None, ...]
-    """Rank of each metric's significance cluster, 1 for the best."""
+    """Rank of each metric's significance cluster, 1 for the best; None where it is not ranked."""
     p_values: np.ndarray
-    """Holm-corrected p-values of PERM-BOTH, shape (k, k), NaN where undefined."""
+    """Holm-corrected p-values of the exchange test, shape (k, k), NaN where undefined."""
     raw: np.ndarray
     """Uncorrected p-values, shape (k, k)."""
-    williams: dict[tuple[int, int], Values] = field(default_factory=dict[tuple[int, int], Values])
-    """Pair of metrics -> ``t``, ``p`` and Holm-corrected ``p_holm`` of Williams' test on Pearson's r of all rows."""
+    exchange: str = EXCHANGES["item"]
+    """Key of the exchange test."""
+    of_pearson: dict[tuple[int, int], Values] = field(default_factory=dict[tuple[int, int], Values])
+    """Pair of metrics -> ``t``, p and Holm-corrected p of Williams' test or of the jackknife on Pearson's r of all rows."""
 
 
-def compare_metrics(rows: JudgmentRows, metrics: Sequence[MetricScores], values: Sequence[float]) -> MetricTests:
+def compare_metrics(
+    rows: JudgmentRows, metrics: Sequence[MetricScores], values: Sequence[float], skipped: Sequence[float] | None = None
+) -> MetricTests:
     """Return the tests between metrics on the headline of a task.
+
+    Two metrics are compared on the rows for which both have a score.
 
     Parameters
     ----------
@@ -43,6 +56,8 @@ def compare_metrics(rows: JudgmentRows, metrics: Sequence[MetricScores], values:
         Oriented scores of k metrics.
     values : sequence of float
         Headline statistic of each metric, length k.
+    skipped : sequence of float, optional
+        Share of the rows without a score of each metric, length k.
     """
     spec = rows.spec
     k = len(metrics)
@@ -54,28 +69,61 @@ def compare_metrics(rows: JudgmentRows, metrics: Sequence[MetricScores], values:
     for (i, j), value, adjusted in zip(pairs, p, holm(p).tolist()):
         raw[i, j] = raw[j, i] = value
         corrected[i, j] = corrected[j, i] = adjusted
-    ranks = clusters(values, corrected, spec.tests.level)
-    return MetricTests(tuple(ranks), corrected, raw, _williams(rows, metrics, pairs))
+    ranked = [value if share <= MOST_SKIPPED and draws else np.nan for value, share in zip(values, skipped or [0.0] * k)]
+    ranks = clusters(ranked, corrected, spec.tests.level)
+    return MetricTests(tuple(ranks), corrected, raw, EXCHANGES[spec.tests.unit], _of_pearson(rows, metrics, pairs))
 
 
 def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable[[int, int, int], float]:
     """Return the test of two metrics, given by their positions, with a number of draws."""
     statistic, group = rows.spec.headline
-    seed = rows.spec.seed
-    if statistic in PAIR_STATISTICS:
+    seed, unit = rows.spec.seed, rows.spec.tests.unit
+    if statistic in PAIR_STATISTICS or not rows.has_ratings:
+        if unit == "system":
+            raise InputError("tests: {unit: system} exchanges the rated captions of a system; judged are pairs", rows.judgments.source)
+        clusters_of_pairs = rows.pairs.item if unit == "item" else np.arange(len(rows.pairs.item))
+        if statistic not in PAIR_STATISTICS:
+            return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
         credits = [_weighted_credit(rows, metric, group) for metric in metrics]
-        items = rows.pairs.item
-        return lambda i, j, draws: permute_credit(credits[i], credits[j], items, draws=draws, seed=seed)
+        return lambda i, j, draws: permute_credit(credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed)
+    rated = rows.rated
+    units = {
+        "item": lambda: rated.item, "record": lambda: rows.distinct[rated.caption],
+        "system": lambda: system_positions(rows, system_names(rows)),
+    }[unit]()  # fmt: skip
 
     def compare(i: int, j: int, draws: int) -> float:
-        rated = rows.rated
         a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
         usable = ~(np.isnan(a) | np.isnan(b))
         if usable.sum() < 2:
             return float("nan")
+        if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:  # exchanges the coefficients of items
+            within = [grouped(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
+            return permute_credit(within[0], within[1], np.arange(rows.items), draws=draws, seed=seed)
         of_scores = _of_scores(rows, statistic, group, usable)
-        captions = rated.caption[usable]
-        return permute_both(of_scores, a[usable], b[usable], unit=captions, draws=draws, seed=seed)
+        return permute_scores(of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed)
+
+    return compare
+
+
+def _comparison_of_strengths(rows: JudgmentRows, metrics: Sequence[MetricScores], unit: np.ndarray) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics on the strengths of systems: points of pairs with the units (P,) are exchanged."""
+    games, points = SystemPairs.of(rows), [points_of_metric(rows, metric) for metric in metrics]
+    human = (1 + np.sign(rows.pairs.human)) / 2
+    kind = rows.spec.statistics[0]
+    kind = "accuracy" if kind == "soft_pairwise_accuracy" else kind.removesuffix("_system")
+
+    def compare(i: int, j: int, draws: int) -> float:
+        usable = ~(np.isnan(points[i]) | np.isnan(points[j]))
+        of_usable = replace(games, first=games.first[usable], second=games.second[usable])
+        ones = np.ones((1, int(usable.sum())))
+        of_people = of_usable.strengths(human[usable], ones)
+
+        def of_points(drawn: np.ndarray) -> np.ndarray:
+            return across_systems(np.repeat(of_people, len(drawn), axis=0), of_usable.strengths(drawn, ones), kind)
+
+        seed = rows.spec.seed
+        return permute_scores(of_points, points[i][usable], points[j][usable], unit=unit[usable], draws=draws, seed=seed, standardised=True)
 
     return compare
 
@@ -102,7 +150,10 @@ def _of_scores(rows: JudgmentRows, statistic: str, group: str, usable: np.ndarra
 
 
 def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    human, item = rows.rated.human[usable], rows.rated.item[usable]
+    human = rows.rated.human[usable]
+    if rows.spec.grouping_of(statistic) != "none":
+        positions, groups = positions_in_grouping(rows, statistic)
+        return lambda scores: np.array([np.nanmean(grouped(statistic, row, human, positions[usable], groups)) for row in scores])
     ones = np.ones((1, len(human)))
     if statistic in ("kendall_b", "kendall_c"):
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
@@ -110,8 +161,6 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
         return lambda scores: _pearson(scores, human)
     if statistic == "spearman":
         return lambda scores: np.array([Spearman(row, human)(ones)[0] for row in scores])
-    if statistic == "kendall_within":
-        return lambda scores: np.array([np.nanmean(within_groups(row, human, item, rows.items)) for row in scores])
     if statistic in LABEL_STATISTICS:
         good = human == human.max()
         sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
@@ -140,20 +189,35 @@ def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Calla
     return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), scores @ member.T, kind)
 
 
-def _williams(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Values]:
-    """Return Williams' tests of a task with Pearson's r."""
-    if "pearson" not in rows.spec.statistics:
+def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Values]:
+    """Return the tests of a task with Pearson's r: Williams' test of one row per item, else the delete-one-item jackknife."""
+    if "pearson" not in rows.spec.statistics or rows.spec.grouping != "none":
         return {}
     rated = rows.rated
+    single = len(np.unique(rated.item)) == len(rated.item)
+    name = "williams" if single else "jackknife"
     out: dict[tuple[int, int], Values] = {}
     for i, j in pairs:
         a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
         usable = ~(np.isnan(a) | np.isnan(b))
-        a, b, human = a[usable], b[usable], rated.human[usable]
-        ones = np.ones((1, len(a)))
-        r = [float(Pearson(x, y)(ones)[0]) for x, y in ((a, human), (b, human), (a, b))]
-        test = williams(r[0], r[1], r[2], len(a))
-        out[i, j] = {"t": test.t, "p": test.p_value}
-    for entry, adjusted in zip(out.values(), holm([entry["p"] for entry in out.values()]).tolist()):
-        entry["p_holm"] = adjusted
+        correlations = [Pearson(x[usable], y[usable]) for x, y in ((a, rated.human), (b, rated.human), (a, b))]
+        out[i, j] = _williams(correlations, int(usable.sum())) if single else _jackknife(correlations, rated.item[usable])
+    for entry, adjusted in zip(out.values(), holm([entry[name] for entry in out.values()]).tolist()):
+        entry[f"{name}_holm"] = adjusted
     return out
+
+
+def _williams(correlations: Sequence[Pearson], n: int) -> Values:
+    """Return Williams' test from the correlations of two metrics with the judgments and with each other, of n rows."""
+    r_a, r_b, r_ab = (float(r(np.ones((1, n)))[0]) for r in correlations)
+    test = williams(r_a, r_b, r_ab, n)
+    return {"williams_t": test.t, "williams": test.p_value}
+
+
+def _jackknife(correlations: Sequence[Pearson], item: np.ndarray) -> Values:
+    """Return the delete-one-item jackknife of the difference of the first two correlations, of rows with the items (n,)."""
+    items, position = np.unique(item, return_inverse=True)
+    t, p_value = jackknife.t_test_of_items(
+        lambda weights: correlations[0](weights[:, position]) - correlations[1](weights[:, position]), len(items)
+    )
+    return {"jackknife_t": t, "jackknife": p_value}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,14 +21,15 @@ from harness.contracts import CaptionSet, Example, Judgments, Parameters, Values
 from harness.contracts.metrics import SET_SIZES
 from harness.errors import InputError
 from harness.files.secrets import redact_values
-from harness.judgments.agreement import UNEQUAL, Agreement, MetricScores, agreements, system_names
+from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
+from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
 from harness.judgments.plan import JudgmentPlan, manifest, sets_of
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
+from harness.judgments.system_agreement import notes_of_strengths, system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.run import score as scoring
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
@@ -66,8 +66,10 @@ def execute(
         judgments = plan.read()
         rows = JudgmentRows(judgments, plan.spec)
         rows.check()
-        if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
+        notes: list[str] = []
+        if any(name in SYSTEM_STATISTICS or plan.spec.grouping_of(name) == "system" for name in plan.spec.statistics):
             system_names(rows)
+            notes = notes_of_strengths(rows)
         sets = sets_of(plan, judgments)
         check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
@@ -88,12 +90,13 @@ def execute(
                 results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
                 _check_headline(results, plan, judgments)
                 labels = [metric.plan.label for metric in scored]
-                headline = [item.values[plan.spec.headline].value for item in results]
-                tests = compare_metrics(rows, [metric.scores for metric in scored], headline)
+                headline = [item.values[plan.spec.headline] for item in results]
+                skipped = [value.agreement.skipped / max(1, value.agreement.skipped + value.agreement.n) for value in headline]
+                tests = compare_metrics(rows, [metric.scores for metric in scored], [value.value for value in headline], skipped)
                 for k, item in enumerate(results):
-                    for record in _records(plan.spec, item, sets, _tests_of(k, tests, labels)):
+                    for record in _records(plan.spec, item, _tests_of(k, tests, labels, headline)):
                         run.add(record)
-                run.notes += judgments.notes
+                run.notes += [*judgments.notes, *notes]
                 for item, rank in zip(results, tests.ranks):
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
                     run.notes += _unequal_notes(item)
@@ -130,6 +133,8 @@ class _Value:
     agreement: Agreement
     value: float
     ci95: tuple[float, float] | None
+    resampled: np.ndarray
+    """Values of the resamples of the items, shape (samples,), NaN where undefined; all metrics have the same resamples."""
 
 
 @dataclass(frozen=True)
@@ -144,32 +149,32 @@ def _values(rows: JudgmentRows, metric: ScoredMetric, spec: JudgmentSpec) -> dic
     for statistic in spec.statistics:
         for group, agreement in agreements(rows, metric.scores, statistic).items():
             value = float(agreement.reduce(np.ones((1, rows.items)))[0])
-            interval = None
+            interval, resampled = None, np.zeros(0)
             if spec.bootstrap.samples and not math.isnan(value):
-                values = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
-                values = values[~np.isnan(values)]
-                interval = bootstrap.interval(values) if len(values) else None
-            out[statistic, group] = _Value(agreement, value, interval)
+                resampled = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
+                defined = resampled[~np.isnan(resampled)]
+                interval = bootstrap.interval(defined) if len(defined) else None
+            out[statistic, group] = _Value(agreement, value, interval, resampled)
     return out
 
 
-def _tests_of(k: int, tests: MetricTests, labels: Sequence[str]) -> Values:
-    """Return the cluster of a metric and its tests against every other one."""
+def _tests_of(k: int, tests: MetricTests, labels: Sequence[str], headline: Sequence[_Value]) -> Values:
+    """Return the cluster of a metric, its tests against every other one, and the standard errors of the differences."""
     against: Values = {}
     for rival, name in enumerate(labels):
         if rival == k or math.isnan(tests.raw[k, rival]):
             continue
-        entry: Values = {"perm_both": float(tests.raw[k, rival]), "perm_both_holm": float(tests.p_values[k, rival])}
-        williams = tests.williams.get((min(k, rival), max(k, rival)))
-        if williams is not None:
-            t = williams["t"] if k < rival else -williams["t"]
-            entry.update({"williams_t": t, "williams": williams["p"], "williams_holm": williams["p_holm"]})
+        entry: Values = {tests.exchange: float(tests.raw[k, rival]), f"{tests.exchange}_holm": float(tests.p_values[k, rival])}
+        of_pearson = tests.of_pearson.get((min(k, rival), max(k, rival)), {})
+        entry.update({key: -value if key.endswith("_t") and k > rival else value for key, value in of_pearson.items()})
+        if len(headline[k].resampled) == len(headline[rival].resampled) > 1:
+            entry["standard_error"] = float(np.nanstd(headline[k].resampled - headline[rival].resampled, ddof=1))
         against[name] = entry
     return {"cluster": tests.ranks[k], "against": against}
 
 
 # --------------------------------------------------------------------------- records
-def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values) -> list[ResultRecord]:
+def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRecord]:
     metric, seconds = item.metric.plan, item.metric.scored.seconds
     records: list[ResultRecord] = []
     for (statistic, group), value in item.values.items():
@@ -177,7 +182,6 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
         note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else None
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
-        details.update(captions=len(sets.sets), captions_per_second=item.metric.rate)
         details.update(_find_published_value(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(
@@ -186,15 +190,15 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
                 higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
                 signature=_signature(spec, metric.metric.signature(), statistic),
                 value=value.value, ci95=value.ci95, interval_note=note, n=value.agreement.n, skipped=value.agreement.skipped,
-                seconds=round(seconds, 4), details=details, statistics=item.metric.statistics, statistic=statistic,
-                group=group,
+                seconds=round(seconds, 4), details=details, statistics=item.metric.statistics,
+                statistic=spec.label(statistic), group=group,
             )
         )  # fmt: skip
     return records
 
 
 def _signature(spec: JudgmentSpec, metric: str, statistic: str) -> str:
-    fields = [metric, statistic, spec.references.describe()]
+    fields = [metric, spec.label(statistic), spec.references.describe()]
     if statistic in PAIR_STATISTICS:
         fields.append(f"ties:{spec.ties}")
     if spec.judgments.raters != "mean":
@@ -219,9 +223,9 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
     if metric.metric.spec.level == "item" or any(len(caption.texts) > 1 for caption in judgments.captions):
         return ""
     value = item.values[spec.headline].value
-    standing = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
-    number = "" if math.isnan(value) else f"{spec.headline[0]} {value:.3f}, "
-    return f"{metric.label} compares sets, and a single caption is a set of one: {number}{standing} (docs/judgments.md)"
+    standing = [] if rank is None else [f"cluster {rank} of {max(filter(None, tests.ranks))}"]
+    standing = ["it is undefined"] if math.isnan(value) else [f"{spec.headline[0]} {value:.3f}", *standing]
+    return f"{metric.label} compares sets, and a single caption is a set of one: {', '.join(standing)} (docs/judgments.md)"
 
 
 def _unequal_notes(item: _Judged) -> Iterator[str]:
@@ -269,10 +273,6 @@ def _sample(judgments: Judgments, sets: ScoringSets, k: int) -> CaptionSet:
     return CaptionSet(item.id, caption.texts, references, meta={**caption.meta, **human})
 
 
-RATE_SETS = 200
-"""Number of sets on which the speed of a metric is measured."""
-
-
 @dataclass(frozen=True)
 class ScoredMetric:
     """One metric with its scores."""
@@ -282,8 +282,6 @@ class ScoredMetric:
     scores: MetricScores
     per_set: np.ndarray
     """Score of each set as the metric gives it, shape (sets,)."""
-    rate: float
-    """Sets per second that the metric scores alone."""
     statistics: str
     """Name of the artifacts with the statistics."""
 
@@ -318,35 +316,8 @@ def _scored_metric(metric: MetricPlan, statistics: Sequence[tuple[Scored, str]],
     if len(names) > 1:
         name = ArtifactKey.of(metric.label, names).stem
         execution.artifacts.write_shards(name, names)
-    first = sets.sets[sets.corpora[0].start : sets.corpora[0].stop]
-    rate = _stored_rate(metric, first, ArtifactKey.of(f"{metric.label} rate", names), execution)
     per_set = scored.per_example(metric.metric)
-    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, rate, name)
-
-
-def _stored_rate(metric: MetricPlan, sets: Sequence[CaptionSet], key: ArtifactKey, execution: Execution) -> float:
-    """Return the speed of a metric as it was measured when the run scored it."""
-    stored = execution.artifacts.read_arrays(key.stem)
-    if stored is None:
-        stored = {"rate": np.asarray(_rate(metric, sets))}
-        execution.artifacts.write_arrays(key, stored)
-    return float(stored["rate"])
-
-
-def _rate(metric: MetricPlan, sets: Sequence[CaptionSet]) -> float:
-    """Return the number of sets per second that the metric scores alone, tokenising included, on the first sets.
-
-    Its kernels are compiled and its models are loaded before the clock starts. NaN for a metric that cannot score so few sets.
-    """
-    seconds = math.nan
-    for first in (sets[:2], sets[:RATE_SETS]):
-        started = time.perf_counter()
-        try:
-            scoring.score_sets([metric.metric], first)
-        except Exception:  # a metric of corpora may need more sets; it has scored all of them
-            return math.nan
-        seconds = time.perf_counter() - started
-    return min(RATE_SETS, len(sets)) / seconds
+    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, name)
 
 
 def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets: ScoringSets) -> MetricScores:

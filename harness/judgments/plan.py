@@ -18,12 +18,13 @@ from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection, column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
+from harness.judgments.rows import distinct_captions
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
 from harness.run.provenance import manifest_of
 from harness.rundir.format import JsonObject
-from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSource, JudgmentSpec
+from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSource, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
 
 KIND = "judgments"
@@ -85,11 +86,11 @@ def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
             )
         metrics.append(plan)
     if spec.judgments.form in ("pairs", "foil", "keyed-pairs"):
-        wrong = next((name for name in spec.statistics if name not in PAIR_STATISTICS), None)
+        wrong = next((name for name in spec.statistics if name not in (*PAIR_STATISTICS, *SYSTEM_STATISTICS)), None)
         if wrong is not None:
             raise InputError(
-                f"{wrong} needs rated captions; judgments of form {spec.judgments.form} have the statistic accuracy",
-                loaded.where("statistics"), value=wrong, expected=PAIR_STATISTICS,
+                f"{wrong} needs rated captions; judgments of form {spec.judgments.form} have accuracy and statistics of systems",
+                loaded.where("statistics"), value=wrong, expected=(*PAIR_STATISTICS, *SYSTEM_STATISTICS),
             )  # fmt: skip
     for index, table in enumerate(spec.published):
         if table.statistic is not None and table.statistic not in spec.statistics:
@@ -113,7 +114,8 @@ def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[Plugin
         "fingerprint": source_fingerprint(spec.judgments),
         "source": judgments.source,
         "examples": len(judgments.items),
-        "captions": len(judgments.captions),
+        "captions": len(set(distinct_captions(judgments).tolist())),
+        "ratings": sum(len(caption.ratings) for caption in judgments.captions),
         "pairs": len(judgments.pairs),
         "references": sorted({len(item.references) for item in judgments.items}),
     }

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import Judgments, Parameters
+from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
-from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
+from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
 from harness.stats.weighted_correlation import pairs_within
 
 ALL, MEAN = "all", "mean"
@@ -28,6 +28,8 @@ class RatedRows:
     """Position of the item, shape (n,)."""
     groups: np.ndarray
     """Group of each row as text, shape (n,)."""
+    ratings: np.ndarray
+    """Number of ratings behind each row, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class PairRows:
     groups: np.ndarray
 
 
+def distinct_captions(judgments: Judgments) -> np.ndarray:
+    """Return the number of the distinct caption (item, system and texts) that each judged caption is, shape (captions,).
+
+    Files with one record per rating hold a caption several times.
+    """
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault((c.item, c.system, c.texts), len(numbers)) for c in judgments.captions], dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class JudgmentRows:
     """Rows of a judgment set for the statistics of a task."""
@@ -55,11 +66,27 @@ class JudgmentRows:
         """Number of items: the clusters of the bootstrap."""
         return len(self.judgments.items)
 
+    @property
+    def has_ratings(self) -> bool:
+        """True where captions are rated, False where they are judged in pairs alone."""
+        return any(caption.ratings for caption in self.judgments.captions[:1])
+
+    @cached_property
+    def distinct(self) -> np.ndarray:
+        """Number of the distinct caption of each judged caption, shape (captions,)."""
+        return distinct_captions(self.judgments)
+
+    def counts(self, captions: np.ndarray, ratings: np.ndarray | None = None) -> Values:
+        """Return the numbers of items, of distinct captions and of ratings of rows with the captions of positions (n,)."""
+        items = {self.judgments.captions[int(k)].item for k in captions}
+        counts: Values = {"items": len(items), "captions": len(np.unique(self.distinct[captions]))}
+        return counts if ratings is None else {**counts, "ratings": int(ratings.sum())}
+
     @cached_property
     def rated(self) -> RatedRows:
         """Rated captions; raises :class:`InputError` when the captions have no ratings."""
         captions = self.judgments.captions
-        if not captions or not captions[0].ratings:
+        if not self.has_ratings:
             raise InputError(
                 f"the captions have no ratings, which {self.spec.statistics[0]} needs; pairs have the statistic accuracy",
                 self.judgments.source,
@@ -74,7 +101,8 @@ class JudgmentRows:
         caption = np.array([position for position, _ in rows], dtype=np.int64)
         items = np.array([item.item for item in captions], dtype=np.int64)[caption]
         labels = self._labels([item.meta for item in captions])
-        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption])
+        ratings = np.array([1 if per_rater else len(item.ratings) for item in captions])[caption]
+        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption], ratings)
 
     @cached_property
     def pairs(self) -> PairRows:
@@ -98,7 +126,7 @@ class JudgmentRows:
         """Names of the groups: ``all``, each group in order of appearance, and their ``mean``."""
         if self.spec.groups is None:
             return (ALL,)
-        pairs_only = all(name in PAIR_STATISTICS for name in self.spec.statistics)
+        pairs_only = not self.has_ratings or all(name in PAIR_STATISTICS for name in self.spec.statistics)
         names = list(dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist()))
         ordered = [name for name in self.spec.groups.labels.values() if name in names]
         return (ALL, *dict.fromkeys([*ordered, *names]), MEAN)
@@ -124,7 +152,7 @@ class JudgmentRows:
         without names."""
         _ = self.group_names
         for name in self.spec.statistics:
-            if name in PAIR_STATISTICS:
+            if name in PAIR_STATISTICS or (name in SYSTEM_STATISTICS and not self.has_ratings):
                 if not len(self.pairs.human):
                     raise InputError("no item has two judged captions; accuracy needs pairs", self.judgments.source)
                 if not self.pairs.human.any():

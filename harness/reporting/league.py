@@ -1,4 +1,4 @@
-"""The league of metrics: agreement with people, set by set, with intervals, significance clusters and speed; its tables."""
+"""The league of metrics: agreement with people, set by set, with intervals and significance clusters; its tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from statistics import fmean, median
+from statistics import fmean
 from typing import cast
 
 from harness.contracts import Parameters
@@ -16,7 +16,8 @@ from harness.errors import counted
 from harness.reporting.result_groups import group_records
 from harness.reporting.table import Bar, Table, p_text, shown_names
 from harness.run.finished import Run
-from harness.rundir.records import ResultRecord, number
+from harness.rundir.records import ResultRecord
+from harness.stats.metric_tests import EXCHANGE_TESTS, MOST_SKIPPED, exchange_test
 
 QUESTIONS = {
     "captions": "grades of single captions",
@@ -65,12 +66,13 @@ class LeagueSet:
         The judged metric is the ``model`` of a record, its statistic with the group the ``metric``; higher is better.
         """
         signature = self.run.provenance.signature
-        return group_records(
+        groups = group_records(
             [
                 replace(record, model=record.metric, metric=record.agreement, higher_is_better=True, signature=signature)
                 for record in self.run.records
             ]
         )
+        return [sorted(group, key=lambda record: record.skipped > MOST_SKIPPED * (record.skipped + record.n)) for group in groups]
 
     @cached_property
     def headlines(self) -> dict[str, ResultRecord]:
@@ -104,10 +106,11 @@ class LeagueSet:
     def published_values(self) -> list[PublishedValues]:
         """Return the published rows of the headline: those of the spec, also for metrics that this run does not have."""
         head = self.headline
+        statistic = str(head.statistic).partition(" ")[0]  # without its grouping
         return [
             PublishedValues(str(table["reference"]), table["values"], str(table.get("note") or ""))
             for table in cast("list[Values]", self.run.provenance.spec.get("published") or [])
-            if (table.get("statistic") or head.statistic, table.get("group") or head.group) == (head.statistic, head.group)
+            if (table.get("statistic") or statistic, table.get("group") or head.group) == (statistic, head.group)
         ]
 
 
@@ -140,20 +143,10 @@ class League:
         ranks = [rank for record in self._headlines(metric) if (rank := cluster(record)) is not None]
         return fmean(ranks) if ranks else math.nan
 
-    def rate(self, metric: str) -> float:
-        """Return the captions per second of a metric, the median over sets; NaN where it was not measured."""
-        measured = [value for record in self._headlines(metric) if not math.isnan(value := rate_of(record))]
-        return median(measured) if measured else math.nan
-
 
 def cluster(record: ResultRecord | None) -> int | None:
     """Return the rank of a record's significance cluster; None where there is none."""
     return None if record is None else cast("int | None", (record.details or {}).get("cluster"))
-
-
-def rate_of(record: ResultRecord) -> float:
-    """Return the captions per second of a headline's metric; NaN where it was not measured."""
-    return number((record.details or {}).get("captions_per_second"))
 
 
 def percent_text(value: float) -> str:
@@ -165,31 +158,26 @@ def percent_text(value: float) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.1f}"
 
 
+def value_text(record: ResultRecord) -> str:
+    """Return the value of a record times 100, with a mark where the metric has no score for some rows."""
+    return percent_text(record.value) + ("*" if record.skipped and not math.isnan(record.value) else "")
+
+
 def percent_interval(interval: Sequence[float] | None) -> str:
     """Return an interval times 100; a dash where there is none."""
     return "–" if interval is None else f"{percent_text(interval[0])} … {percent_text(interval[1])}"
 
 
-def rate_text(rate: float) -> str:
-    """Return captions per second with two significant digits.
-
-    >>> rate_text(12345.0), rate_text(3.21)
-    ('12,000/s', '3.2/s')
-    """
-    if math.isnan(rate):
-        return "–"
-    rounded = float(f"{rate:.2g}")
-    return f"{rounded:,.0f}/s" if rounded >= 10 else f"{rounded:g}/s"
-
-
+SKIPPED_NOTE = "* on the rows for which the metric has a score; without a score for more than 5 % it has no cluster and stands last"
+"""Remark on values of rows that not all metrics have answered."""
 ALIGNMENT = {
-    "statistic": "l", "metric": "l", "value x 100": "r", "95 % interval": "r", "cluster": "r", "published": "r", "n": "r", "ties": "r",
-    "skipped": "r", "captions/s": "r",
+    "statistic": "l", "metric": "l", "value x 100": "r", "95 % interval": "r", "cluster": "r", "published": "r", "items": "r",
+    "captions": "r", "n": "r", "ties": "r", "skipped": "r",
 }  # fmt: skip
 """Columns of the table of a set and their alignment."""
 DATA = (
-    "set", "statistic", "metric", "value", "low", "high", "cluster", "n", "ties", "skipped", "captions_per_second", "published x 100",
-    "reference",
+    "set", "statistic", "metric", "value", "low", "high", "cluster", "items", "captions", "ratings", "n", "ties", "skipped",
+    "published x 100", "reference",
 )  # fmt: skip
 """Columns of the CSV, a row per record."""
 
@@ -211,27 +199,27 @@ def set_table(judged: LeagueSet) -> Table:
                 bars[len(rows), column] = Bar(*map(scale, (*record.ci95, record.value)))
             cells = {
                 "statistic": "" if len(rows) not in starts else record.metric, "metric": judged.metric_names[record.model],
-                "value x 100": percent_text(record.value), "95 % interval": percent_interval(record.ci95),
-                "cluster": str(rank or ""), "n": str(record.n), "skipped": str(record.skipped or ""),
+                "value x 100": value_text(record), "95 % interval": percent_interval(record.ci95),
+                "cluster": str(rank or ("–" if headline else "")), "items": str(details.get("items", "")),
+                "captions": str(details.get("captions", "")), "n": str(record.n), "skipped": str(record.skipped or ""),
                 "published": ", ".join(filter(None, (row.text(record.model) for row in published if headline))),
                 "ties": f"{percent_text(details['ties'])} %" if "ties" in details else "",
-                "captions/s": rate_text(rate_of(record)) if headline else "",
             }  # fmt: skip
             rows.append([cells[name] for name in columns])
     data = judged.run.provenance.data
-    counts = ", ".join(counted(int(data.get(f"{noun}s") or 0), name) for noun, name in (("example", "item"), ("caption", "caption")))
-    pairs = f", {data['pairs']} pairs" if data.get("pairs") else ""
+    nouns = {"example": "item", "caption": "caption", "rating": "rating", "pair": "pair"}
+    counts = ", ".join(counted(int(data[f"{noun}s"]), name) for noun, name in nouns.items() if data.get(f"{noun}s"))
     return Table(
         headers=list(columns),
         rows=rows,
         alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
-        notes=[f"{counts}{pairs}", *_published_notes(judged)],
+        notes=[counts, *([SKIPPED_NOTE] if any("*" in value_text(record) for record in records) else []), *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
         groups=frozenset(starts),
         bars=bars,
         data=[DATA, *map(partial(_data, judged), records)],
-        secondary=("captions/s", "ties", "n"),
+        secondary=("captions", "items", "ties", "n"),
     )
 
 
@@ -254,33 +242,29 @@ def _data(judged: LeagueSet, record: ResultRecord) -> list[object]:
     headline = judged.headlines.get(record.model) is record
     published = [row for row in judged.published_values() if headline and row.text(record.model)]
     numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
-    speed = rate_of(record) if headline else math.nan
+    counts = [(record.details or {}).get(name) for name in ("items", "captions", "ratings")]
     cells = [
-        judged.name, record.metric, record.model, *numbers, cluster(record), record.n, (record.details or {}).get("ties"), record.skipped,
-        speed, ", ".join(row.text(record.model) for row in published), "; ".join(row.reference for row in published),
+        judged.name, record.metric, record.model, *numbers, cluster(record), *counts, record.n, (record.details or {}).get("ties"),
+        record.skipped, ", ".join(row.text(record.model) for row in published), "; ".join(row.reference for row in published),
     ]  # fmt: skip
     return ["" if cell is None or cell != cell else cell for cell in cells]
 
 
 def league_table(league: League) -> Table:
-    """Return metrics by sets: agreement and cluster, with the mean cluster, the speed, and advice below."""
+    """Return metrics by sets: agreement and cluster, with the mean cluster, and advice below."""
     records = {name: [judged.headlines.get(name) for judged in league.sets] for name in league.metrics}
     rows = [
-        [
-            league.names[name], *map(_value_text, records[name]), "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}",
-            rate_text(league.rate(name)),
-        ]
+        [league.names[name], *map(_cell, records[name]), "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}"]
         for name in league.metrics
-    ]  # fmt: skip
-    advice = [
-        f"{question} ({sets}): {best}; fastest of them: {fastest}" for question, sets, best, fastest in advice_table(league).rows
-    ]  # fmt: skip
+    ]
+    advice = [f"{question} ({sets}): {best}" for question, sets, best in advice_table(league).rows]
+    marked = any("*" in cell for row in rows for cell in row[1:])
     return Table(
-        headers=["metric", *(f"{judged.name}\n{judged.headline.metric}" for judged in league.sets), "mean\ncluster", "captions/s"],
+        headers=["metric", *(f"{judged.name}\n{judged.headline.metric}" for judged in league.sets), "mean\ncluster"],
         rows=rows,
-        alignment="l" + "r" * (len(league.sets) + 2),
+        alignment="l" + "r" * (len(league.sets) + 1),
         title="League table: agreement with people x 100, significance cluster in brackets",
-        notes=advice,
+        notes=[*([SKIPPED_NOTE] if marked else []), *advice],
         bold=frozenset(
             (i, k) for i, name in enumerate(league.metrics) for k, record in enumerate(records[name], 1) if cluster(record) == 1
         ),
@@ -288,13 +272,14 @@ def league_table(league: League) -> Table:
     )  # fmt: skip
 
 
-def _value_text(record: ResultRecord | None) -> str:
-    rank = cluster(record)
-    return "–" if record is None else percent_text(record.value) + ("" if rank is None else f" ({rank})")
+def _cell(record: ResultRecord | None) -> str:
+    if record is None or math.isnan(record.value):
+        return "–"
+    return f"{value_text(record)} ({cluster(record) or '–'})"
 
 
 def advice_table(league: League) -> Table:
-    """Return the metrics in the first cluster of most sets for each kind of judgments, and the fastest of them."""
+    """Return the metrics in the first cluster of most sets for each kind of judgments."""
     rows: list[list[str]] = []
     for kind, question in QUESTIONS.items():
         sets = [judged for judged in league.sets if judged.kind == kind]
@@ -302,21 +287,22 @@ def advice_table(league: League) -> Table:
         largest_count = max(wins.values(), default=0)
         best = {name: count for name, count in wins.items() if count == largest_count and largest_count}
         if best:
-            fastest = max(best, key=lambda name: -1.0 if math.isnan(league.rate(name)) else league.rate(name))
             labels = ", ".join(f"{league.names[name]} ({count} of {len(sets)} sets)" for name, count in best.items())
-            speed = f"{league.names[fastest]}, {rate_text(league.rate(fastest))}"
-            rows.append([question, ", ".join(judged.name for judged in sets), labels, speed])
-    return Table(["question", "sets", "metrics in the first cluster", "fastest of them"], rows, "llll")
+            rows.append([question, ", ".join(judged.name for judged in sets), labels])
+    return Table(["question", "sets", "metrics in the first cluster"], rows, "lll")
 
 
 def pairwise_table(judged: LeagueSet) -> Table:
-    """Return one row per pair of metrics: corrected p-values of PERM-BOTH and of Williams' test."""
+    """Return one row per pair of metrics: corrected p-values of the exchange test and of the test of Pearson's r."""
     rows: list[list[str]] = []
+    headers = ["metric", "against", "difference", "p, Holm", "uncorrected", "Pearson's r: p, Holm"]
     for a, b in itertools.combinations(judged.headlines.values(), 2):
         tests = ((a.details or {}).get("against") or {}).get(b.model)
         if tests:
-            p_values = (tests.get(name) for name in ("perm_both_holm", "perm_both", "williams_holm"))
+            exchange, of_pearson = exchange_test(tests), "williams" if "williams" in tests else "jackknife"
+            p_values = (tests.get(name) for name in (f"{exchange}_holm", exchange, f"{of_pearson}_holm"))
             names = judged.metric_names
             rows.append([names[a.model], names[b.model], percent_text(a.value - b.value), *map(p_text, p_values)])
-    headers = ["metric", "against", "difference", "PERM-BOTH p, Holm", "uncorrected", "Williams p (Pearson), Holm"]
+            headers[3] = f"{EXCHANGE_TESTS[exchange]} p, Holm"
+            headers[5] = f"{of_pearson.capitalize()} p (Pearson), Holm"
     return Table(headers, rows, "llrrrr")

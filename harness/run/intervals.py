@@ -253,10 +253,11 @@ COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
 """Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
 
 
-def metric_fields(plan: AnyMetricPlan) -> Values:
-    """Return the fields of a record that are the same for all systems."""
+def metric_fields(plan: AnyMetricPlan, column: str = "") -> Values:
+    """Return the fields of a record that are the same for all systems, of a column of a metric of level ``model``."""
     spec = plan.metric.spec
-    return {"higher_is_better": spec.higher_is_better, "level": spec.level, "signature": plan.metric.signature()}
+    higher_is_better = None if column.partition(",")[0] in spec.undirected else spec.higher_is_better
+    return {"higher_is_better": higher_is_better, "level": spec.level, "signature": plan.metric.signature()}
 
 
 def number_fields(

@@ -113,7 +113,7 @@ def token_score_records(spec: Spec, model: ModelPlan, plan: TokenMetricPlan, sco
     return [
         ResultRecord(
             **_system_fields(spec, model, {}),
-            **metric_fields(plan),
+            **metric_fields(plan, name),
             metric=f"{plan.name}({name})",
             params={"name": name},
             value=value,

@@ -14,6 +14,8 @@ from harness.spec.models import BootstrapSpec, Component, Count, Strict
 Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst"]
 Own = Literal["caption", "pair", "item", "keep"]
 CaptionStatistic = Literal["kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"]
+CORRELATIONS = ("kendall_b", "kendall_c", "spearman", "pearson")
+"""Statistics that have a grouping."""
 PairStatistic = Literal["accuracy"]
 LabelStatistic = Literal["average_precision", "auc"]
 SystemStatistic = Literal["pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy"]
@@ -205,6 +207,8 @@ class PublishedSpec(Strict):
 class MetricTestsSpec(Strict):
     """Tests between metrics; 0 draws: none."""
 
+    unit: Literal["item", "record", "system"] = "item"
+    """Rows whose scores are exchanged together: all captions of an item (PERM-INPUT), a caption (PERM-BOTH), a system (PERM-SYS)."""
     draws: Annotated[int, Field(ge=0)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
@@ -219,6 +223,8 @@ class JudgmentSpec(Strict):
     references: ReferencePolicy = ReferencePolicy()
     statistics: Annotated[list[Statistic], Field(min_length=1)]
     """The first one is the headline of the task."""
+    grouping: Literal["none", "item", "system"] = "none"
+    """Correlations over all rows, or the mean over items or systems of those of their rows."""
     ties: Literal["half", "wrong", "skip", "epsilon"] = "half"
     """Credit of a tie of the metric in ``accuracy``."""
     groups: Annotated[GroupsSpec | None, BeforeValidator(_by)] = None
@@ -240,6 +246,16 @@ class JudgmentSpec(Strict):
     def headline(self) -> tuple[str, str]:
         """Statistic and group that stand for the set."""
         return self.statistics[0], self.groups.headline if self.groups else "all"
+
+    def grouping_of(self, statistic: str) -> Literal["none", "item", "system"]:
+        """Return the rows within which a statistic is a correlation."""
+        if statistic == "kendall_within":
+            return "item"
+        return self.grouping if statistic in CORRELATIONS else "none"
+
+    def label(self, statistic: str) -> str:
+        """Return the name of a statistic with its grouping, such as ``pearson by item``."""
+        return statistic if self.grouping == "none" or statistic not in CORRELATIONS else f"{statistic} by {self.grouping}"
 
 
 def looks_like_number(label: str) -> bool:

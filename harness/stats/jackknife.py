@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from harness.contracts import LeftOut
 from harness.stats.quantiles import student_quantile
+
+MOST_PARTS = 1000
+"""Maximum number of parts that :func:`t_test_of_items` leaves out."""
 
 
 def interval(value: float, without: np.ndarray, level: float = 0.95, *, pairs: np.ndarray | None = None) -> tuple[float, float] | None:
@@ -103,6 +108,30 @@ def p_value_of_parts(value: float, left_out: LeftOut) -> float:
         return 1.0
     error = _error_of_parts(left_out)
     return float("nan") if error is None else 2 * float(stdtr(left_out.freedom, -abs(value) / error))
+
+
+def t_test_of_items(reduce: Callable[[np.ndarray], np.ndarray], items: int) -> tuple[float, float]:
+    """Return Student's t and the two-sided p-value of the hypothesis that a number is 0, without one of ``items`` items in turn.
+
+    Parameters
+    ----------
+    reduce : callable
+        Map from item weights (W, items) to the number under each, shape (W,).
+    items : int
+        Number of items. Beyond :data:`MOST_PARTS` parts of several items are left out.
+
+    Examples
+    --------
+    >>> t, p = t_test_of_items(lambda weights: weights @ np.array([1.0, 2.0, 3.0]) / weights.sum(axis=1), 3)
+    >>> round(t, 3), round(p, 4)  # the t test of 1, 2, 3
+    (3.464, 0.0742)
+    """
+    parts = min(items, MOST_PARTS)
+    weights = (np.arange(items)[None, :] % parts != np.arange(parts)[:, None]).astype(np.float64)
+    value = float(reduce(np.ones((1, items)))[0])
+    left_out = LeftOut(reduce(weights), 1 / parts, parts - 1)
+    error = _error_of_parts(left_out)
+    return (value / error if error else 0.0 if value == 0 else float("nan")), p_value_of_parts(value, left_out)
 
 
 def _error_of_parts(left_out: LeftOut) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,19 @@ STOP_AFTER = 40
 """Number of draws at least as extreme as the observed difference after which drawing ends."""
 CHUNK = 50
 """Number of draws evaluated in one call."""
+EXCHANGE_TESTS = {"perm_input": "PERM-INPUT", "perm_both": "PERM-BOTH", "perm_sys": "PERM-SYS"}
+"""Key of an exchange test in results -> its name: exchange of items, of captions, of systems."""
+MOST_SKIPPED = 0.05
+"""Share of the rows without a score up to which a metric is ranked: beyond it, its value is that of other rows."""
+
+
+def exchange_test(results: Container[str]) -> str:
+    """Return the key of the exchange test that the results of a pair of metrics have.
+
+    >>> exchange_test({"perm_both": 0.2, "perm_both_holm": 0.4})
+    'perm_both'
+    """
+    return next((name for name in EXCHANGE_TESTS if name in results), "perm_input")
 
 
 @dataclass(frozen=True)
@@ -71,14 +84,14 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
     return Williams(t, float(betainc(degrees / 2, 0.5, degrees / (degrees + t * t))))
 
 
-def permute_both(
+def permute_scores(
     statistic: ScoreStatistic, a: np.ndarray, b: np.ndarray, *, unit: np.ndarray | None = None, draws: int = 1000,
-    seed: int = 0,
+    seed: int = 0, standardised: bool = False,
 ) -> float:  # fmt: skip
-    """Return the two-sided p-value of PERM-BOTH for the difference ``statistic(a) - statistic(b)``; NaN where undefined.
+    """Return the two-sided p-value of an exchange test of the difference ``statistic(a) - statistic(b)``; NaN where undefined.
 
-    The scores are standardised, and the two scores of each row are exchanged at random. Drawing ends early when the result is
-    clear (sequential Monte Carlo p-value).
+    The scores are standardised, and the two scores of all rows of a unit are exchanged at random: units that are items make the test
+    PERM-INPUT, captions PERM-BOTH, systems PERM-SYS. Drawing ends early when the result is clear (sequential Monte Carlo p-value).
 
     Parameters
     ----------
@@ -87,19 +100,21 @@ def permute_both(
     a, b : ndarray
         Scores of two metrics on the same rows, shape (n,), higher is better, without NaN.
     unit : ndarray, optional
-        Caption of each row, integers, shape (n,): the rows of one caption (its ratings) are exchanged together. Default: every row
-        is a caption of its own.
+        Unit of each row, integers, shape (n,): the rows of a unit are exchanged together. Default: every row is a unit.
     draws : int
         Maximum number of random exchanges.
     seed : int
         Seed of the exchanges.
+    standardised : bool
+        The scores have a common scale already.
 
     References
     ----------
     Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics using resampling methods" (TACL 2021),
     section 4.2; Besag and Clifford, "Sequential Monte Carlo p-values" (Biometrika 1991).
     """
-    a, b = _standardise(a), _standardise(b)
+    if not standardised:
+        a, b = _standardise(a), _standardise(b)
     values = statistic(np.stack([a, b]))
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):
@@ -118,16 +133,17 @@ def permute_both(
 
 
 def permute_credit(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, *, draws: int = 1000, seed: int = 0) -> float:
-    """Return the two-sided p-value of PERM-BOTH for the difference of two mean credits, both scores of a pair exchanged at once.
+    """Return the two-sided p-value of an exchange test of the difference of two mean credits, both scores of a pair exchanged at once.
 
-    The pairs of one item are exchanged together, because judgments on one item depend on each other.
+    The pairs of a cluster are exchanged together: judgments on one item depend on each other.
 
     Parameters
     ----------
     a, b : ndarray
-        Credits of two metrics for the same pairs, shape (P,); pairs with NaN in one of them are left out.
+        Credits of two metrics for the same pairs (or their coefficients of the same items), shape (P,); those with NaN in one of
+        them are left out.
     cluster : ndarray
-        Item of each pair, integers, shape (P,).
+        Cluster of each pair, such as its item, integers, shape (P,).
     draws, seed : int
         Number and seed of the random exchanges.
     """

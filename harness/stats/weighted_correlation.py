@@ -72,15 +72,21 @@ class Kendall:
         """Return tau for row weights (W, n), shape (W,)."""
         return in_chunks(self._values, np.asarray(weights, dtype=np.float64))
 
-    def _values(self, weights: np.ndarray) -> np.ndarray:
-        groups_x, groups_y = self._x.weights(weights), self._y.weights(weights)
+    def counts(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return C - D and twice the numbers of pairs untied in x and in y, each (W,), for row weights (W, n)."""
         total = weights.sum(axis=1) ** 2
-        tied_x, tied_y, tied_both = (_squares(g) for g in (groups_x, groups_y, self._both.weights(weights)))
+        tied_x, tied_y, tied_both = (_squares(ties.weights(weights)) for ties in (self._x, self._y, self._both))
         difference = (total - tied_x - tied_y + tied_both) / 2 - 2 * self._discordant(weights)
+        return difference, total - tied_x, total - tied_y
+
+    def _values(self, weights: np.ndarray) -> np.ndarray:
+        difference, untied_x, untied_y = self.counts(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.variant == "b":
-                tau = 2 * difference / np.sqrt(total - tied_x) / np.sqrt(total - tied_y)
+                tau = 2 * difference / np.sqrt(untied_x) / np.sqrt(untied_y)
             else:
+                groups_x, groups_y = self._x.weights(weights), self._y.weights(weights)
+                total = weights.sum(axis=1) ** 2
                 classes = np.minimum((groups_x > 0).sum(axis=1), (groups_y > 0).sum(axis=1))
                 tau = np.where(classes > 1, 2 * difference * classes / (total * (classes - 1)), np.nan)
         return np.where(np.isfinite(tau), np.clip(tau, -1.0, 1.0), np.nan)

@@ -22,7 +22,7 @@ from tools.soak.shim import Fault, SharedPage, arm
 
 LOOK = "look"
 """Verb of this module: open a finished run as a reader does, and print what it holds."""
-TIMES = ("seconds", "per_second", "captions_per_second", "checksum", "costs")
+TIMES = ("seconds", "per_second", "checksum", "costs")
 """Keys of results that no two runs have in common."""
 SECONDS = 60.0
 """Time after which a command counts as hanging; it takes tenths of a second."""

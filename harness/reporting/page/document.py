@@ -217,7 +217,7 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
 
 NOTE = (
     "Agreement of metrics with people, times 100, with 95 % intervals (bootstrap over items). The small number is the significance "
-    "cluster: metrics of cluster 1 are marked, and no other one beats them (PERM-BOTH, Holm-corrected within a set); clusters of one set "
+    "cluster: metrics of cluster 1 are marked, and no other one beats them (exchange of items, Holm within a set); clusters of one set "
     "compare with each other only."
 )
 

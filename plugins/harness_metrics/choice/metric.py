@@ -73,7 +73,7 @@ class Choice(parts.ByParts, Parameterised):
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
         needs = frozenset({"references", "logprobs"})
-        self.spec = MetricSpec("choice", True, level="model", needs=needs, column_names=COLUMNS)
+        self.spec = MetricSpec("choice", True, level="model", needs=needs, column_names=COLUMNS, undirected=("chance", "shortest"))
 
     def signature(self) -> str:
         """Return the settings as text, such as ``choice|sum|group:2|blind``."""

@@ -127,7 +127,7 @@ class Poll(parts.ByParts, Parameterised):
         self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
         needs = frozenset({"references", "logprobs"})
-        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS)
+        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS, undirected=("yes",))
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""

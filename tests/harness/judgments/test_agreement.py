@@ -1,12 +1,15 @@
 """Agreement: orientation, groups, clusters of the bootstrap, draws, undefined scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.agreement import MetricScores, agreements, calibrated_epsilon, correctness, differences
+from harness.judgments.agreement import agreements, calibrated_epsilon, correctness
+from harness.judgments.metric_scores import MetricScores, differences
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 
@@ -51,6 +54,39 @@ def test_ratings_one_by_one():
     votes = np.array([r for c in rows.judgments.captions for r in c.ratings])
     assert agreements(rows, MetricScores(scores), "kendall_b")["all"].n == len(votes)
     assert value(rows, scores, "kendall_b") == pytest.approx(stats.kendalltau(np.repeat(scores[:, 0], 2), votes)[0])
+
+
+@pytest.mark.parametrize("grouping", ["item", "system"])
+@pytest.mark.parametrize("statistic", ["kendall_b", "kendall_c", "spearman", "pearson"])
+def test_the_mean_over_items_or_systems(statistic, grouping):
+    rows, scores = rated_rows(grouping=grouping)
+    human = rows.rated.human
+    scores[human == human[0]] = 1.0  # some groups have tied scores
+    group = rows.rated.item if grouping == "item" else np.arange(len(human)) % 3
+    oracle = {
+        "kendall_b": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr,
+        "kendall_c": lambda a, b: stats.kendalltau(a, b, variant="c"),
+    }[statistic]  # fmt: skip
+    expected = []
+    for k in np.unique(group):
+        x, h = scores[group == k, 0], human[group == k]
+        if np.ptp(h):
+            expected.append(oracle(x, h)[0] if np.ptp(x) else 0.0)
+    assert value(rows, scores, statistic) == pytest.approx(np.mean(expected), abs=1e-12)
+    assert rows.spec.label(statistic) == f"{statistic} by {grouping}" and rows.spec.label("accuracy") == "accuracy"
+    if grouping == "item":  # items are the units of a resample
+        weights = np.random.default_rng(1).integers(0, 3, rows.items)
+        defined = [w for k, w in enumerate(weights) if np.ptp(human[group == k])]
+        assert value(rows, scores, statistic, weights=weights) == pytest.approx(np.average(expected, weights=defined))
+
+
+def test_one_record_per_rating_counts_each_caption_once():
+    rows, scores = rated_rows()
+    captions = [replace(c, ratings=(r,)) for c in rows.judgments.captions for r in c.ratings]
+    by_rating = JudgmentRows(replace(rows.judgments, captions=captions), rows.spec)
+    details = agreements(by_rating, MetricScores(np.repeat(scores, 2, axis=0)), "pearson")["all"].details
+    assert details == {"items": 12, "captions": 36, "ratings": 72}
+    assert agreements(rows, MetricScores(scores), "pearson")["all"].details == details
 
 
 def test_bad_scores_and_groups():
@@ -216,7 +252,7 @@ def test_captions_of_sets_of_other_sizes_are_not_compared():
     ignored = agreements(rows, MetricScores(scores), "accuracy")["all"]
     assert ignored.skipped == 0 and "unequal" not in ignored.details
     within = agreements(rows, metric, "kendall_within")["all"]
-    assert within.details == {"items": 11, "unequal": 3} and within.skipped == 3
+    assert within.details == {"items": 11, "captions": 33, "ratings": 66, "unequal": 3} and within.skipped == 3
     of_others = np.ones(rows.items)
     of_others[0] = 0
     assert value(rows, scores, "kendall_within", weights=of_others) == float(within.reduce(np.ones((1, rows.items)))[0])

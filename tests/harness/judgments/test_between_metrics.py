@@ -1,11 +1,17 @@
 """Tests between metrics on each kind of headline: a better metric wins, equal metrics share a cluster."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
-from harness.judgments.agreement import MetricScores, agreements
+from harness.errors import InputError
+from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import compare_metrics
+from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 
@@ -55,13 +61,81 @@ def test_few_systems_decide_nothing(statistic):
     assert tests.ranks == (1, 1, 1) and not np.isnan(tests.raw[0, 1])
 
 
-def test_williams_comes_with_pearson():
+def first_of_items(judged, human):
+    """Return rows with the first caption of each item alone, and their human scores."""
+    return JudgmentRows(replace(judged.judgments, captions=judged.judgments.captions[::4]), judged.spec), human[::4]
+
+
+def test_williams_needs_one_row_per_item():
     judged, human = rows("kendall_b", statistics=["kendall_b", "pearson"])
-    tests = compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1])
-    assert set(tests.williams) == {(0, 1), (0, 2), (1, 2)}
-    assert tests.williams[0, 2]["t"] > 0 and tests.williams[0, 2]["p_holm"] < 0.001
+    single, of_single = first_of_items(judged, human)
+    tests = compare_metrics(single, metrics(of_single), [0.5, 0.4, 0.1]).of_pearson
+    assert set(tests) == {(0, 1), (0, 2), (1, 2)} and set(tests[0, 2]) == {"williams_t", "williams", "williams_holm"}
+    assert tests[0, 2]["williams_t"] > 0 and tests[0, 2]["williams_holm"] < 0.001
+    # With several captions per item the jackknife over items stands in.
+    scores = metrics(human)
+    tests = compare_metrics(judged, scores, [0.5, 0.4, 0.1]).of_pearson
+    item = np.arange(len(human)) // 4
+    r = [[np.corrcoef(human[item != k], m.scores[item != k, 0])[0, 1] for k in range(ITEMS)] for m in scores]
+    without = np.array(r[0]) - np.array(r[2])
+    difference = np.corrcoef(human, scores[0].scores[:, 0])[0, 1] - np.corrcoef(human, scores[2].scores[:, 0])[0, 1]
+    t = difference / np.sqrt((ITEMS - 1) / ITEMS * np.sum((without - without.mean()) ** 2))
+    assert tests[0, 2]["jackknife_t"] == pytest.approx(t) and tests[0, 2]["jackknife"] == pytest.approx(2 * stats.t.sf(t, ITEMS - 1))
     judged, _ = rows("kendall_b")
-    assert compare_metrics(judged, metrics(human), [0.5, 0.4, float("nan")]).williams == {}
+    assert compare_metrics(judged, metrics(human), [0.5, 0.4, float("nan")]).of_pearson == {}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "keys"),
+    [("kendall_b", {}), ("pearson", {}), ("kendall_within", {}), ("pearson", {"grouping": "item"}), ("spearman", {"grouping": "system"})],
+)
+def test_all_captions_of_an_item_are_exchanged(statistic, keys):
+    judged, human = rows(statistic, tests={"draws": 4000}, **keys)
+    kept = judged.judgments.captions[:28]  # seven items: 128 exchanges
+    judged, human = JudgmentRows(replace(judged.judgments, captions=kept), judged.spec), human[:28]
+    a, b = (m.scores[:, 0] - m.scores[:, 0].mean() for m in (metrics(human)[0], metrics(human)[2]))
+    a, b = a / a.std(), b / b.std()
+
+    def agreement(scores):
+        return agreements(judged, MetricScores(scores[:, None]), statistic)["all"].reduce(np.ones((1, ITEMS)))[0]
+
+    shifts = []
+    for signs in product([True, False], repeat=7):
+        keep = np.repeat(signs, 4)
+        shifts.append(abs(agreement(np.where(keep, a, b)) - agreement(np.where(keep, b, a))))
+    exact = np.mean(np.array(shifts) >= shifts[0] - 1e-9)
+    p = compare_metrics(judged, [MetricScores(a[:, None]), MetricScores(b[:, None])], [0.5, 0.4]).raw[0, 1]
+    assert p == pytest.approx(exact, abs=0.12 if exact > 0.1 else 0.02)  # drawing ends early where the result is clear
+
+
+def test_records_of_a_caption_are_one_unit():
+    judged, human = rows("pearson", tests={"draws": 200, "unit": "record"})
+    twice = tuple(caption for caption in judged.judgments.captions for _ in range(2))
+    doubled = JudgmentRows(replace(judged.judgments, captions=twice), judged.spec)
+    scores = metrics(human)
+    repeated = [MetricScores(np.repeat(m.scores, 2, axis=0)) for m in scores]
+    once, again = (compare_metrics(r, m, [0.9, 0.9, 0.1]) for r, m in ((judged, scores), (doubled, repeated)))
+    assert once.exchange == "perm_both"
+    np.testing.assert_allclose(once.raw, again.raw)
+
+
+def test_systems_are_exchanged():
+    judged, human = rows("pearson", tests={"draws": 2000, "unit": "system"})
+    tests = compare_metrics(judged, metrics(human), [0.9, 0.9, 0.1])
+    assert tests.exchange == "perm_sys" and tests.raw[0, 2] == pytest.approx(2 / 16, abs=0.06)  # four systems
+    judged, human = rows("accuracy", tests={"unit": "system"})
+    with pytest.raises(InputError, match="judged are pairs"):
+        compare_metrics(judged, metrics(human), [0.9, 0.9, 0.1])
+
+
+def test_a_metric_that_skips_many_rows_is_not_ranked():
+    judged, human = rows("pearson")
+    assert compare_metrics(judged, metrics(human), [0.9, 0.8, 0.1], [0.47, 0.05, 0.0]).ranks == (None, 1, 2)
+
+
+def test_without_draws_nothing_is_ranked():
+    judged, human = rows("pearson", tests={"draws": 0})
+    assert compare_metrics(judged, metrics(human), [0.9, 0.8, 0.1]).ranks == (None,) * 3
 
 
 def test_many_metrics_raise_the_number_of_draws():

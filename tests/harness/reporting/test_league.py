@@ -5,21 +5,21 @@ import math
 import pytest
 
 from harness.cli.main import main
-from harness.reporting.league import League, LeagueSet, advice_table, pairwise_table, percent_text, rate_text, set_table
+from harness.reporting.league import League, LeagueSet, advice_table, league_table, pairwise_table, percent_text, set_table
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
 
-def one_set(name, values, statistic="kendall_c", form="captions", rates=(100.0, 10.0, 1.0), published=()):
+def one_set(name, values, statistic="kendall_c", form="captions", published=(), skipped=0):
     records = tuple(
         ResultRecord(
             model="", metric=metric, value=value, ci95=None if math.isnan(value) else (value - 0.1, value + 0.1), n=9,
-            statistic=statistic, group="all",
-            details={"headline": True, "cluster": cluster, "captions_per_second": rate, "against": {}},
+            statistic=statistic, group="all", skipped=skipped if cluster is None else 0,
+            details={"headline": True, "cluster": cluster, "items": 3, "captions": 9, "against": {}},
         )
-        for (metric, value, cluster), rate in zip(values, rates)
+        for metric, value, cluster in values
     )  # fmt: skip
     spec = {"judgments": {"form": form}, "published": list(published)}
     content = {"kind": "judgments", "task": f"judgments/{name}", "spec": spec, "data": {"examples": 3}}
@@ -45,10 +45,19 @@ def test_order_and_ranks():
     assert [one.kind for one in LEAGUE.sets] == ["captions", "captions", "foil", "labels", "pairs", "systems"]
 
 
-def test_advice_names_the_first_clusters_and_the_fastest():
+def test_a_metric_without_scores_for_many_rows_stands_last_with_a_mark():
+    judged = one_set("one", [("judge", 0.9, None), ("cider", 0.4, 1)], skipped=8)
+    table = set_table(judged)
+    assert [row[1:3] for row in table.rows] == [["CIDEr-D", "40.0"], ["judge", "90.0*"]]
+    assert [row[4] for row in table.rows] == ["1", "–"] and table.notes[1].startswith("* on the rows for which")
+    league = league_table(League((judged,)))
+    assert [row[1] for row in league.rows] == ["40.0 (1)", "90.0* (–)"] and league.notes[0] == table.notes[1]
+
+
+def test_advice_names_the_first_clusters():
     rows = advice_table(LEAGUE).rows
-    assert rows[0] == ["grades of single captions", "one, two", "b (2 of 2 sets)", "b, 10/s"]
-    assert [best for _, _, best, _ in rows[1:]] == ["a (1 of 1 sets)"] * 4
+    assert rows[0] == ["grades of single captions", "one, two", "b (2 of 2 sets)"]
+    assert [best for _, _, best in rows[1:]] == ["a (1 of 1 sets)"] * 4
 
 
 def test_published_rows():
@@ -60,12 +69,11 @@ def test_published_rows():
 
 def test_numbers():
     assert [percent_text(v) for v in (0.32349, -0.05, NAN)] == ["32.3", "-5.0", "–"]
-    assert [rate_text(v) for v in (123456.0, 45.2, 0.123, NAN)] == ["120,000/s", "45/s", "0.12/s", "–"]
 
 
 def test_the_console(judged_runs):
     assert "League table" in judged_runs and "published: A paper" in judged_runs and "12.5" in judged_runs
-    assert "7 items, 21 captions" in judged_runs and "a set of one" in judged_runs
+    assert "7 items, 19 captions, 21 ratings" in judged_runs and "a set of one" in judged_runs
 
 
 def test_tables_are_files(judged_runs, tmp_path):
@@ -80,7 +88,7 @@ def test_tables_are_files(judged_runs, tmp_path):
 def test_the_set_is_one_table_for_all_formats(judged_runs, tmp_path):
     judged = LeagueSet(Run.open(tmp_path / "out/one"))
     table = set_table(judged)
-    assert table.title.startswith("judgments/one  ") and table.notes[0] == "7 items, 21 captions"
+    assert table.title.startswith("judgments/one  ") and table.notes[0] == "7 items, 19 captions, 21 ratings"
     assert [row[:3] for row in table.rows[:4]] == [
         ["kendall_c", "BLEU-1", "0.9"], ["", "ROUGE-L", "0.9"], ["", "Self-BLEU-2", "–"], ["pearson", "BLEU-1", "4.1"],
     ]  # fmt: skip

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.errors import InputError
-from harness.stats import correlation
-from harness.stats.correlation import SoftPairwiseAccuracy, across_systems, correlate_columns, inversions
+from harness.stats.correlation import SoftPairwiseAccuracy, across_systems, correlate_columns, pairwise_differences
 from tests.support.correlation import correlate
 
 numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
@@ -34,21 +33,6 @@ def test_all_three_agree_with_scipy(rows):
     assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
     assert found.kendall == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
     assert (found.n, found.note) == (len(rows), "")
-
-
-@given(st.lists(st.integers(0, 9), max_size=40))
-def test_inversions(values):
-    expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
-    assert inversions(np.array(values, dtype=np.int64)) == expected
-
-
-def test_kendall_of_long_columns_equals_that_over_all_pairs(monkeypatch):
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 30, (400, 3)).astype(float), rng.normal(size=(400, 2)).round(1)
-    y[:, 0] += x[:, 0]
-    short = correlate_columns(x, y).kendall
-    monkeypatch.setattr(correlation, "_SMALL", 10)
-    np.testing.assert_allclose(correlate_columns(x, y).kendall, short, atol=1e-14)
 
 
 def test_undefined_is_said_not_guessed():
@@ -100,27 +84,6 @@ def test_the_published_correlations(golden):
             np.testing.assert_allclose(found.r2[:, 0], [golden["r2"][post][name][at] for name in names], atol=1e-12)
 
 
-def test_only_short_columns_are_compared_by_all_pairs(monkeypatch):
-    used = []
-    for name in ("_over_pairs", "_by_inversions"):
-        original = getattr(correlation, name)
-        monkeypatch.setattr(correlation, name, lambda x, y, f=original, n=name: used.append(n) or f(x, y))
-    monkeypatch.setattr(correlation, "_SMALL", 10)
-    for size in (9, 10, 11):
-        x = np.random.default_rng(size).normal(size=(size, 1))
-        correlate_columns(x, x + 1.0)
-    assert used == ["_over_pairs", "_over_pairs", "_by_inversions"]
-
-
-@pytest.mark.equal_bits
-def test_blocks_of_pairs_do_not_change_a_digit(monkeypatch):
-    x, y = np.random.default_rng(0).integers(0, 9, size=(2, 40, 3)).astype(float)
-    whole = correlation._over_pairs(x, y)
-    monkeypatch.setattr(correlation, "_PAIRS", 7)
-    for part, expected in zip(correlation._over_pairs(x, y), whole):
-        assert np.array_equal(part, expected)
-
-
 def test_coefficients_of_each_row():
     rng = np.random.default_rng(0)
     human, metric = rng.integers(0, 5, (4, 7)).astype(float), rng.normal(size=(4, 7))
@@ -158,7 +121,7 @@ def test_soft_pairwise_accuracy():
     metric = human + rng.normal(size=(4, 30))
     human[2, 3] = np.nan
     weights = rng.integers(0, 3, (2, 30)).astype(float)
-    values = SoftPairwiseAccuracy(human, metric, draws=200, seed=1)(weights)
+    values = SoftPairwiseAccuracy(*map(pairwise_differences, (human, metric)), draws=200, seed=1)(weights)
     np.testing.assert_allclose(values, [by_hand(human, metric, w, 200, 1) for w in weights], atol=1e-12)
-    assert SoftPairwiseAccuracy(human, human, draws=50)(np.ones((1, 30)))[0] == 1.0
-    assert SoftPairwiseAccuracy(human, -human, draws=500)(np.ones((1, 30)))[0] < 0.5
+    assert SoftPairwiseAccuracy(*map(pairwise_differences, (human, human)), draws=50)(np.ones((1, 30)))[0] == 1.0
+    assert SoftPairwiseAccuracy(*map(pairwise_differences, (human, -human)), draws=500)(np.ones((1, 30)))[0] < 0.5

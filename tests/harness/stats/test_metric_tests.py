@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.stats.metric_tests import KendallOfScores, Williams, clusters, permute_both, permute_credit, williams
+from harness.stats.metric_tests import KendallOfScores, Williams, clusters, permute_credit, permute_scores, williams
 
 
 def pearson_with(human):
@@ -62,9 +62,9 @@ def test_size_and_power_of_perm_both():
     for seed in range(150):
         human = rng.normal(size=60)
         a, b, worse = human + rng.normal(size=60), human + rng.normal(size=60), rng.normal(size=60)
-        null.append(permute_both(pearson_with(human), a, b, draws=99, seed=seed))
+        null.append(permute_scores(pearson_with(human), a, b, draws=99, seed=seed))
         if seed < 10:
-            alternative.append(permute_both(pearson_with(human), a, worse, draws=999, seed=seed))
+            alternative.append(permute_scores(pearson_with(human), a, worse, draws=999, seed=seed))
     assert np.mean(np.array(null) <= 0.1) < 0.2
     assert max(alternative) < 0.05
 
@@ -72,9 +72,9 @@ def test_size_and_power_of_perm_both():
 def test_scales_and_equal_metrics_do_not_matter():
     rng = np.random.default_rng(2)
     human, a, b = rng.normal(size=(3, 50))
-    value = permute_both(pearson_with(human), a, b, draws=200)
-    assert permute_both(pearson_with(human), 1e6 * a + 5, b, draws=200) == pytest.approx(value)
-    assert permute_both(pearson_with(human), a, 3 * a + 1, draws=200) == 1.0
+    value = permute_scores(pearson_with(human), a, b, draws=200)
+    assert permute_scores(pearson_with(human), 1e6 * a + 5, b, draws=200) == pytest.approx(value)
+    assert permute_scores(pearson_with(human), a, 3 * a + 1, draws=200) == 1.0
 
 
 def test_ratings_of_one_caption_are_exchanged_together():
@@ -86,7 +86,7 @@ def test_ratings_of_one_caption_are_exchanged_together():
         return scores @ human
 
     a = np.repeat([1.0, 3, 2, 5, 4], 2)
-    permute_both(statistic, a, -a, unit=np.repeat(np.arange(5), 2), draws=20)
+    permute_scores(statistic, a, -a, unit=np.repeat(np.arange(5), 2), draws=20)
     drawn = np.concatenate(seen)
     np.testing.assert_array_equal(drawn[:, ::2], drawn[:, 1::2])
 

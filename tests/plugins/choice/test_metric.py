@@ -118,8 +118,10 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
         "models": [{"transformers": {"model": str(tmp_path / "blip"), "images": str(tmp_path)}}],
         "metrics": [{"choice": {"blind": True, "group": 2}}],
     }
-    numbers = {record.metric: record.value for record in harness.evaluate(spec).records}
+    records = harness.evaluate(spec).records
+    numbers = {record.metric: record.value for record in records}
     assert set(numbers) == {f"choice({name})" for name in Choice().spec.column_names}
+    assert {record.metric for record in records if record.higher_is_better is None} == {"choice(chance)", "choice(shortest)"}
     assert numbers["choice(blind accuracy)"] == 0.5  # the same image for both captions of a group, each correct once
     assert numbers["choice(group)"] <= min(numbers["choice(text)"], numbers["choice(image)"])
 
@@ -127,8 +129,9 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
     (tmp_path / "polls.jsonl").write_text("\n".join(map(json.dumps, questions)))
     spec["dataset"] = {"reader": "multiple-choice", "path": str(tmp_path / "polls.jsonl")}
     spec["metrics"] = [{"poll": {"yes": "dog", "no": "cat"}}]
-    rates = {record.metric: record.value for record in harness.evaluate(spec).records}
-    assert rates["poll(yes)"] * 4 in range(5)
+    records = harness.evaluate(spec).records
+    rates = {record.metric: record.value for record in records}
+    assert rates["poll(yes)"] * 4 in range(5) and [r.metric for r in records if r.higher_is_better is None] == ["poll(yes)"]
     assert rates["poll(accuracy)"] * 4 in range(5)
 
 

@@ -178,9 +178,9 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     (row, *more) = result["comparisons"]
     assert (row["system_a"], row["system_b"], len(more)) == ("bleu2", "bleu1", 2)
     record = harness.Run.open(folder).records[0]
-    assert (row["a"], row["p_holm"]) == (record.value, record.details["against"]["bleu1"]["perm_both_holm"])
+    assert (row["a"], row["p_holm"]) == (record.value, record.details["against"]["bleu1"]["perm_input_holm"])
     assert [item.system_b for item in harness.compare(folder, baseline="rouge")] == ["rouge", "rouge"]
-    assert main(["compare", folder]) == 0 and "PERM-BOTH" in capsys.readouterr().out
+    assert main(["compare", folder]) == 0 and "PERM-INPUT" in capsys.readouterr().out
     assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out  # its captions are those of systems
     for call, line in (
         (["compare", folder, folder], "not two runs"),

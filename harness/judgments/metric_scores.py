@@ -1,0 +1,66 @@
+"""Scores of one metric for the judged captions, and its agreement with people as a function of item weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.contracts import Values
+
+COUNTS = ("items", "captions", "ratings")
+"""Details of an agreement: numbers of items, distinct captions and ratings that count."""
+UNEQUAL = "unequal"
+"""Detail of an agreement: number of pairs, captions or systems that are left out because their sets differ in size."""
+
+
+def count_unequal(mask: np.ndarray) -> Values:
+    """Return the number of rows of a mask (n,) as a detail; nothing for none."""
+    return {UNEQUAL: int(mask.sum())} if mask.any() else {}
+
+
+ItemStatistic = Callable[[np.ndarray], np.ndarray]
+"""Map from item weights (W, items) to values (W,)."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One statistic of one metric in one group of judgments."""
+
+    reduce: ItemStatistic
+    n: int
+    """Number of rated captions, ratings or pairs that count."""
+    skipped: int = 0
+    """Number of captions, ratings or pairs without a score."""
+    details: Values = field(default_factory=Values)
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """Oriented scores of a metric for the judged captions."""
+
+    scores: np.ndarray
+    """Higher is better, shape (captions, draws), NaN where undefined."""
+    system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    """Map from captions (k,) and their weights (W, k) to the corpus number of these captions, shape (W,), higher is better."""
+    sizes: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    """Set sizes on which the metric depends: name -> number of texts of each judged caption, int, shape (captions,)."""
+
+    def sizes_differ(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return True for pairs of captions, positions of shape (P,), whose sets differ in a size on which the metric depends."""
+        differ = np.zeros(len(first), dtype=bool)
+        for counts in self.sizes.values():
+            differ |= counts[first] != counts[second]
+        return differ
+
+
+RELATIVE_TIE = 1e-7
+"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
+constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
+
+
+def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return ``first - second``, same shape, with exact zeros where the scores differ by rounding alone; NaN stays NaN."""
+    difference = first - second
+    return np.where(np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)
