@@ -12,11 +12,18 @@ from harness.contracts import JudgedCaption, JudgedPair
 from harness.errors import InputError
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
-from harness.judgments.collection import Collection, column, lookup, number, preference, ratings, scalars, votes_of_mean
+from harness.judgments.collection import Collection
+from harness.judgments.fields import column, lookup, number, ratings, scalars, votes_of_mean
+from harness.judgments.preferences import Preferences
 
 CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded")
 SCORE_COLUMNS = ("human_score", "human_mean", "score", "rating", "ratings", "label", "human")
 NESTED_COLUMNS = ("candidates", "systems")
+FIRST_AND_SECOND = {
+    "first": ("caption_a", "first", "caption_1", "caption1", "output_1", "response_a"),
+    "second": ("caption_b", "second", "caption_2", "caption2", "output_2", "response_b"),
+}
+PREFERENCE_COLUMNS = ("votes", "preference", "vote_sum", "label", "winner")
 
 
 # --------------------------------------------------------------------------- rated captions
@@ -91,11 +98,16 @@ def _plain(value: YamlValue) -> float | None:
 def read_pairs(collection: Collection) -> None:
     """Collect pairs of captions with votes, one pair per record."""
     columns = collection.source.columns
-    for record, item in collection.records_of_items():
-        first = collection.name("first", ("caption_a", "first", "caption_1"), record)
-        second = collection.name("second", ("caption_b", "second", "caption_2"), record)
-        votes = collection.name("preference", ("votes", "preference", "vote_sum"), record)
-        fields, location = record.fields, record.where
+    preferences = Preferences(collection.source.preference)
+    for number_of, record in enumerate(collection.records()):
+        first, second = (collection.name(role, FIRST_AND_SECOND[role], record) for role in ("first", "second"))
+        votes = collection.name("preference", PREFERENCE_COLUMNS, record)
+        fields = record.fields
+        systems = [str(lookup(fields, name) or "") if name else "" for name in (columns.system_first, columns.system_second)]
+        preference = preferences.read(lookup(fields, str(votes)), systems, record.where, str(votes))
+        item = None if preference is None else collection.item(record, number_of)
+        if preference is None or item is None:
+            continue
         shared = columns.own_reference
         pair = [
             _side(collection, record, item, str(name), system, shared or mark)
@@ -105,7 +117,8 @@ def read_pairs(collection: Collection) -> None:
             )
         ]
         meta = scalars(fields, [first, second, votes, columns.item])
-        collection.prefer(pair[0], pair[1], preference(lookup(fields, str(votes)), location, str(votes)), meta)
+        collection.prefer(pair[0], pair[1], preference, meta)
+    preferences.check()
 
 
 def read_foils(collection: Collection) -> None:
@@ -135,12 +148,17 @@ def read_keyed_pairs(collection: Collection) -> None:
     """
     keys = collection.source.keys
     mark = collection.source.columns.own_reference
-    for record, item in collection.records_of_items():
+    preferences = Preferences(collection.source.preference)
+    for number_of, record in enumerate(collection.records()):
+        item = collection.item(record, number_of)
         for pattern in keys:
             for name, value in record.fields.items():
                 if value is None or not _matches(name, pattern):
                     continue
                 cells = _parts(value, name, record.where)
+                preference = preferences.read(cells[-1], (str(cells[2]), str(cells[3])), record.where, name)
+                if preference is None or item is None:
+                    continue
                 first, second = (
                     JudgedCaption(
                         item, texts := collection.texts(text, record.where, name), str(system), (),
@@ -149,7 +167,8 @@ def read_keyed_pairs(collection: Collection) -> None:
                     for text, system in ((cells[0], cells[2]), (cells[1], cells[3]))
                 )  # fmt: skip
                 meta = {"key": name, "category": pattern.removesuffix("*").rstrip("_-")}
-                collection.prefer(first, second, preference(cells[-1], record.where, name), meta)
+                collection.prefer(first, second, preference, meta)
+    preferences.check()
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -15,7 +15,8 @@ from harness.files.media import check_media
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
-from harness.judgments.collection import Collection, column, lookup, number, rows
+from harness.judgments.collection import Collection
+from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.registry.manifest_schema import PluginFailure
@@ -157,11 +158,13 @@ def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgment
     if len(collection.items) < 2:
         count = "one item" if collection.items else "no item"
         raise InputError(f"holds judgments of {count}; expected at least two items", collection.place)
-    notes = [f"{collection.strangers} captions by people are not among the references of their item"]
-    return Judgments(
-        collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source),
-        notes if collection.strangers else (),
-    )  # fmt: skip
+    notes: list[str] = []
+    if collection.strangers:
+        notes.append(f"{collection.strangers} captions by people are not among the references of their item")
+    for sign, order in ((1, "first"), (-1, "second")):
+        if collection.pairs and all(sign * pair.preference > 0 for pair in collection.pairs):
+            notes.append(f"the preferred caption always stands {order}: a judge that sees the two in the order of the file can learn it")
+    return Judgments(collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source), notes)
 
 
 def _systems(source: JudgmentSource) -> dict[str, float]:

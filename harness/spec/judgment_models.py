@@ -58,7 +58,7 @@ class JudgmentColumns(Strict):
     first: str | None = None
     second: str | None = None
     preference: str | None = None
-    """Votes (+1 for the first caption, -1 for the second) as a list or a sum."""
+    """Votes (+1 for the first caption, -1 for the second) as a list or a sum, a label that ``preference`` maps, or the better system."""
     system_first: str | None = None
     system_second: str | None = None
     own_first: Values | None = None
@@ -69,6 +69,31 @@ class JudgmentColumns(Strict):
     best: str | None = None
     """Position, system or text of the best caption of an item; a list for several raters."""
     worst: str | None = None
+
+
+Label = str | int | float | bool
+
+
+class PreferenceLabels(Strict):
+    """Labels of a preference: those for the first caption of a pair, for the second, for a tie, and for no judgment."""
+
+    first: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    second: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    tie: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    skip: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+
+    @property
+    def lists(self) -> tuple[list[Label], ...]:
+        """The labels of ``first``, ``second``, ``tie`` and ``skip``."""
+        return self.first, self.second, self.tie, self.skip
+
+    @model_validator(mode="after")
+    def _distinct(self) -> PreferenceLabels:
+        labels = [str(label) for labels in self.lists for label in labels]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise ValueError(f"a label has one meaning; found '{twice}' twice")
+        return self
 
 
 class ReferenceTable(Strict):
@@ -106,6 +131,8 @@ class JudgmentSource(Strict):
     references: ReferenceTable | None = None
     system_scores: SystemScores | None = None
     columns: JudgmentColumns = JudgmentColumns()
+    preference: PreferenceLabels = PreferenceLabels()
+    """Labels of the column ``preference`` in words of the file, for pairs without signed votes."""
     keys: list[str] = Field(default_factory=list[str])
     """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that begin so, and ``MM`` is the category."""
     where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(default_factory=dict[str, "str | int | bool"])
@@ -126,6 +153,8 @@ class JudgmentSource(Strict):
             raise ValueError("judgments take either 'path' or 'hf'; found " + ("both" if self.path else "neither"))
         if self.form == "keyed-pairs" and not self.keys:
             raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
+        if any(self.preference.lists) and self.form not in ("pairs", "keyed-pairs"):
+            raise ValueError(f"'preference' is for the forms pairs and keyed-pairs; found form: {self.form}")
         return self
 
     @property
