@@ -46,10 +46,12 @@ class Collection:
     def records(self) -> Iterator[Record]:
         """Yield the records that ``where`` selects; raise :class:`InputError` when there are none."""
         count = 0
-        for record in rows(self.source.paths, self.source.hf):
-            if all(same(lookup(record.fields, name), value) for name, value in self.source.where.items()):
-                count += 1
-                yield record
+        for path in self.source.paths or [None]:
+            self._names.clear()
+            for record in rows([path] if path else [], self.source.hf):
+                if all(same(lookup(record.fields, name), value) for name, value in self.source.where.items()):
+                    count += 1
+                    yield record
         if not count:
             condition = ", ".join(f"{name}: {value}" for name, value in self.source.where.items())
             raise InputError(f"holds no judgments{f' with {condition}' if condition else ''}", self.place)
@@ -67,7 +69,7 @@ class Collection:
         return ", ".join(self.source.paths) or (self.source.hf.name if self.source.hf else "")
 
     def name(self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True) -> str | None:
-        """Return the column of a role, found once by the first record."""
+        """Return the column of a role, found once in each file by its first record."""
         if role not in self._names:
             name = getattr(self.source.columns, role)
             self._names[role] = column(name, usual, first, role.replace("_", " "), needed=needed)

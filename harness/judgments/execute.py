@@ -22,9 +22,9 @@ from harness.contracts import CaptionSet, Example, Judgments, Parameters, Values
 from harness.contracts.metrics import SET_SIZES
 from harness.errors import InputError
 from harness.files.secrets import redact_values
-from harness.judgments.agreement import UNEQUAL, Agreement, MetricScores, agreements, system_names
+from harness.judgments.agreement import UNEQUAL, Agreement, MetricScores, agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
-from harness.judgments.plan import JudgmentPlan, manifest, sets_of
+from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
 from harness.registry import current
@@ -63,12 +63,8 @@ def execute(
     plugins = Plugins().load(current())
     with connect_cluster(options.executor) as cluster:
         # Read the judgments, and the references that each caption is scored with.
-        judgments = plan.read()
-        rows = JudgmentRows(judgments, plan.spec)
-        rows.check()
-        if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
-            system_names(rows)
-        sets = sets_of(plan, judgments)
+        rows, sets = plan.prepare()
+        judgments = rows.judgments
         check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
         with RunDir.create(output, content, mode) if output else nullcontext() as rundir:

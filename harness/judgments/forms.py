@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 from harness.judgments.collection import Collection
-from harness.judgments.fields import column, lookup, number, ratings, scalars, votes_of_mean
+from harness.judgments.fields import lookup, number, ratings, scalars, votes_of_mean
 from harness.judgments.preferences import Preferences
 
 CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded")
@@ -29,12 +29,9 @@ PREFERENCE_COLUMNS = ("votes", "preference", "vote_sum", "label", "winner")
 # --------------------------------------------------------------------------- rated captions
 def read_captions(collection: Collection) -> None:
     """Collect rated captions: one per record, or all captions of an item in one record."""
-    nested: str | None = None
     for number_of, record in enumerate(collection.records()):
-        if number_of == 0:
-            name = collection.source.columns.captions
-            usual = [name for name in NESTED_COLUMNS if _holds_objects(record.fields.get(name))]
-            nested = column(name, usual, record, "captions", needed=False)
+        usual = [name for name in NESTED_COLUMNS if _holds_objects(record.fields.get(name))]
+        nested = collection.name("captions", usual, record, needed=False)
         item = collection.item(record, number_of)
         if item is None:
             continue

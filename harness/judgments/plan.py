@@ -10,21 +10,24 @@ from typing import ClassVar
 
 from harness import __version__
 from harness.contracts import Example, Judgments, Values
-from harness.errors import InputError, did_you_mean
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
+from harness.judgments.agreement import system_names
 from harness.judgments.collection import Collection
 from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
+from harness.judgments.rows import JudgmentRows
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
 from harness.run.provenance import manifest_of
+from harness.run.resources import check_sets
 from harness.rundir.format import JsonObject
-from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSource, JudgmentSpec
+from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSource, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
 
 KIND = "judgments"
@@ -49,6 +52,17 @@ class JudgmentPlan:
         get = " ".join(self.spec.judgments.get.split())
         return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
 
+    @property
+    def obstacle(self) -> str:
+        """One line that tells why the set cannot be judged: missing files, or the mistake in them; empty where all is well."""
+        if self.absence:
+            return self.absence
+        try:
+            check_sets(self.metrics, self.prepare()[1].sets)
+        except HarnessError as error:
+            return f"{self.spec.task}: left out: {error}"
+        return ""
+
     def describe(self) -> Values:
         """Return the form of the judgments, the statistics, and the line of missing files."""
         reader = f"judgments ({self.spec.judgments.form})"
@@ -67,11 +81,15 @@ class JudgmentPlan:
         list(check_media((Example(item.id, item.references, item.media) for item in judgments.items), places))
         return judgments
 
-
-def sets_of(plan: JudgmentPlan, judgments: Judgments) -> ScoringSets:
-    """Return the caption sets of the judgments under the reference policy of the spec."""
-    by = plan.spec.groups.by if plan.spec.groups else "category"
-    return scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+    def prepare(self) -> tuple[JudgmentRows, ScoringSets]:
+        """Return the judgments as rows, and the caption sets of the reference policy, checked for what the task computes."""
+        rows = JudgmentRows(self.read(), self.spec)
+        rows.check()
+        if any(name in SYSTEM_STATISTICS for name in self.spec.statistics):
+            system_names(rows)
+        by = self.spec.groups.by if self.spec.groups else "category"
+        sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by)
+        return rows, sets
 
 
 def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import shutil
@@ -92,6 +93,11 @@ def test_composite_removes_the_human_caption_for_all_captions_of_its_image(judge
 
 
 def test_three_sets_are_one(judged):
+    path = judged / "composite_flickr8k/judgments.jsonl.gz"
+    with gzip.open(path, "rt") as file:
+        rows = [{k: v for k, v in json.loads(line).items() if k != "image_id"} for line in file]  # this file alone names images by file
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
     assert run("composite").manifest["data"]["examples"] == 12
 
 
@@ -120,8 +126,27 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     assert len(folders) == len(NAMES) - 4 and len(absent) == 4
     assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
     page = (output / "report.html").read_text()
-    assert "What to use when" in page and "because their data are not there" in page and "nocaps-foil" in page
+    assert "What to use when" in page and "because their data are not there or cannot be read" in page and "nocaps-foil" in page
     assert (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
+
+
+def test_the_suite_is_read_before_anything_is_scored(judged, tmp_path, capsys, monkeypatch):
+    pairs = judged / "abstract50s/pairs.jsonl.gz"
+    with gzip.open(pairs, "wt") as file:
+        for k in range(4):
+            pair = {"image_id": f"img_{k}.jpg", "caption_a": "a", "caption_b": "b", "category_code": 1 + k, "votes": k % 2}
+            file.write(json.dumps(pair) + "\n")
+    with gzip.open(judged / "fense_clotho/judgments.jsonl.gz", "wt") as file:
+        file.write("{")
+    begun: list[str] = []
+    monkeypatch.setattr("harness.judgments.task_kinds.execute_task", lambda plan, **options: begun.append(plan.spec.task))
+    lines: list[str] = []
+    api.evaluate_all("judgments/all", output=tmp_path / "j", on_absent=lambda line: lines.append(f"{line} ({len(begun)})"))
+    assert len(begun) == len(NAMES) - 2
+    abstract, clotho = lines
+    assert "judgments/abstract50s: left out: " in abstract and "'votes' holds 0, 1 and no negative vote" in abstract
+    assert "first: [0], second: [1]" in abstract and "judgments/fense-clotho: left out: " in clotho
+    assert abstract.endswith(" (0)") and clotho.endswith(" (0)")
 
 
 def test_one_task_without_its_file_is_an_error(judged, capsys):
@@ -133,7 +158,7 @@ def test_one_task_without_its_file_is_an_error(judged, capsys):
 
 def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="no set of the suite is there"):
+    with pytest.raises(InputError, match="no set of the suite can be read"):
         api.evaluate("judgments/all")
 
 
