@@ -241,7 +241,7 @@ def _write_samples(run: Execution, judgments: Judgments, sets: ScoringSets, scor
             for caption, positions in zip(judgments.captions, sets.index)
             for k in positions.ravel()
         }
-        rows = [CaptionSet(names[k], s.candidates, s.references, meta=s.meta) for k, s in enumerate(sets.sets)]
+        rows = [CaptionSet(names[k], s.candidates, s.references) for k, s in enumerate(sets.sets)]
         groups.append(("", rows, {metric.plan.label: metric.per_set for metric in scored}))
     else:
         scores = {metric.plan.label: sets.scores(metric.per_set).mean(axis=1) for metric in scored}

@@ -10,28 +10,23 @@ from typing import cast
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.dataset_source import DatasetSource
-from harness.files.records import Record, delimited_rows, existing, is_parquet, is_table_file, kind, records
+from harness.files.record_files import read_records
+from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
-
-WHAT = "file of judgments"
 
 
 def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> Iterator[Record]:
     """Yield the records of files, one file after the other, or of a Hugging Face data set.
 
-    CSV and TSV are recognised by their name, JSON, JSON Lines and Parquet by their content. Raises :class:`InputError` with the
-    place of a mistake.
+    Raises :class:`InputError` with the place of a mistake.
     """
     if hf is not None:
         source = DatasetSource(hf.name, hf.config, hf.split, hf.revision)
         for number, row in enumerate(source.rows(source.load()), 1):
             yield Record(f"{hf.name}: record {number}", row)
     for path in paths:
-        file = existing(path, WHAT)
-        if file.suffix.lower() == ".parquet" and not is_parquet(file):
-            raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
-        yield from delimited_rows(file) if is_table_file(file) else records(file)
+        yield from read_records(path, "file of judgments")
 
 
 def lookup(fields: Parameters, path: str) -> YamlValue:

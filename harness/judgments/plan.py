@@ -88,7 +88,8 @@ class JudgmentPlan:
         if any(name in SYSTEM_STATISTICS for name in self.spec.statistics):
             system_names(rows)
         by = self.spec.groups.by if self.spec.groups else "category"
-        sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by)
+        columns = [name for metric in self.metrics for name in getattr(metric.metric, "meta_columns", ())]
+        sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by, list(dict.fromkeys(columns)))
         return rows, sets
 
 

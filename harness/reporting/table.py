@@ -220,6 +220,8 @@ def display_name(label: str, signature: str = "") -> str:
     >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
     'TRM (MiniLM-L6)'
     """
+    if signature.startswith("scores|"):  # numbers of another program, which their file or the user names
+        return label
     parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
     code = label[: parameters.start()].rstrip() if parameters else label
     name = _name(code, ("metrics",), signature.split("|") if signature else [])
