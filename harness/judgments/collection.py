@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Parameters, Values
 from harness.errors import InputError
@@ -20,8 +20,9 @@ from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
     "id", "image_id", "video_id", "audio_id", "item", "item_id", "sample_id", "seg_id", "file_name", "image_path", "index",
+    "imgid", "img_id", "image", "img", "video", "audio", "key",
 )  # fmt: skip
-REFERENCE_COLUMNS = ("references", "reference", "refs", "captions")
+REFERENCE_COLUMNS = ("references", "reference", "refs", "ground_truth", "captions")
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "image_path", "video_path")
 MATCH = "match"
 
@@ -39,6 +40,7 @@ class Collection:
     strangers: int = 0
     """Number of captions that meet ``{column: value}`` and are not among the references of their item."""
     _positions: dict[str, int] = field(default_factory=dict[str, int])
+    _of_text: dict[tuple[int, str, tuple[str, ...]], int] = field(default_factory=dict[tuple[int, str, tuple[str, ...]], int])
     _places: list[str] = field(default_factory=list[str])
     _table: dict[str, tuple[str, ...]] | None = None
     _names: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
@@ -80,7 +82,8 @@ class Collection:
 
         Raises :class:`InputError` for an item without references and for references that differ from those seen before.
         """
-        name = self.name("item", ITEM_COLUMNS, record, needed=False)
+        usual = [name for name in ITEM_COLUMNS if isinstance(record.fields.get(name), (str, int, float))]
+        name = self.name("item", usual, record, needed=False)
         value = lookup(record.fields, name) if name else None
         key = str(number) if name is None else identity(value, record.where, name)
         position = self._positions.get(key)
@@ -90,14 +93,14 @@ class Collection:
             position = self._positions[key] = len(self.items)
             self.items.append(self._new(key, record))
             self._places.append(record.where)
-        elif self._table is None and self._references(key, record) != self.items[position].references:
+        elif self._table is None and self._references(record, key) != self.items[position].references:
             first = self._places[position]
             raise InputError(f"the references of the item '{key}' differ from those in {first}", record.where)
         return position
 
     def _new(self, key: str, record: Record) -> JudgedItem:
-        references = self._references(key, record)
-        if not references:
+        references = self._references(record, key)
+        if not references and (self._names["references"] or self.source.references):
             raise InputError(f"the item '{key}' has no references", record.where)
         media = self.name("media", MEDIA_COLUMNS, record, needed=False)
         source = self.name("source", (), record, needed=False)
@@ -105,15 +108,24 @@ class Collection:
         path = lookup(record.fields, media) if media else None
         return JudgedItem(key, references, with_root(path, self.source.media_root), None if text is None else str(text))
 
-    def _references(self, key: str, record: Record) -> tuple[str, ...]:
-        if self.source.references is not None:
+    def _references(self, record: Record, key: str) -> tuple[str, ...]:
+        """Return the references of a record; none where the file has no column of them."""
+        table = self.source.references
+        if table is not None:
             if self._table is None:
                 self._table = self._read_references()
+            name = column(table.key, (), record, "key", needed=False)
+            key = identity(lookup(record.fields, name), record.where, name) if name else key
             if key not in self._table:
-                raise InputError(f"the item '{key}' has no references in {self.source.references.path}", record.where)
+                raise InputError(f"the item '{key}' has no references in {table.path}", record.where)
             return self._table[key]
-        name = self.name("references", REFERENCE_COLUMNS, record)
-        value = lookup(record.fields, str(name))
+        columns = self.source.columns
+        listed = "captions" if self.source.form in ("best-worst", "ranking") else columns.captions
+        taken = {name.split(".")[0] for name in (columns.caption, columns.first, columns.second, listed) if name}
+        name = self.name("references", [name for name in REFERENCE_COLUMNS if name not in taken], record, needed=False)
+        if name is None:
+            return ()
+        value = lookup(record.fields, name)
         if value is None:
             raise InputError(f"the item '{key}' has no references: '{name}' is missing", record.where)
         return captions(value, record.where, what="reference")
@@ -159,6 +171,13 @@ class Collection:
     def add(self, caption: JudgedCaption) -> int:
         """Add a caption and return its position; raise :class:`InputError` for a system whose name is no Unicode text."""
         check_text(caption.system, f"judged caption {len(self.judged) + 1}", what="system")
+        if self.source.raters == "each":  # a record per vote: the votes of one caption stand together
+            key = (caption.item, caption.system, caption.texts)
+            position = self._of_text.setdefault(key, len(self.judged))
+            if position < len(self.judged):
+                first = self.judged[position]
+                self.judged[position] = replace(first, ratings=first.ratings + caption.ratings)
+                return position
         self.judged.append(caption)
         return len(self.judged) - 1
 

@@ -87,6 +87,12 @@ class JudgmentPlan:
         rows.check()
         if any(name in SYSTEM_STATISTICS for name in self.spec.statistics):
             system_names(rows)
+        blind = [] if rows.judgments.items[0].references else [m.label for m in self.metrics if "references" in m.metric.spec.needs]
+        if blind:
+            raise InputError(
+                f"the judgments have no column of references, which {', '.join(blind)} needs (name it with judgments.columns.references)",
+                rows.judgments.source,
+            )  # fmt: skip
         by = self.spec.groups.by if self.spec.groups else "category"
         columns = [name for metric in self.metrics for name in getattr(metric.metric, "meta_columns", ())]
         sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by, list(dict.fromkeys(columns)))

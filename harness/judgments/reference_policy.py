@@ -80,7 +80,7 @@ def scoring_sets(
         item = judgments.items[caption.item]
         meta = {**caption.meta, "item": item.id, "system": caption.system}
         remaining = tuple(k for k in range(len(item.references)) if k not in left_out)
-        if not remaining:
+        if not remaining and item.references:
             raise InputError(
                 f"no reference is left for the caption {caption.texts[0]!r:.60} of the item '{item.id}' "
                 "(references: {own: keep} keeps its own)",

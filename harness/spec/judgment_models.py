@@ -11,7 +11,7 @@ from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
 from harness.spec.models import BootstrapSpec, Component, Count, Strict
 
-Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst"]
+Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst", "ranking", "mqm"]
 Own = Literal["caption", "pair", "item", "keep"]
 CaptionStatistic = Literal["kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"]
 PairStatistic = Literal["accuracy"]
@@ -51,8 +51,8 @@ class JudgmentColumns(Strict):
     """List of caption records, or mapping system -> caption record, within the record of an item."""
     caption: str | None = None
     system: str | None = None
-    score: str | None = None
-    """Human score, list of the raters' scores, or label (true, false)."""
+    score: str | dict[str, str] | None = None
+    """Human score, list of the raters' scores, or label (true, false); aspect -> column makes a task of each aspect."""
     own_reference: str | Values | None = None
     """Column that marks a caption as one of the references, ``{column: value}``, or ``match``: equal to a reference."""
     first: str | None = None
@@ -69,6 +69,8 @@ class JudgmentColumns(Strict):
     best: str | None = None
     """Position, system or text of the best caption of an item; a list for several raters."""
     worst: str | None = None
+    ranking: str | None = None
+    """Positions, systems or texts of the captions of an item, the best first; a list of lists for several raters."""
 
 
 Label = str | int | float | bool
@@ -102,6 +104,8 @@ class ReferenceTable(Strict):
     path: str
     item: str | None = None
     references: str | None = None
+    key: str | None = None
+    """Column of the judgments with the item of this file; default: the item of the judgments."""
 
 
 class SystemScores(Strict):

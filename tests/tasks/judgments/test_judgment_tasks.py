@@ -9,16 +9,21 @@ import shutil
 from pathlib import Path
 
 import pytest
+import scipy.stats
 
 import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
+from harness.judgments.plan import read_judgments
 from harness.rundir.format import run_folders
 from harness.spec.loading import LoadedJudgments, load_specs
+from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_by_image
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
-NAMES = sorted(path.stem for path in TASKS.glob("*.yaml") if path.stem != "all")
+SUITES = {"all", "reference-free"}
+REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "tifa"}
+NAMES = sorted({path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE)
 LISTED = {
     "flickr8k-expert", "composite-coco", "composite-flickr8k", "composite-flickr30k", "pascal50s", "abstract50s", "capeval1k", "thumb",
     "nocaps-foil", "hat", "fense-audiocaps", "fense-clotho",
@@ -54,6 +59,45 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
+
+
+def test_sets_without_references(judged, tmp_path, capsys):
+    assert main(["run", "judgments/reference-free", "--output", str(tmp_path / "r")]) == 0
+    records = {name: harness.Run.open(tmp_path / "r" / name).records for name in sorted(REFERENCE_FREE)}
+    assert records["caparena"][0].n == 2  # of four battles one is a tie and one was skipped
+    assert records["llmbar"][0].n == 20
+    heads = {r.metric: r for r in records["tifa"] if (r.details or {}).get("headline")}
+    assert len(heads) == 10 and heads["meteor"].details["published"] == pytest.approx(0.274) and heads["meteor"].value > 0
+    assert main(["run", "judgments/tifa", "--set", "metrics=[bleu1]"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "no column of references, which bleu1 needs" in error
+
+
+def test_errors_are_a_cost(judged):
+    """MQM counts errors: the translation with errors is the worse one, whatever its length."""
+    submission = judged / "submission.tsv"
+    lines = [f"{system}\t{k}\t{score}\n" for k in range(1, 5) for system, score in (("right", 0.9), ("wrong", 0.1))]
+    submission.write_text("system\tseg_id\tscore\n" + "".join(lines))
+    (record,) = api.evaluate(
+        "judgments/mqm-ted-ende", statistics=["accuracy"], ties="half", metrics=[{"scores": {"path": str(submission), "name": "COMET"}}]
+    ).records
+    assert (record.metric, record.value, record.n) == ("COMET", 1.0, 4)
+    (loaded,) = load_specs("judgments/mqm-ted-ende")
+    captions = {(c.item, c.system): c for c in read_judgments(loaded.spec.judgments).captions}
+    assert captions[0, "right"].ratings == (0.0,)
+    assert captions[0, "wrong"].ratings == pytest.approx((-5.1, -1.0)) and captions[0, "wrong"].texts == (BAD["cat"],)
+
+
+def test_single_votes_are_read_where_they_are(judged):
+    indented(judged / "flickr8k/flickr8k.json", votes_by_image(VOTES))
+    (loaded,) = load_specs("judgments/flickr8k-expert")
+    assert loaded.spec.variant == "single votes" and loaded.spec.judgments.mean_of is None
+    result = run("flickr8k-expert")
+    assert {r.n for r in result.records} == {36} and result.manifest["data"]["captions"] == 12
+    votes = [rating for _ in SCENES for kind in VOTES for rating in VOTES[kind]]
+    scores = [value for value in result.samples.numbers("bleu1") for _ in range(3)]
+    (record,) = [r for r in result.records if (r.metric, r.statistic) == ("bleu1", "kendall_c")]
+    assert record.value == pytest.approx(scipy.stats.kendalltau(scores, votes, variant="c").statistic, abs=1e-12)
 
 
 def test_published_values_stand_beside_ours(judged):
