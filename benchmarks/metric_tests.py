@@ -30,8 +30,7 @@ from harness import api
 from harness.analysis.metric_power import items_needed
 from harness.judgments.agreement import CORRELATIONS
 from harness.judgments.execute import score_metrics
-from harness.judgments.plan import JudgmentPlan, sets_of
-from harness.judgments.rows import JudgmentRows
+from harness.judgments.plan import JudgmentPlan
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
 from harness.stats.jackknife import t_test_of_items
@@ -100,9 +99,8 @@ def check_power(runs: int) -> int:
         needed = items_needed(run, first, second).needed or 0
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
-        judgments = plan.read()
-        rows = JudgmentRows(judgments, plan.spec)
-        scored = score_metrics(plan, sets_of(plan, judgments), Execution(Provenance({})))
+        rows, sets = plan.prepare()
+        scored = score_metrics(plan, sets, Execution(Provenance({})))
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
         members = [np.flatnonzero(rows.rated.item == k) for k in range(rows.items)]
         rng, statistic = np.random.default_rng(0), plan.spec.statistics[0]

@@ -36,6 +36,8 @@ def read_judgments(*paths: Path) -> Judgments:
         hint = "columns of rated captions are read; a task with 'judgments:' reads pairs, foils and other columns (harness run)"
         raise InputError(f"{error.message}; {hint}", error.where) from error
     judgments = Judgments(collection.place, tuple(collection.items), tuple(collection.judged))
+    if not all(item.references for item in judgments.items):
+        raise InputError("has no column of references", collection.place)
     for caption in judgments.captions:
         if not _human(caption):
             raise InputError(f"the caption {caption.texts[0]!r:.60} has no judgments", collection.place)

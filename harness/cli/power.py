@@ -80,14 +80,15 @@ def _separate(args: argparse.Namespace) -> int:
     from harness.run.finished import Run
 
     power = 0.8 if args.power is None else args.power
-    found = items_needed(Run.open(args.run), *args.metrics, level=args.alpha, power=power)
+    estimate = items_needed(Run.open(args.run), *args.metrics, level=args.alpha, power=power)
     if args.json:
-        print_json(asdict(found))
+        print_json(asdict(estimate))
         return 0
-    needed = "no number of items" if found.needed is None else f"about {counted(found.needed, 'item')}"
+    needed = "no number of items" if estimate.needed is None else f"about {counted(estimate.needed, 'item')}"
     print_folded(
-        f"{found.a} against {found.b}: {needed} separate them at level {args.alpha:g} with power {power:g} (difference "
-        f"{100 * found.difference:.1f}, standard error {100 * found.standard_error:.1f} with {counted(found.items, 'item')}, times 100)"
+        f"{estimate.a} against {estimate.b}: {needed} separate them at level {args.alpha:g} with power {power:g} "
+        f"(difference {100 * estimate.difference:.1f}, standard error {100 * estimate.standard_error:.1f} "
+        f"with {counted(estimate.items, 'item')}, times 100)"
     )
     return 0
 

@@ -112,8 +112,8 @@ def _drawn(records: Sequence[ResultRecord]) -> object:
     from harness.reporting.score_table import score_table
 
     table = score_table(records)
-    known = table.select([k for k, header in enumerate(table.headers) if header in LIVE])
-    return terminal_grid(replace(known, headers=[LIVE[header] for header in known.headers]), shutil.get_terminal_size().columns)
+    live = table.select([k for k, header in enumerate(table.headers) if header in LIVE])
+    return terminal_grid(replace(live, headers=[LIVE[header] for header in live.headers]), shutil.get_terminal_size().columns)
 
 
 def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequence[str], metrics: Sequence[str], show: bool) -> Run:

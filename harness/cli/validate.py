@@ -61,9 +61,7 @@ def _estimate(plan: TaskPlan) -> Values:
             examples = read_examples(plan)
             count, check = len(examples), partial(check_plan, plan, examples)
         else:
-            from harness.judgments.plan import sets_of
-
-            sets = sets_of(plan, plan.read()).sets
+            sets = plan.prepare()[1].sets
             count, check = len(sets), partial(check_sets, plan.metrics, sets)
     except HarnessError as error:
         return {"text": f"unknown, because the data set cannot be read: {error}"}

@@ -24,10 +24,10 @@ from harness.files.secrets import redact_values
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
-from harness.judgments.plan import JudgmentPlan, manifest, sets_of
+from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
-from harness.judgments.system_agreement import notes_of_strengths, system_names
+from harness.judgments.system_agreement import notes_of_strengths
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.example_store import ExampleStore
@@ -63,14 +63,9 @@ def execute(
     plugins = Plugins().load(current())
     with connect_cluster(options.executor) as cluster:
         # Read the judgments, and the references that each caption is scored with.
-        judgments = plan.read()
-        rows = JudgmentRows(judgments, plan.spec)
-        rows.check()
-        notes: list[str] = []
-        if any(name in SYSTEM_STATISTICS or plan.spec.grouping_of(name) == "system" for name in plan.spec.statistics):
-            system_names(rows)
-            notes = notes_of_strengths(rows)
-        sets = sets_of(plan, judgments)
+        rows, sets = plan.prepare()
+        judgments = rows.judgments
+        notes = notes_of_strengths(rows) if plan.compares_systems else []
         check_sets(plan.metrics, sets.sets)
         content = manifest(plan, judgments, plugins.failures)
         with RunDir.create(output, content, mode) if output else nullcontext() as rundir:
@@ -249,7 +244,7 @@ def _write_samples(run: Execution, judgments: Judgments, sets: ScoringSets, scor
             for caption, positions in zip(judgments.captions, sets.index)
             for k in positions.ravel()
         }
-        rows = [CaptionSet(names[k], s.candidates, s.references, meta=s.meta) for k, s in enumerate(sets.sets)]
+        rows = [CaptionSet(names[k], s.candidates, s.references) for k, s in enumerate(sets.sets)]
         groups.append(("", rows, {metric.plan.label: metric.per_set for metric in scored}))
     else:
         scores = {metric.plan.label: sets.scores(metric.per_set).mean(axis=1) for metric in scored}

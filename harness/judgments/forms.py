@@ -1,7 +1,8 @@
-"""Forms of judgment files: rated captions, pairs with votes, captions beside foils, pairs under keys, best and worst."""
+"""Forms of judgment files: rated captions, pairs with votes, captions beside foils, pairs under keys, best and worst, rankings, MQM."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import cast
@@ -12,22 +13,26 @@ from harness.contracts import JudgedCaption, JudgedPair
 from harness.errors import InputError
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
-from harness.judgments.collection import Collection, column, lookup, number, preference, ratings, scalars, votes_of_mean
+from harness.judgments.collection import Collection
+from harness.judgments.fields import lookup, number, ratings, scalars, votes_of_mean
+from harness.judgments.preferences import Preferences
 
-CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded")
-SCORE_COLUMNS = ("human_score", "human_mean", "score", "rating", "ratings", "label", "human")
-NESTED_COLUMNS = ("candidates", "systems")
+CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded", "cand", "mt")
+SCORE_COLUMNS = ("human_score", "human_mean", "score", "rating", "ratings", "label", "human", "human_scores")
+NESTED_COLUMNS = ("candidates", "systems", "human_judgement")
+FIRST_AND_SECOND = {
+    "first": ("caption_a", "first", "caption_1", "caption1", "output_1", "response_a"),
+    "second": ("caption_b", "second", "caption_2", "caption2", "output_2", "response_b"),
+}
+PREFERENCE_COLUMNS = ("votes", "preference", "vote_sum", "label", "winner")
 
 
 # --------------------------------------------------------------------------- rated captions
 def read_captions(collection: Collection) -> None:
     """Collect rated captions: one per record, or all captions of an item in one record."""
-    nested: str | None = None
     for number_of, record in enumerate(collection.records()):
-        if number_of == 0:
-            name = collection.source.columns.captions
-            usual = [name for name in NESTED_COLUMNS if _holds_objects(record.fields.get(name))]
-            nested = column(name, usual, record, "captions", needed=False)
+        usual = [name for name in NESTED_COLUMNS if _holds_objects(record.fields.get(name))]
+        nested = collection.name("captions", usual, record, needed=False)
         item = collection.item(record, number_of)
         if item is None:
             continue
@@ -91,11 +96,16 @@ def _plain(value: YamlValue) -> float | None:
 def read_pairs(collection: Collection) -> None:
     """Collect pairs of captions with votes, one pair per record."""
     columns = collection.source.columns
-    for record, item in collection.records_of_items():
-        first = collection.name("first", ("caption_a", "first", "caption_1"), record)
-        second = collection.name("second", ("caption_b", "second", "caption_2"), record)
-        votes = collection.name("preference", ("votes", "preference", "vote_sum"), record)
-        fields, location = record.fields, record.where
+    preferences = Preferences(collection.source.preference)
+    for number_of, record in enumerate(collection.records()):
+        first, second = (collection.name(role, FIRST_AND_SECOND[role], record) for role in ("first", "second"))
+        votes = collection.name("preference", PREFERENCE_COLUMNS, record)
+        fields = record.fields
+        systems = [str(lookup(fields, name) or "") if name else "" for name in (columns.system_first, columns.system_second)]
+        preference = preferences.read(lookup(fields, str(votes)), systems, record.where, str(votes))
+        item = None if preference is None else collection.item(record, number_of)
+        if preference is None or item is None:
+            continue
         shared = columns.own_reference
         pair = [
             _side(collection, record, item, str(name), system, shared or mark)
@@ -105,15 +115,16 @@ def read_pairs(collection: Collection) -> None:
             )
         ]
         meta = scalars(fields, [first, second, votes, columns.item])
-        collection.prefer(pair[0], pair[1], preference(lookup(fields, str(votes)), location, str(votes)), meta)
+        collection.prefer(pair[0], pair[1], preference, meta)
+    preferences.check()
 
 
 def read_foils(collection: Collection) -> None:
     """Collect correct captions beside their foils, one pair per record; the correct caption is preferred."""
     columns = collection.source.columns
     for record, item in collection.records_of_items():
-        correct = collection.name("correct", ("correct", "baseline", "caption"), record)
-        foil = collection.name("foil", ("foil",), record)
+        correct = collection.name("correct", ("correct", "baseline", "chosen", "caption"), record)
+        foil = collection.name("foil", ("foil", "rejected"), record)
         pair = [
             _side(collection, record, item, str(name), None, columns.own_reference if name == correct else None) for name in (correct, foil)
         ]
@@ -135,12 +146,17 @@ def read_keyed_pairs(collection: Collection) -> None:
     """
     keys = collection.source.keys
     mark = collection.source.columns.own_reference
-    for record, item in collection.records_of_items():
+    preferences = Preferences(collection.source.preference)
+    for number_of, record in enumerate(collection.records()):
+        item = collection.item(record, number_of)
         for pattern in keys:
             for name, value in record.fields.items():
                 if value is None or not _matches(name, pattern):
                     continue
                 cells = _parts(value, name, record.where)
+                preference = preferences.read(cells[-1], (str(cells[2]), str(cells[3])), record.where, name)
+                if preference is None or item is None:
+                    continue
                 first, second = (
                     JudgedCaption(
                         item, texts := collection.texts(text, record.where, name), str(system), (),
@@ -149,7 +165,8 @@ def read_keyed_pairs(collection: Collection) -> None:
                     for text, system in ((cells[0], cells[2]), (cells[1], cells[3]))
                 )  # fmt: skip
                 meta = {"key": name, "category": pattern.removesuffix("*").rstrip("_-")}
-                collection.prefer(first, second, preference(cells[-1], record.where, name), meta)
+                collection.prefer(first, second, preference, meta)
+    preferences.check()
 
 
 def _matches(name: str, pattern: str) -> bool:
@@ -169,11 +186,9 @@ def read_best_worst(collection: Collection) -> None:
     A caption's rating is its votes as best minus its votes as worst, divided by the number of raters. A pair is preferred by the
     raters who chose one of its captions as best or the other as worst.
     """
-    columns = collection.source.columns
     for record, item in collection.records_of_items():
-        captions = collection.name("captions", ("captions", "candidates", "systems"), record)
+        texts, names = _list_captions(collection, record)
         best, worst = (collection.name(role, (role,), record) for role in ("best", "worst"))
-        texts, names = _list_captions(collection, record, str(captions))
         votes = np.stack([_choices(record, str(name), names) for name in (best, worst)])
         if votes.shape[1] == 0 or (votes[0] == votes[1]).any():
             raise InputError("best and worst are the same caption", record.where)
@@ -184,22 +199,52 @@ def read_best_worst(collection: Collection) -> None:
             wins[b, w] -= 1
         np.fill_diagonal(wins, 0)
         rating = (np.bincount(votes[0], minlength=len(texts)) - np.bincount(votes[1], minlength=len(texts))) / len(votes.T)
-        positions = [
-            collection.add(
-                JudgedCaption(
-                    item, text, names[k][0], (float(rating[k]),),
-                    collection.own(text, item, record.fields, columns.own_reference, record.where),
-                )
-            )
-            for k, text in enumerate(texts)
-        ]  # fmt: skip
-        meta = scalars(record.fields, [captions, best, worst, columns.item])
-        for i, j in combinations(range(len(texts)), 2):
-            collection.pairs.append(JudgedPair(positions[i], positions[j], float(wins[i, j] - wins[j, i]), meta))
+        _add_compared(collection, record, item, (texts, names), rating, wins, [best, worst])
 
 
-def _list_captions(collection: Collection, record: Record, name: str) -> tuple[list[tuple[str, ...]], list[tuple[str, str, str]]]:
-    """Return the captions of a record, and for each the texts by which ``best`` may name it: system, position, text."""
+def read_rankings(collection: Collection) -> None:
+    """Collect the captions of an item with a ranking, the best first, or the rankings of several raters.
+
+    A caption's rating is the mean share of the other captions behind it. A pair is preferred by the raters who rank it so.
+    """
+    for record, item in collection.records_of_items():
+        texts, names = _list_captions(collection, record)
+        column_name = collection.name("ranking", ("ranking", "rankings"), record)
+        value = lookup(record.fields, str(column_name))
+        rankings = cast("list[YamlValue]", value) if isinstance(value, list) else [value]
+        wins = np.zeros((len(texts), len(texts)))
+        for ranking in rankings if all(isinstance(ranking, list) for ranking in rankings) else [rankings]:
+            order = _choices(Record(record.where, {"ranking": ranking}), "ranking", names)
+            if sorted(order) != list(range(len(texts))):
+                raise InputError(f"the ranking has {len(set(order.tolist()))} of the {len(texts)} captions", record.where)
+            wins[np.ix_(order, order)] += np.triu(np.ones_like(wins), 1)
+        rating = wins.sum(axis=1) / wins.sum() * len(texts) / 2
+        _add_compared(collection, record, item, (texts, names), rating, wins, [column_name])
+
+
+_Named = tuple[list[tuple[str, ...]], list[tuple[str, str, str]]]
+"""Captions of a record, and for each the texts that may name it: system, position, text."""
+
+
+def _add_compared(
+    collection: Collection, record: Record, item: int, captions: _Named, rating: np.ndarray, wins: np.ndarray, used: list[str | None]
+) -> None:  # fmt: skip
+    """Add the captions of an item with ratings (n,), and their pairs with the raters who prefer one to the next, (n, n)."""
+    mark = collection.source.columns.own_reference
+    positions = [
+        collection.add(
+            JudgedCaption(item, text, names[0], (float(value),), collection.own(text, item, record.fields, mark, record.where))
+        )
+        for text, names, value in zip(*captions, rating)
+    ]  # fmt: skip
+    columns = collection.source.columns
+    meta = scalars(record.fields, [columns.captions, *NESTED_COLUMNS, *used, columns.item])
+    for i, j in combinations(range(len(positions)), 2):
+        collection.pairs.append(JudgedPair(positions[i], positions[j], float(wins[i, j] - wins[j, i]), meta))
+
+
+def _list_captions(collection: Collection, record: Record) -> _Named:
+    name = str(collection.name("captions", ("captions", "candidates", "systems"), record))
     value = lookup(record.fields, name)
     if isinstance(value, Mapping):
         entries = [(str(system), text) for system, text in cast("Mapping[str, YamlValue]", value).items()]
@@ -228,11 +273,46 @@ def _choices(record: Record, name: str, names: Sequence[tuple[str, str, str]]) -
     return np.asarray(out, dtype=np.int64)
 
 
+# --------------------------------------------------------------------------- MQM
+_WEIGHTS = {"critical": 25.0, "major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0, "no error": 0.0}
+
+
+def read_mqm(collection: Collection) -> None:
+    """Collect the segments of an MQM table, which has one error per record; the ratings are minus the sums of each rater's weights.
+
+    Weights are those of Freitag et al. 2021: 25 for a non-translation, 5 for a major and 1 for a minor error, 0.1 for punctuation.
+    """
+    sums: dict[tuple[int, str], dict[str, float]] = {}
+    texts: dict[tuple[int, str], str] = {}
+    for record, item in collection.records_of_items():
+        fields = record.fields
+        roles = (("caption", "target"), ("system", "system"), ("score", "severity"))
+        caption, system, severity = (str(collection.name(role, (usual,), record)) for role, usual in roles)
+        key = item, str(lookup(fields, system))
+        texts.setdefault(key, re.sub("</?v>", "", str(lookup(fields, caption) or "")))
+        raters = sums.setdefault(key, {})
+        rater = str(fields.get("rater", ""))
+        raters[rater] = raters.get(rater, 0.0) - _weight(record, severity)
+    for (item, system), raters in sums.items():
+        collection.add(JudgedCaption(item, (texts[item, system],), system, tuple(raters.values())))
+
+
+def _weight(record: Record, severity: str) -> float:
+    level, category = (str(lookup(record.fields, name) or "").lower() for name in (severity, "category"))
+    if level not in _WEIGHTS:
+        raise InputError(f"'{severity}' is '{level}'; expected one of {', '.join(_WEIGHTS)}", record.where)
+    if level == "major" and category.startswith("non-translation"):
+        return 25.0
+    return 0.1 if level == "minor" and category == "fluency/punctuation" else _WEIGHTS[level]
+
+
 FORMS: Mapping[str, Callable[[Collection], None]] = {
     "captions": read_captions,
     "pairs": read_pairs,
     "foil": read_foils,
     "keyed-pairs": read_keyed_pairs,
     "best-worst": read_best_worst,
+    "ranking": read_rankings,
+    "mqm": read_mqm,
 }
 """Form -> reader."""

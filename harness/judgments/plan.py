@@ -10,19 +10,22 @@ from typing import ClassVar
 
 from harness import __version__
 from harness.contracts import Example, Judgments, Values
-from harness.errors import InputError, did_you_mean
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
-from harness.judgments.collection import Collection, column, lookup, number, rows
+from harness.judgments.collection import Collection
+from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
-from harness.judgments.rows import distinct_captions
+from harness.judgments.rows import JudgmentRows, distinct_captions
+from harness.judgments.system_agreement import system_names
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
 from harness.run.provenance import manifest_of
+from harness.run.resources import check_sets
 from harness.rundir.format import JsonObject
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSource, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
@@ -49,6 +52,17 @@ class JudgmentPlan:
         get = " ".join(self.spec.judgments.get.split())
         return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
 
+    @property
+    def obstacle(self) -> str:
+        """One line that tells why the set cannot be judged: missing files, or the mistake in them; empty where all is well."""
+        if self.absence:
+            return self.absence
+        try:
+            check_sets(self.metrics, self.prepare()[1].sets)
+        except HarnessError as error:
+            return f"{self.spec.task}: left out: {error}"
+        return ""
+
     def describe(self) -> Values:
         """Return the form of the judgments, the statistics, and the line of missing files."""
         reader = f"judgments ({self.spec.judgments.form})"
@@ -67,11 +81,27 @@ class JudgmentPlan:
         list(check_media((Example(item.id, item.references, item.media) for item in judgments.items), places))
         return judgments
 
+    @property
+    def compares_systems(self) -> bool:
+        """True where a statistic needs the systems of the captions."""
+        return any(name in SYSTEM_STATISTICS or self.spec.grouping_of(name) == "system" for name in self.spec.statistics)
 
-def sets_of(plan: JudgmentPlan, judgments: Judgments) -> ScoringSets:
-    """Return the caption sets of the judgments under the reference policy of the spec."""
-    by = plan.spec.groups.by if plan.spec.groups else "category"
-    return scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+    def prepare(self) -> tuple[JudgmentRows, ScoringSets]:
+        """Return the judgments as rows, and the caption sets of the reference policy, checked for what the task computes."""
+        rows = JudgmentRows(self.read(), self.spec)
+        rows.check()
+        if self.compares_systems:
+            system_names(rows)
+        blind = [] if rows.judgments.items[0].references else [m.label for m in self.metrics if "references" in m.metric.spec.needs]
+        if blind:
+            raise InputError(
+                f"the judgments have no column of references, which {', '.join(blind)} needs (name it with judgments.columns.references)",
+                rows.judgments.source,
+            )  # fmt: skip
+        by = self.spec.groups.by if self.spec.groups else "category"
+        columns = [name for metric in self.metrics for name in getattr(metric.metric, "meta_columns", ())]
+        sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by, list(dict.fromkeys(columns)))
+        return rows, sets
 
 
 def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
@@ -159,11 +189,13 @@ def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgment
     if len(collection.items) < 2:
         count = "one item" if collection.items else "no item"
         raise InputError(f"holds judgments of {count}; expected at least two items", collection.place)
-    notes = [f"{collection.strangers} captions by people are not among the references of their item"]
-    return Judgments(
-        collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source),
-        notes if collection.strangers else (),
-    )  # fmt: skip
+    notes: list[str] = []
+    if collection.strangers:
+        notes.append(f"{collection.strangers} captions by people are not among the references of their item")
+    for sign, order in ((1, "first"), (-1, "second")):
+        if collection.pairs and all(sign * pair.preference > 0 for pair in collection.pairs):
+            notes.append(f"the preferred caption always stands {order}: a judge that sees the two in the order of the file can learn it")
+    return Judgments(collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source), notes)
 
 
 def _systems(source: JudgmentSource) -> dict[str, float]:

@@ -47,7 +47,9 @@ class ScoringSets:
         return values.sum(axis=2) / used.sum(axis=2)
 
 
-def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: str = "category") -> ScoringSets:
+def scoring_sets(
+    judgments: Judgments, policy: ReferencePolicy, seed: int, by: str = "category", columns: Sequence[str] = ()
+) -> ScoringSets:
     """Return the caption sets of all judged captions under a reference policy.
 
     Parameters
@@ -60,6 +62,8 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
         Seed of the samples. A sample depends on the seed, the draw and the item, not on the other items.
     by : str
         Column of the categories by which ``policy.own`` chooses, when it is a mapping.
+    columns : sequence of str
+        Columns that tell captions of one text apart, beside their references; ``system`` is one.
 
     Raises
     ------
@@ -69,13 +73,14 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
     removed = list(_list_removed_references(judgments, policy, by))
     ordinals = _ordinals(judgments) if policy.sample is not None else [0] * len(removed)
     corpus_of = _corpus_numbers(judgments, policy, by)
-    positions: dict[tuple[int, int, tuple[str, ...], tuple[int, ...]], int] = {}
+    positions: dict[tuple[object, ...], int] = {}
     sets: list[CaptionSet] = []
     index: list[list[list[int]]] = []
     for caption, left_out, ordinal, corpus in zip(judgments.captions, removed, ordinals, corpus_of):
         item = judgments.items[caption.item]
+        meta = {**caption.meta, "item": item.id, "system": caption.system}
         remaining = tuple(k for k in range(len(item.references)) if k not in left_out)
-        if not remaining:
+        if not remaining and item.references:
             raise InputError(
                 f"no reference is left for the caption {caption.texts[0]!r:.60} of the item '{item.id}' "
                 "(references: {own: keep} keeps its own)",
@@ -86,18 +91,18 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
             positions_of_draw = _sample_positions(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
             rotations: list[int] = []
             for rotation in _rotations(positions_of_draw, policy.rotate):
-                key = (corpus, caption.item, caption.texts, rotation)
+                key = (corpus, caption.item, caption.texts, rotation, *(meta.get(name) for name in columns))
                 if key not in positions:
                     positions[key] = len(sets)
                     references = tuple(item.references[k] for k in rotation)
                     name = f"{item.id}/{caption.system}" if caption.system else item.id
-                    sets.append(CaptionSet(name, caption.texts, references, item.media, item.source, caption.meta))
+                    sets.append(CaptionSet(name, caption.texts, references, item.media, item.source, meta))
                 rotations.append(positions[key])
             draws.append(rotations)
         index.append(draws)
     array = _pad_rotations(index)
     # The sets of a corpus stand together, in the order of their captions.
-    order = np.argsort([corpus for corpus, *_ in positions], kind="stable")
+    order = np.argsort(np.array([corpus for corpus, *_ in positions], dtype=np.int64), kind="stable")
     rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
     sets, array = [sets[int(k)] for k in order], rank[array]
     return ScoringSets(tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of))

@@ -58,32 +58,36 @@ def execute_tasks(
 ) -> list[Run]:
     """Execute one plan, or the plans of a suite, and return their runs; arguments as for :func:`harness.api.evaluate_all`.
 
-    Judgment sets of a suite whose files are not there are reported and skipped. Raises :class:`InputError` where nothing is left.
+    Judgment sets of a suite whose files are not there or cannot be read are reported and skipped.
+
+    Raises :class:`InputError` where nothing is left.
     """
     judged = [plan for plan in plans if plan.kind]
     if judged and len(judged) < len(plans):
         models = next(plan for plan in plans if not plan.kind)
         raise HarnessError("a suite holds tasks of judgments alone, or none", value=models.spec.task)
-    if all(plan.absence for plan in plans):
-        line = plans[0].absence
-        raise InputError(line if len(plans) == 1 else f"no set of the suite is there; the first one: {line}")
     several = len(plans) > 1
+    # All sets are read before the first one is scored: a mistake in the last one would end a run of hours.
+    left_out = {plan.spec.task: line for plan in plans if (line := plan.obstacle if several else plan.absence)}
+    if len(left_out) == len(plans):
+        line = next(iter(left_out.values()))
+        raise InputError(f"no set of the suite can be read; the first one: {line}" if several else line)
     folders = [_folder(plan, several, output, default_output) for plan in plans]
     suite = folders[0].parent if judged and several and folders[0] is not None else None
     if suite is not None and (suite / MANIFEST).exists():
         raise InputError("holds a run; give the suite another --output", str(suite))
+    for line in left_out.values():
+        if on_absent:
+            on_absent(line)
     runs: list[Run] = []
     for plan, folder in zip(plans, folders):
-        if plan.absence:
-            if on_absent:
-                on_absent(plan.absence)
+        if plan.spec.task in left_out:
             continue
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
         runs.append(execute_task(plan, output=folder, mode=mode, show=show, options=options))
     if suite is not None:
-        names = [Path(plan.spec.task).name for plan in plans if not plan.absence]
-        write_suite(suite, names, {plan.spec.task: plan.absence for plan in plans if plan.absence})
+        write_suite(suite, [Path(plan.spec.task).name for plan in plans if plan.spec.task not in left_out], left_out)
     return runs
 
 

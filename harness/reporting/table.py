@@ -162,13 +162,13 @@ def number_columns(table: Table) -> Mapping[int, Numbers]:
     dict_keys([0])
     """
     columns = {k: [_NUMBER.fullmatch(row[k]) for row in table.rows] for k, letter in enumerate(table.alignment) if letter == "r"}
-    others = {k: " ".join(row[k].partition("< ")[0] for row, found in zip(table.rows, columns[k]) if not found) for k in columns}
+    others = {k: " ".join(row[k].partition("< ")[0] for row, match in zip(table.rows, columns[k]) if not match) for k in columns}
     return {k: numbers for k, numbers in columns.items() if any(numbers) and not re.search(r"\d", others[k])}
 
 
 def longest(numbers: Numbers, group: str) -> int:
     """Return the largest number of characters of a group."""
-    return max(len(found[group] or "") for found in numbers if found)
+    return max(len(match[group] or "") for match in numbers if match)
 
 
 def longest_mark(table: Table, column: int) -> str:
@@ -220,6 +220,8 @@ def display_name(label: str, signature: str = "") -> str:
     >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
     'TRM (MiniLM-L6)'
     """
+    if signature.startswith("scores|"):  # numbers of another program, which their file or the user names
+        return label
     parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
     code = label[: parameters.start()].rstrip() if parameters else label
     name = _name(code, ("metrics",), signature.split("|") if signature else [])

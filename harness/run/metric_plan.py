@@ -192,6 +192,7 @@ class Plan:
 
     kind: ClassVar = ""
     absence: ClassVar = ""
+    obstacle: ClassVar = ""
     spec: Spec
     reader: Reader
     models: tuple[ModelPlan, ...]

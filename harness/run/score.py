@@ -179,7 +179,8 @@ def can_score(metric: Metric, batch: Batch) -> bool:
 def scorable(metric: Metric, n: np.ndarray, m: np.ndarray) -> np.ndarray:
     """Return a mask of the set sizes, arrays of one shape, that are large enough for the metric."""
     spec = metric.spec
-    return (n >= spec.min_candidates) & (m >= spec.min_references) & (n + m >= spec.min_texts)
+    alone = (m == 0) & ("references" not in spec.needs) & (spec.min_texts <= 2)  # judged by the image or the source
+    return (n >= spec.min_candidates) & (alone | (m >= spec.min_references) & (n + m >= spec.min_texts))
 
 
 def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | None) -> bool:

@@ -11,7 +11,7 @@ from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
 from harness.spec.models import BootstrapSpec, Component, Count, Strict
 
-Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst"]
+Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst", "ranking", "mqm"]
 Own = Literal["caption", "pair", "item", "keep"]
 CaptionStatistic = Literal["kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"]
 CORRELATIONS = ("kendall_b", "kendall_c", "spearman", "pearson")
@@ -53,14 +53,14 @@ class JudgmentColumns(Strict):
     """List of caption records, or mapping system -> caption record, within the record of an item."""
     caption: str | None = None
     system: str | None = None
-    score: str | None = None
-    """Human score, list of the raters' scores, or label (true, false)."""
+    score: str | dict[str, str] | None = None
+    """Human score, list of the raters' scores, or label (true, false); aspect -> column makes a task of each aspect."""
     own_reference: str | Values | None = None
     """Column that marks a caption as one of the references, ``{column: value}``, or ``match``: equal to a reference."""
     first: str | None = None
     second: str | None = None
     preference: str | None = None
-    """Votes (+1 for the first caption, -1 for the second) as a list or a sum."""
+    """Votes (+1 for the first caption, -1 for the second) as a list or a sum, a label that ``preference`` maps, or the better system."""
     system_first: str | None = None
     system_second: str | None = None
     own_first: Values | None = None
@@ -71,6 +71,33 @@ class JudgmentColumns(Strict):
     best: str | None = None
     """Position, system or text of the best caption of an item; a list for several raters."""
     worst: str | None = None
+    ranking: str | None = None
+    """Positions, systems or texts of the captions of an item, the best first; a list of lists for several raters."""
+
+
+Label = str | int | float | bool
+
+
+class PreferenceLabels(Strict):
+    """Labels of a preference: those for the first caption of a pair, for the second, for a tie, and for no judgment."""
+
+    first: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    second: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    tie: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+    skip: Annotated[list[Label], BeforeValidator(_as_list)] = Field(default_factory=list[Label])
+
+    @property
+    def lists(self) -> tuple[list[Label], ...]:
+        """The labels of ``first``, ``second``, ``tie`` and ``skip``."""
+        return self.first, self.second, self.tie, self.skip
+
+    @model_validator(mode="after")
+    def _distinct(self) -> PreferenceLabels:
+        labels = [str(label) for labels in self.lists for label in labels]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise ValueError(f"a label has one meaning; found '{twice}' twice")
+        return self
 
 
 class ReferenceTable(Strict):
@@ -79,6 +106,8 @@ class ReferenceTable(Strict):
     path: str
     item: str | None = None
     references: str | None = None
+    key: str | None = None
+    """Column of the judgments with the item of this file; default: the item of the judgments."""
 
 
 class SystemScores(Strict):
@@ -108,6 +137,8 @@ class JudgmentSource(Strict):
     references: ReferenceTable | None = None
     system_scores: SystemScores | None = None
     columns: JudgmentColumns = JudgmentColumns()
+    preference: PreferenceLabels = PreferenceLabels()
+    """Labels of the column ``preference`` in words of the file, for pairs without signed votes."""
     keys: list[str] = Field(default_factory=list[str])
     """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that begin so, and ``MM`` is the category."""
     where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(default_factory=dict[str, "str | int | bool"])
@@ -128,6 +159,8 @@ class JudgmentSource(Strict):
             raise ValueError("judgments take either 'path' or 'hf'; found " + ("both" if self.path else "neither"))
         if self.form == "keyed-pairs" and not self.keys:
             raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
+        if any(self.preference.lists) and self.form not in ("pairs", "keyed-pairs"):
+            raise ValueError(f"'preference' is for the forms pairs and keyed-pairs; found form: {self.form}")
         return self
 
     @property

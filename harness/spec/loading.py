@@ -101,7 +101,7 @@ def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Yam
         trees = [_variant(source, Path.cwd())]
     else:
         trees = _with_includes(*_find(str(source)), stack=())
-    return [_finish(tree, overrides, replace) for tree in trees]
+    return [part for tree in trees for part in _split_aspects(_finish(tree, overrides, replace))]
 
 
 def load_written_spec(content: Parameters) -> LoadedSpec | LoadedJudgments:
@@ -270,6 +270,19 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
     except ValidationError as error:
         raise explain(error, tree, model) from None
     return LoadedJudgments(tree, spec) if isinstance(spec, JudgmentSpec) else LoadedSpec(tree, spec)
+
+
+def _split_aspects(loaded: LoadedSpec | LoadedJudgments) -> list[LoadedSpec | LoadedJudgments]:
+    """Return the tasks of a task: one per aspect of judgments whose column of scores is a mapping from aspects."""
+    source = loaded.spec.judgments if isinstance(loaded, LoadedJudgments) else None
+    if not isinstance(loaded, LoadedJudgments) or source is None or not isinstance(source.columns.score, dict):
+        return [loaded]
+    parts: list[LoadedSpec | LoadedJudgments] = []
+    for aspect, column in source.columns.score.items():
+        judgments = source.model_copy(update={"columns": source.columns.model_copy(update={"score": column})})
+        spec = loaded.spec.model_copy(update={"task": f"{loaded.spec.task}-{aspect}", "judgments": judgments})
+        parts.append(LoadedJudgments(loaded.located, spec))
+    return parts
 
 
 def _check_scalars(tree: Located) -> None:

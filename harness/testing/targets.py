@@ -202,12 +202,12 @@ def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Targ
         folder, name = folder.parent, f"{folder.name}.{name}"
     values = vars(_import(name, folder))
     own = [key for key, value in values.items() if not key.startswith("_") and getattr(value, "__module__", "") == name]
-    found = [key for key in own if kind_of(values[key]) and kind in (None, kind_of(values[key]))]
-    if not found:
+    keys = [key for key in own if kind_of(values[key]) and kind in (None, kind_of(values[key]))]
+    if not keys:
         raise HarnessError(
             f"{path} defines no component of {kind or 'a kind that its methods tell'}: give package.module:Class --kind KIND"
         )
-    return [_import_target(f"{name}:{key}", kind, params, folder) for key in found]
+    return [_import_target(f"{name}:{key}", kind, params, folder) for key in keys]
 
 
 def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Target]:

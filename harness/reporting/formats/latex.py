@@ -40,17 +40,17 @@ def to_latex(table: Table) -> str:
 
 def _column(numbers: Numbers, mark: str) -> str:
     """Return a column of siunitx with room for the longest number and the longest letters."""
-    sign, power, behind = (max((found[name] or "" for found in numbers if found), key=len) for name in ("sign", "power", "star"))
+    sign, power, behind = (max((match[name] or "" for match in numbers if match), key=len) for name in ("sign", "power", "star"))
     size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (f"e-{len(power.lstrip('-'))}" if power else "")
     return f"S[table-format={size}{{{behind}{_high(mark)}}}]"
 
 
 def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
     """Return a cell of a column of texts (without ``numbers``), or one of a column of siunitx, where texts are in braces."""
-    found = numbers[row] if numbers else None
-    text = found[0].removesuffix("*").replace("e+", "e") if found else _lines(cell.text)
-    if found:
-        return (r"\bfseries " if cell.bold else "") + f"{text} {{{found['star']}{_high(cell.mark)}}}".removesuffix(" {}")
+    match = numbers[row] if numbers else None
+    text = match[0].removesuffix("*").replace("e+", "e") if match else _lines(cell.text)
+    if match:
+        return (r"\bfseries " if cell.bold else "") + f"{text} {{{match['star']}{_high(cell.mark)}}}".removesuffix(" {}")
     text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _high(cell.mark)
     return f"{{{text}}}" if numbers else text
 

@@ -57,8 +57,8 @@ def print_table(table: Table) -> None:
         # Rich would replace the ends of the numbers by an ellipsis where it has less.
         console.width = max(console.width, least_width(part) if console.is_terminal else _total(_widths(part, part.headers)))
         console.print(terminal_grid(part, console.width))
-    shown = {header for part in parts for header in part.headers}
-    absent = ", ".join(" ".join(header.split()) for header in table.headers if header not in shown)
+    present = {header for part in parts for header in part.headers}
+    absent = ", ".join(" ".join(header.split()) for header in table.headers if header not in present)
     for note in (*table.notes, *([f"left out at this width: {absent} (a wider terminal has them)"] if absent else [])):
         print_line(console, note)
 
@@ -83,7 +83,7 @@ def table_parts(table: Table, width: int) -> list[Table]:
             divided[-1].append(column)
         else:
             divided.append([*range(names), column])
-    return [part.select(chosen) for chosen in divided] or [part]
+    return [part.select(columns) for columns in divided] or [part]
 
 
 def terminal_grid(table: Table, width: int) -> rich.table.Table:

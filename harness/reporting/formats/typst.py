@@ -30,13 +30,13 @@ def to_typst(table: Table) -> str:
 
 
 def _cell(cell: TableCell, row: int, numbers: Numbers, room: float) -> str:
-    found, text, missing = numbers[row] if numbers else None, _string(cell.text), ""
-    if found and found["power"]:
-        digits, power = cell.text.partition("e")[0], f"{int(found['power'])}"
-        text = f"{_string(f'{digits} × 10')} + super({_string(power)}) + {_string(found['star'])}"
-    elif found:  # what the number lacks to end where the longest one ends
-        decimals, most = len(found["decimals"] or ""), longest(numbers, "decimals")
-        missing = "." * bool(most and not decimals) + "0" * (most - decimals) + "*" * (longest(numbers, "star") - len(found["star"]))
+    match, text, missing = numbers[row] if numbers else None, _string(cell.text), ""
+    if match and match["power"]:
+        digits, power = cell.text.partition("e")[0], f"{int(match['power'])}"
+        text = f"{_string(f'{digits} × 10')} + super({_string(power)}) + {_string(match['star'])}"
+    elif match:  # what the number lacks to end where the longest one ends
+        decimals, most = len(match["decimals"] or ""), longest(numbers, "decimals")
+        missing = "." * bool(most and not decimals) + "0" * (most - decimals) + "*" * (longest(numbers, "star") - len(match["star"]))
     parts = [f"strong({text})" if cell.bold and cell.text else text, *([f"hide({_string(missing)})"] if missing else [])]
     return " + ".join([*parts, *([f"box(width: {room:.2f}em, align(left, super({_string(cell.mark)})))"] if room else [])])
 

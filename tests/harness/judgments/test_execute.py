@@ -262,7 +262,7 @@ def test_systems_of_different_sizes_have_a_cell_that_says_why(plan, jsonl, lengt
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
 SCORING_RECORDS = [
-    {"id": str(i), "caption_a": TEXTS[i], "caption_b": TEXTS[i - 1], "votes": 1, "kind": "ab"[i % 2],
+    {"id": str(i), "caption_a": TEXTS[i], "caption_b": TEXTS[i - 1], "votes": (-1) ** i, "kind": "ab"[i % 2],
      "references": [TEXTS[i] + " fast", TEXTS[i - 2]]}
     for i in range(4)
 ]  # fmt: skip

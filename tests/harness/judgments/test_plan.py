@@ -129,7 +129,7 @@ def test_pairs_with_a_table_of_references(jsonl, source, tmp_path):
     assert judged.captions[0].own_references == (0,) and judged.captions[1].own_references == ()
     foreign = read_judgments(source(jsonl([{**pair, "caption_a": "zebra"} for pair in pairs]), **options))
     assert foreign.captions[0].own_references == () and foreign.notes == ["2 captions by people are not among the references of their item"]
-    assert judged.notes == ()
+    assert not judged.notes
     lost = jsonl([*pairs, {**pairs[0], "image_id": 3}])
     with pytest.raises(InputError, match=r"j\.jsonl:3: the item '3' has no references in .*r\.jsonl"):
         read_judgments(source(lost, **options))

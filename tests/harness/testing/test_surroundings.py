@@ -19,7 +19,7 @@ WITHOUT = {
     "clipscore": "images", "refclipscore": "images", "pac-score": "images", "ref-pac-score": "images",
     "contrastive-efficiency": "scenes", "discriminativity": "scenes", "false-features": "scenes", "listener-accuracy": "a listener",
     "mentioned-features": "scenes", "optimal-discriminativity": "scenes", "redundant-mention": "scenes", "relevance": "scenes",
-    "sari": "source texts", "spice": "Java", "spider": "Java", "spider-max": "Java", "text-space": "an oracle",
+    "sari": "source texts", "scores": "a file", "spice": "Java", "spider": "Java", "spider-max": "Java", "text-space": "an oracle",
     "text-space-qdisc": "an oracle", "wmd": "word vectors", "bertscore": "a language model",
 }  # fmt: skip
 """Metrics that need more than captions."""

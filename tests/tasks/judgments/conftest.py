@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -88,8 +89,92 @@ def fense() -> list[dict]:
     return rows
 
 
+def indented(path: Path, value: object) -> None:
+    """Write indented JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=4))
+
+
+VOTES = {"good": (4, 3, 4), "poor": (2, 2, 3), "bad": (1, 1, 1)}
+
+
+def votes_by_image(ratings: dict) -> dict:
+    """Return an object by image, with a judgment per vote, as the code of CLIPScore writes it."""
+    return {
+        f"{name}.jpg": {
+            "image_id": f"{name}.jpg", "image_path": f"Flicker8k_Dataset/{name}.jpg", "ground_truth": references,
+            "human_judgement": [
+                {"image_id": f"{name}.jpg", "image_path": f"Flicker8k_Dataset/{name}.jpg", "caption": captions[name], "rating": rating}
+                for captions, kind in ((GOOD, "good"), (POOR, "poor"), (BAD, "bad"))
+                for rating in ratings[kind]
+            ],
+        }
+        for name, references in SCENES.items()
+    }  # fmt: skip
+
+
+def fill_field_files(data: Path) -> None:
+    """Write the sets in the files that the field hands on: objects by image, tables, lists, one error per line."""
+    indented(data / "flickr8k/crowdflower_flickr8k.json", votes_by_image({"good": [1.0], "poor": [0.333333], "bad": [0.0]}))
+    (data / "polaris").mkdir(parents=True)
+    with (data / "polaris/polaris_test.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["", "mt", "refs", "score", "imgid"])
+        for k, (name, references) in enumerate(SCENES.items()):
+            for captions, score in ((GOOD, 0.9), (POOR, 0.5), (BAD, 0.1)):
+                writer.writerow([k, captions[name], repr(references), score, k])
+    annotations = [
+        {"id": 10 + k, "image_id": k, "caption": text, "foil": foil, "foil_word": "x" if foil else "ORIG", "foil_id": n}
+        for k, (_, references) in enumerate(SCENES.items())
+        for n, (text, foil) in enumerate(((references[0], False), (references[0].rpartition(" ")[0] + " piano.", True)))
+    ]
+    indented(data / "foil/foilv1.0_test_2017.json", {"info": {}, "images": [{"id": 0}], "annotations": annotations})
+    coco = [{"image_id": k, "id": 5 * k + n, "caption": text} for k, texts in enumerate(SCENES.values()) for n, text in enumerate(texts)]
+    indented(data / "foil/captions_val2014.json", {"info": {}, "images": [{"id": 0}], "annotations": coco})
+
+
+def fill_reference_free(data: Path) -> None:
+    """Write the sets without references."""
+    battles = [
+        {"img": f"{name}.jpg", "source1": "large", "source2": "human", "caption1": GOOD[name], "caption2": BAD[name], "winner": winner,
+         "cluster": 1}
+        for name, winner in zip(SCENES, ("large", "human", "equal", "bad"))
+    ]  # fmt: skip
+    indented(data / "caparena/caparena_annots_eval.json", battles)
+    duels = [
+        {"input": f"Describe {name}.", "output_1": GOOD[name], "output_2": BAD[name] + " and more", "label": 1 + k % 2}
+        for k, name in enumerate(SCENES)
+    ]
+    for folder in ("Natural", "Adversarial/GPTInst", "Adversarial/GPTOut", "Adversarial/Manual", "Adversarial/Neighbor"):
+        indented(data / "LLMBar/Dataset/LLMBar" / folder / "dataset.json", duels)
+    columns = (
+        "tifa_mplug-large", "tifa_blip2-flant5xl", "tifa_git-large", "tifa_ofa-large", "tifa_vilt", "clipscore_vitb32", "spice", "meteor",
+        "rouge", "bleu",
+    )  # fmt: skip
+    images = {
+        f"{name}_{system}": {
+            "text_id": name, "image_path": f"{name}_{system}.jpg", "text": GOOD[name], "human_scores": [score, score + 1],
+            "human_avg": score + 0.5, **{column: score / 5 + k / (10 + n) for n, column in enumerate(columns)},
+        }
+        for k, name in enumerate(SCENES) for system, score in (("dalle", 4), ("vq", 1 + k % 2))
+    }  # fmt: skip
+    indented(data / "tifa/human_annotations/human_annotations_with_scores.json", images)
+    table = data / "wmt-mqm-human-evaluation/ted/ende/mqm_ted_ende.tsv"
+    table.parent.mkdir(parents=True)
+    lines = ["system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"]
+    for k, name in enumerate(SCENES, 1):
+        head, good, bad = f"talk.1\t{k}\t{k}", GOOD[name], BAD[name]
+        lines.append(f"right\t{head}\trater1\tQuelle {k}\t{good}\tNo-error\tNo-error\t")
+        lines.append(f"wrong\t{head}\trater1\tQuelle {k}\t<v>{bad}</v>\tAccuracy/Mistranslation\tMajor\t")
+        lines.append(f"wrong\t{head}\trater1\tQuelle {k}\t{bad[:3]}<v>{bad[3:]}</v>\tFluency/Punctuation\tMinor\t")
+        lines.append(f'wrong\t{head}\trater2\tQuelle {k}\t{bad}\tFluency/Grammar\tMinor\t"')
+    table.write_text("\n".join(lines) + "\n")
+
+
 def fill(data: Path) -> Path:
     """Write all sets below ``data`` and return it."""
+    fill_field_files(data)
+    fill_reference_free(data)
     scenes = list(SCENES.items())
     for folder in ("composite_coco", "composite_flickr8k", "composite_flickr30k"):
         rows = graded()

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import shutil
 from pathlib import Path
 
 import pytest
+import scipy.stats
 
 import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
+from harness.judgments.plan import read_judgments
 from harness.rundir.format import run_folders
 from harness.spec.loading import LoadedJudgments, load_specs
+from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_by_image
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
-NAMES = sorted(path.stem for path in TASKS.glob("*.yaml") if path.stem != "all")
+SUITES = {"all", "reference-free"}
+REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "tifa"}
+NAMES = sorted({path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE)
 LISTED = {
     "flickr8k-expert", "composite-coco", "composite-flickr8k", "composite-flickr30k", "pascal50s", "abstract50s", "capeval1k", "thumb",
     "nocaps-foil", "hat", "fense-audiocaps", "fense-clotho",
@@ -53,6 +59,45 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
+
+
+def test_sets_without_references(judged, tmp_path, capsys):
+    assert main(["run", "judgments/reference-free", "--output", str(tmp_path / "r")]) == 0
+    records = {name: harness.Run.open(tmp_path / "r" / name).records for name in sorted(REFERENCE_FREE)}
+    assert records["caparena"][0].n == 2  # of four battles one is a tie and one was skipped
+    assert records["llmbar"][0].n == 20
+    heads = {r.metric: r for r in records["tifa"] if (r.details or {}).get("headline")}
+    assert len(heads) == 10 and heads["meteor"].details["published"] == pytest.approx(0.274) and heads["meteor"].value > 0
+    assert main(["run", "judgments/tifa", "--set", "metrics=[bleu1]"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "no column of references, which bleu1 needs" in error
+
+
+def test_errors_are_a_cost(judged):
+    """MQM counts errors: the translation with errors is the worse one, whatever its length."""
+    submission = judged / "submission.tsv"
+    lines = [f"{system}\t{k}\t{score}\n" for k in range(1, 5) for system, score in (("right", 0.9), ("wrong", 0.1))]
+    submission.write_text("system\tseg_id\tscore\n" + "".join(lines))
+    (record,) = api.evaluate(
+        "judgments/mqm-ted-ende", statistics=["accuracy"], ties="half", metrics=[{"scores": {"path": str(submission), "name": "COMET"}}]
+    ).records
+    assert (record.metric, record.value, record.n) == ("COMET", 1.0, 4)
+    (loaded,) = load_specs("judgments/mqm-ted-ende")
+    captions = {(c.item, c.system): c for c in read_judgments(loaded.spec.judgments).captions}
+    assert captions[0, "right"].ratings == (0.0,)
+    assert captions[0, "wrong"].ratings == pytest.approx((-5.1, -1.0)) and captions[0, "wrong"].texts == (BAD["cat"],)
+
+
+def test_single_votes_are_read_where_they_are(judged):
+    indented(judged / "flickr8k/flickr8k.json", votes_by_image(VOTES))
+    (loaded,) = load_specs("judgments/flickr8k-expert")
+    assert loaded.spec.variant == "single votes" and loaded.spec.judgments.mean_of is None
+    result = run("flickr8k-expert")
+    assert {r.n for r in result.records} == {36} and result.manifest["data"]["captions"] == 12
+    votes = [rating for _ in SCENES for kind in VOTES for rating in VOTES[kind]]
+    scores = [value for value in result.samples.numbers("bleu1") for _ in range(3)]
+    (record,) = [r for r in result.records if (r.metric, r.statistic) == ("bleu1", "kendall_c")]
+    assert record.value == pytest.approx(scipy.stats.kendalltau(scores, votes, variant="c").statistic, abs=1e-12)
 
 
 def test_published_values_stand_beside_ours(judged):
@@ -92,6 +137,11 @@ def test_composite_removes_the_human_caption_for_all_captions_of_its_image(judge
 
 
 def test_three_sets_are_one(judged):
+    path = judged / "composite_flickr8k/judgments.jsonl.gz"
+    with gzip.open(path, "rt") as file:
+        rows = [{k: v for k, v in json.loads(line).items() if k != "image_id"} for line in file]  # this file alone names images by file
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
     assert run("composite").manifest["data"]["examples"] == 12
 
 
@@ -120,8 +170,27 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     assert len(folders) == len(NAMES) - 4 and len(absent) == 4
     assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
     page = (output / "report.html").read_text()
-    assert "What to use when" in page and "because their data are not there" in page and "nocaps-foil" in page
+    assert "What to use when" in page and "because their data are not there or cannot be read" in page and "nocaps-foil" in page
     assert (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
+
+
+def test_the_suite_is_read_before_anything_is_scored(judged, tmp_path, capsys, monkeypatch):
+    pairs = judged / "abstract50s/pairs.jsonl.gz"
+    with gzip.open(pairs, "wt") as file:
+        for k in range(4):
+            pair = {"image_id": f"img_{k}.jpg", "caption_a": "a", "caption_b": "b", "category_code": 1 + k, "votes": k % 2}
+            file.write(json.dumps(pair) + "\n")
+    with gzip.open(judged / "fense_clotho/judgments.jsonl.gz", "wt") as file:
+        file.write("{")
+    begun: list[str] = []
+    monkeypatch.setattr("harness.judgments.task_kinds.execute_task", lambda plan, **options: begun.append(plan.spec.task))
+    lines: list[str] = []
+    api.evaluate_all("judgments/all", output=tmp_path / "j", on_absent=lambda line: lines.append(f"{line} ({len(begun)})"))
+    assert len(begun) == len(NAMES) - 2
+    abstract, clotho = lines
+    assert "judgments/abstract50s: left out: " in abstract and "'votes' holds 0, 1 and no negative vote" in abstract
+    assert "first: [0], second: [1]" in abstract and "judgments/fense-clotho: left out: " in clotho
+    assert abstract.endswith(" (0)") and clotho.endswith(" (0)")
 
 
 def test_one_task_without_its_file_is_an_error(judged, capsys):
@@ -133,7 +202,7 @@ def test_one_task_without_its_file_is_an_error(judged, capsys):
 
 def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="no set of the suite is there"):
+    with pytest.raises(InputError, match="no set of the suite can be read"):
         api.evaluate("judgments/all")
 
 

@@ -168,7 +168,7 @@ def table_rows(text, start):
 
 def test_the_page_is_that_of_all_runs(text, blocks):
     for part in ('<h1 dir="auto">Mine</h1>', "Content-Security-Policy", 'class="theme', 'id="provenance"', "League table",
-                 "What to use when", "spice (published only)", "PERM-INPUT", "judgments/two", "not there: judgments/x."):  # fmt: skip
+                 "What to use when", "spice (published only)", "PERM-INPUT", "judgments/two", "cannot be read: judgments/x."):  # fmt: skip
         assert part in text
     assert 'id="examples"' not in text and "#examples" not in text.partition("<script>")[0]
     assert "published, Agreement" not in text and 'data-chart="agreement"' in text

@@ -1,0 +1,61 @@
+"""Records of files with columns in any usual form: tables, Parquet, JSON Lines, JSON lists, and JSON objects that hold records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from harness.contracts import Parameters
+from harness.errors import InputError
+from harness.files.columns import FILE_ID_COLUMNS
+from harness.files.forms import WRAPPERS, single_object
+from harness.files.records import Record, delimited_rows, existing, first_byte, is_parquet, is_table_file, list_items, records
+from harness.files.yaml_source import YamlValue
+
+KEY = "key"
+"""Column with the key of a record in an object of records."""
+GROUP = "group"
+"""Column with the key of a record's list in an object of lists of records."""
+
+
+def read_records(path: str | Path, what: str) -> Iterator[Record]:
+    """Yield the records of a file, described as ``what`` in messages.
+
+    CSV and TSV are recognised by their name, everything else by its content. Raises :class:`InputError` with the place of a mistake.
+    """
+    file = existing(path, what)
+    if file.suffix.lower() == ".parquet" and not is_parquet(file):
+        raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
+    if is_table_file(file):
+        yield from delimited_rows(file)
+    elif not is_parquet(file) and first_byte(file) == b"{" and (value := single_object(file)) is not None:
+        yield from records_of_object(value, str(path))
+    else:
+        yield from records(file)
+
+
+def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
+    """Yield the records that a JSON object holds: a list under a usual key, an object or list per key, or the object itself.
+
+    >>> [record.fields for record in records_of_object({"x": {"n": 1}, "y": {"n": 2}}, "here")]
+    [{'key': 'x', 'n': 1}, {'key': 'y', 'n': 2}]
+    >>> [record.fields for record in records_of_object({"HC": [{"n": 1}], "MM": [{"n": 2}]}, "here")]
+    [{'group': 'HC', 'n': 1}, {'group': 'MM', 'n': 2}]
+    """
+    wrapper = next((name for name in WRAPPERS["references"] if _is_records(value.get(name))), None)
+    if wrapper is not None and not any(name in value for name in FILE_ID_COLUMNS):
+        yield from list_items(value[wrapper], f"{location}: {wrapper}")
+    elif value and all(isinstance(item, Mapping) for item in value.values()):
+        for name, item in value.items():
+            yield Record(f"{location}: '{name}'", {KEY: name, **cast("Parameters", item)})
+    elif value and all(_is_records(item) for item in value.values()):
+        for name, items in value.items():
+            for record in list_items(items, f"{location}: '{name}'"):
+                yield Record(record.where, {GROUP: name, **record.fields})
+    else:
+        yield Record(f"{location}:1", value)
+
+
+def _is_records(value: YamlValue) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", value))

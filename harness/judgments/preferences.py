@@ -1,0 +1,81 @@
+"""Preferences between the two captions of a pair: signed votes, labels that a task maps, and names of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from harness.errors import InputError
+from harness.files.records import kind
+from harness.files.yaml_source import YamlValue
+from harness.judgments.fields import number, same
+from harness.spec.judgment_models import PreferenceLabels
+
+_SIGNS = (1.0, -1.0, 0.0, None)
+"""Vote of each field of :class:`PreferenceLabels`; None leaves the pair out."""
+
+
+@dataclass
+class Preferences:
+    """Reader of the preferences of a file, which remembers whether a vote had a sign.
+
+    A label such as 0 or 1 names no caption by itself: 0 is the first caption in one file, a tie in the next.
+    """
+
+    labels: PreferenceLabels
+    unsigned: dict[str, str] = field(default_factory=dict[str, str])
+    """Number without a sign -> the place where it stands first, as long as no vote is negative."""
+    signed: bool = False
+    """True after a negative vote."""
+
+    def read(self, value: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
+        """Return the sum of the votes, +1 for the first caption and -1 for the second; None for a pair that is left out.
+
+        Raises :class:`InputError` for a label that is no number, has no entry in the mapping and names no system of the pair.
+        """
+        values = cast("Sequence[YamlValue]", value) if isinstance(value, (list, tuple)) else [value]
+        votes = [self._vote(item, systems, location, name) for item in values if item is not None and item != ""]
+        if not votes:
+            raise InputError(f"'{name}' is {kind(value)}; expected a preference or a list of votes", location)
+        counted = [vote for vote in votes if vote is not None]
+        return sum(counted) if counted else None
+
+    def _vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
+        for sign, labels in zip(_SIGNS, self.labels.lists):
+            if any(same(item, label) for label in labels):
+                return sign
+        rivals = list(systems) if systems[0] != systems[1] else []
+        if str(item) in rivals:
+            return 1.0 if str(item) == systems[0] else -1.0
+        value = number(item)
+        if value is None or any(self.labels.lists):
+            known = [str(label) for labels in self.labels.lists for label in labels] + [system for system in rivals if system]
+            expected = f"one of {', '.join(known)}" if known else "+1 or -1"
+            raise InputError(f"'{name}' holds {item!r:.40}; expected {expected}, or {_mapping([str(item)])}", location)
+        self.signed = self.signed or value < 0
+        if not self.signed:
+            self.unsigned.setdefault(f"{value:g}", f"{location}: '{name}'")
+        return value
+
+    def check(self) -> None:
+        """Raise :class:`InputError` when the file has numbers as votes, and none of them is negative."""
+        if self.signed or not self.unsigned:
+            return
+        found = sorted(self.unsigned, key=float)
+        location, _, name = self.unsigned[found[0]].rpartition(": ")
+        text = ", ".join(found[:5])
+        raise InputError(f"{name} holds {text} and no negative vote: tell which caption each prefers with {_mapping(found)}", location)
+
+
+def _mapping(labels: Sequence[str]) -> str:
+    """Return the mapping to type for labels whose meaning the user knows.
+
+    >>> _mapping(["0", "1"])
+    "judgments.preference: {first: [0], second: [1]} (or the other way round)"
+    """
+    if len(labels) == 2:
+        return f"judgments.preference: {{first: [{labels[0]}], second: [{labels[1]}]}} (or the other way round)"
+    if len(labels) == 1:
+        return f"judgments.preference: {{first: [{labels[0]}]}} (or second, tie, skip)"
+    return f"judgments.preference: {{first: [{labels[0]}], second: [{labels[-1]}], tie: [{', '.join(labels[1:-1][:3])}]}} (as it is meant)"

@@ -1,0 +1,1 @@
+"""Scores that exist already, as a metric."""

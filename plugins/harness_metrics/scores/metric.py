@@ -1,0 +1,126 @@
+"""Metric ``scores``: the numbers of another program, from a file or from a column of the examples."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import check_arguments
+from harness.errors import InputError, did_you_mean
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
+from harness.files.record_files import KEY, read_records
+from harness.files.records import Record, existing
+
+CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name != "systems")
+SCORE_COLUMNS = ("score", "value", "rating")
+
+
+class Scores(MeanMetric):
+    """Scores of captions that another program has computed.
+
+    Parameters
+    ----------
+    path : path, optional
+        File with a score for each caption: CSV, TSV, JSON, JSON Lines or Parquet, with an id (of the example, of the item of a judgment
+        set), the caption, or the system where it has no captions, and the score. A score of null is a caption without a score.
+    column : str, optional
+        Column of the score in the file; without ``path`` the key of each example's meta, a column of the judgments.
+    name : str, optional
+        Name of the metric in tables; default: the column, or the name of the file.
+    higher_is_better : bool, default True
+        False for a cost.
+
+    Raises
+    ------
+    InputError
+        Neither a file nor a column; a caption that the file has not, or has twice with different scores.
+    """
+
+    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "the scores are those of the file, whatever the captions say"}
+
+    @check_arguments
+    def __init__(
+        self, *, path: PathParam | None = None, column: str | None = None, name: str | None = None, higher_is_better: bool = True
+    ) -> None:
+        if path is None and column is None:
+            raise InputError("scores needs a file (path) or a column of the judgments (column)", parameter="path")
+        self.path = None if path is None else existing(path, "file of scores")
+        self.column = column
+        label = name or column or str(self.path and self.path.name.split(".")[0])
+        self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset())
+        self.meta_columns = ("system",) if self.path else (str(column),)
+
+    def signature(self) -> str:
+        """Return the column, and a hash of the file."""
+        digest = f"|file:{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}" if self.path else ""
+        return f"scores|{self.spec.name}{digest}" + (f"|column:{self.column}" if self.column else "")
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the mean score of each example's candidates, shape (B,), NaN without a score."""
+        if self.path is None:
+            return self._read_meta(batch.sets)
+        return np.array([np.mean([self._find(item, text) for text in item.candidates]) for item in batch.sets])
+
+    def _read_meta(self, sets: Sequence[CaptionSet]) -> np.ndarray:
+        values = [item.meta.get(str(self.column)) for item in sets]
+        if all(value is None for value in values):
+            present = sorted({name for item in sets for name in item.meta})
+            hint = did_you_mean(str(self.column), present)
+            raise InputError(f"no caption has a column '{self.column}'{hint}; found {', '.join(present)}", parameter="column")
+        return np.array([_number(value, f"column '{self.column}' of '{item.id}'") for item, value in zip(sets, values)])
+
+    def _find(self, item: CaptionSet, text: str) -> float:
+        name = str(item.meta.get("item", item.id))
+        for key in ((name, _spaced(text)), (name, None, str(item.meta.get("system", "")))):
+            if key in self._table:
+                return self._table[key]
+        known = name in {key[0] for key in self._table}
+        hint = "" if known else f"; ids there are such as '{next(iter(self._table))[0]}'"
+        raise InputError(f"no score of the caption {text!r:.60} of '{name}'{hint}", str(self.path))
+
+    @cached_property
+    def _table(self) -> Mapping[tuple[str | None, ...], float]:
+        """Score by id and caption, or by id, None and system."""
+        out: dict[tuple[str | None, ...], float] = {}
+        for record in read_records(str(self.path), "file of scores"):
+            columns = [name for name in (self.column,) if name] or SCORE_COLUMNS
+            score = _pick(record, columns, "score")
+            named = [name for name in CAPTION_COLUMNS if name in record.fields]
+            identity = str(record.fields[_pick(record, (*FILE_ID_COLUMNS, "item", "seg_id", KEY), "id")])
+            if named:
+                key = (identity, _spaced(str(record.fields[named[0]])))
+            else:
+                key = (identity, None, str(record.fields[_pick(record, ("system", "model_id", "model"), "caption or system")]))
+            value = _number(record.fields[score], record.where)
+            if key in out and not (out[key] == value or math.isnan(out[key]) or math.isnan(value)):
+                raise InputError(f"'{key[-1]}' of '{identity}' has the scores {out[key]:g} and {value:g}", record.where)
+            out[key] = value
+        if not out:
+            raise InputError("holds no scores", str(self.path))
+        return out
+
+
+def _spaced(text: str) -> str:
+    """Return a text with one space between its words, as programs that score captions write them."""
+    return " ".join(text.split())
+
+
+def _pick(record: Record, names: Sequence[str], role: str) -> str:
+    name = next((name for name in names if name in record.fields), None)
+    if name is None:
+        hint = did_you_mean(names[0], record.fields)
+        raise InputError(f"no column of the {role}{hint}; the record has {', '.join(record.fields)}", record.where)
+    return name
+
+
+def _number(value: object, location: str) -> float:
+    try:
+        return float("nan") if value is None or value == "" else float(str(value))
+    except ValueError:
+        raise InputError(f"the score is {value!r:.40}; expected a number", location) from None

@@ -1,0 +1,122 @@
+"""Files of the field in the forms that readers know: objects by image, categories, votes, rankings, errors, aspects."""
+
+import json
+
+import pytest
+
+from harness.errors import InputError
+from harness.judgments.plan import make_judgment_plan, read_judgments
+from harness.spec.loading import load_specs
+
+
+@pytest.fixture
+def write(tmp_path):
+    def dump(value, name="j.json", indent=2):
+        path = tmp_path / name
+        path.write_text(json.dumps(value, indent=indent))
+        return str(path)
+
+    return dump
+
+
+BY_IMAGE = {
+    f"{k}.jpg": {
+        "image_path": f"images/{k}.jpg", "ground_truth": ["a dog", "the dog"],
+        "human_judgement": [{"caption": text, "rating": rating} for text in ("a dog", "a cat") for rating in (1, 2, k)],
+    }
+    for k in (3, 4)
+}  # fmt: skip
+
+
+def test_an_object_by_image_with_a_judgment_per_vote(write, source):
+    judged = read_judgments(source(write(BY_IMAGE), raters="each"))
+    assert [item.id for item in judged.items] == ["images/3.jpg", "images/4.jpg"]
+    assert [(c.texts[0], c.ratings) for c in judged.captions] == [
+        ("a dog", (1, 2, 3)), ("a cat", (1, 2, 3)), ("a dog", (1, 2, 4)), ("a cat", (1, 2, 4)),
+    ]  # fmt: skip
+    assert judged.items[0].references == ("a dog", "the dog")
+    assert len(read_judgments(source(write(BY_IMAGE))).captions) == 12  # the mean of a record is its vote
+
+
+def test_categories_that_hold_pairs(write, source):
+    pair = {"image": "a.jpg", "captions": ["a dog", "a cat"]}
+    value = {"HC": [{**pair, "label": 0}], "MM": [{**pair, "image": "b.jpg", "label": 1}]}
+    columns = {"first": "captions.0", "second": "captions.1", "preference": "label"}
+    judged = read_judgments(source(write(value), form="pairs", columns=columns, preference={"first": 0, "second": 1}))
+    assert [(p.preference, p.meta["group"]) for p in judged.pairs] == [(1, "HC"), (-1, "MM")]
+    assert [item.id for item in judged.items] == ["a.jpg", "b.jpg"] and judged.items[0].references == ()
+
+
+def test_chosen_and_rejected_answers(write, source):
+    rows = [{"id": k, "prompt": "p", "chosen": "yes", "rejected": "no", "subset": "easy"} for k in range(2)]
+    judged = read_judgments(source(write(rows), form="foil", columns={"source": "prompt"}))
+    assert judged.items[0].source == "p" and "the preferred caption always stands first" in judged.notes[0]
+
+
+def test_references_under_another_key(write, source):
+    table = write([{"image_id": 7, "caption": "a dog"}, {"image_id": 7, "caption": "the dog"}], "captions.json")
+    rows = [{"id": k, "image_id": 7, "caption": "a dog" if k else "a cat", "foil": not k} for k in range(2)]
+    references = {"path": table, "item": "image_id", "references": "caption", "key": "image_id"}
+    options = {"columns": {"item": "id", "score": "foil", "own_reference": {"foil": False}}}
+    judged = read_judgments(source(write(rows), references=references, **options))
+    assert [item.references for item in judged.items] == [("a dog", "the dog")] * 2
+    assert [caption.own_references for caption in judged.captions] == [(), (0,)]
+    with pytest.raises(InputError, match="no column 'image_idd'; did you mean 'image_id'"):
+        read_judgments(source(write(rows), references={**references, "key": "image_idd"}, **options))
+
+
+def ranked(write, source, ranking, captions=("a", "b", "c")):
+    rows = [{"id": k, "captions": captions, "ranking": ranking} for k in range(2)]
+    return read_judgments(source(write(rows), form="ranking"))
+
+
+def test_rankings(write, source):
+    judged = ranked(write, source, [2, 0, 1])
+    assert [c.ratings[0] for c in judged.captions[:3]] == [0.5, 0.0, 1.0] and judged.items[0].references == ()
+    assert [p.preference for p in judged.pairs[:3]] == [1, -1, -1]  # a over b, c over a, c over b
+    judged = ranked(write, source, [["c", "a", "b"], ["a", "c", "b"]])
+    assert [c.ratings[0] for c in judged.captions[:3]] == [0.75, 0.0, 0.75]
+    assert [p.preference for p in judged.pairs[:3]] == [2, 0, -2]
+    systems = ranked(write, source, ["y", "x"], {"x": "a dog", "y": "a cat"})
+    assert [(c.system, c.ratings[0]) for c in systems.captions[:2]] == [("x", 0.0), ("y", 1.0)]
+    for ranking, message in (([0, 1], "has 2 of the 3 captions"), ([0, 0, 1], "has 2 of the 3"), ([0, 1, "d"], "'ranking' is 'd'")):
+        with pytest.raises(InputError, match=message):
+            ranked(write, source, ranking)
+
+
+HEAD = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+
+
+def test_errors_are_summed_by_rater(tmp_path, source):
+    path = tmp_path / "mqm.tsv"
+    errors = [
+        ("s", 1, "r1", "x <v>y</v>", "Accuracy/Omission", "Major"), ("s", 1, "r1", "<v>x</v> y", "Fluency/Punctuation", "Minor"),
+        ("s", 1, "r2", "x y", "No-error", "No-error"), ("s", 2, "r1", "z", "Non-translation!", "Major"),
+        ("t", 2, "r1", "w", "Style", "Minor"),
+    ]  # fmt: skip
+    path.write_text(HEAD + "".join(f"{s}\t{k}\t{r}\tq\t{t}\t{c}\t{v}\n" for s, k, r, t, c, v in errors))
+    judged = read_judgments(source(str(path), form="mqm", columns={"source": "source"}))
+    assert [(c.system, c.texts[0], c.ratings) for c in judged.captions] == [
+        ("s", "x y", (-5.1, 0.0)), ("s", "z", (-25.0,)), ("t", "w", (-1.0,)),
+    ]  # fmt: skip
+    assert judged.items[0].source == "q"
+    path.write_text(path.read_text() + "t\t3\tr\tq\tw\tStyle\tHuge\n")
+    with pytest.raises(InputError, match=r"mqm\.tsv:7: 'severity' is 'huge'; expected one of critical, major"):
+        read_judgments(source(str(path), form="mqm"))
+
+
+def test_every_aspect_is_a_task(write):
+    rows = [{"id": k, "caption": "a", "references": ["r"], "fluency": k, "votes": [{"c": k}, {"c": 3}]} for k in range(3)]
+    judgments = {"form": "captions", "path": write(rows), "columns": {"score": {"fluency": "fluency", "coherence": "votes.*.c"}}}
+    loaded = load_specs({"task": "s", "judgments": judgments, "statistics": ["pearson"], "metrics": ["novelty"]})
+    plans = [make_judgment_plan(part) for part in loaded]
+    assert [plan.spec.task for plan in plans] == ["s-fluency", "s-coherence"]
+    assert [[c.ratings for c in plan.read().captions][2] for plan in plans] == [(2.0,), (2.0, 3.0)]
+
+
+def test_metrics_of_references_need_them(write):
+    rows = [{"id": k, "caption": "a", "score": k} for k in range(3)]
+    content = {"task": "s", "judgments": {"form": "captions", "path": write(rows)}, "statistics": ["pearson"], "metrics": ["bleu1"]}
+    (loaded,) = load_specs(content)
+    with pytest.raises(InputError, match=r"no column of references, which bleu1 needs \(name it with judgments.columns.references\)"):
+        make_judgment_plan(loaded).prepare()
