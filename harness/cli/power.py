@@ -86,7 +86,7 @@ def _separate(args: argparse.Namespace) -> int:
         return 0
     needed = "no number of items" if found.needed is None else f"about {counted(found.needed, 'item')}"
     print_folded(
-        f"{found.a} against {found.b}: {needed} separate them at level {args.alpha:g} with power {power:g} (difference "
+        f"{args.metrics[0]} against {args.metrics[1]}: {needed} separate them at level {args.alpha:g} with power {power:g} (difference "
         f"{100 * found.difference:.1f}, standard error {100 * found.standard_error:.1f} with {counted(found.items, 'item')}, times 100)"
     )
     return 0
