@@ -1,7 +1,6 @@
 """Null size of the tests between two metrics that were judged on the same items.
 
-    python -m benchmarks.metric_tests --power [--runs 400]
-    python -m benchmarks.metric_tests [--runs 4000] [--statistics kendall_c pearson] [--designs 60x5 100x3]
+    python -m benchmarks.metric_tests [--power] [--runs 4000] [--statistics NAME ...] [--designs 60x5 ...]
 
 Judgments of items with several captions are simulated, with four grades and image effects of people. Two nulls:
 
@@ -33,7 +32,7 @@ from harness.judgments.execute import score_metrics
 from harness.judgments.plan import JudgmentPlan
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
-from harness.stats.jackknife import t_test_of_items
+from harness.stats.jackknife import t_test, weights_without_items
 from harness.stats.metric_tests import KendallOfScores, permute_scores
 from harness.stats.weighted_correlation import Detection
 
@@ -78,9 +77,10 @@ def p_values(statistic: str, data: list[np.ndarray], first: int, seed: int) -> l
     if statistic in ("kendall_b", "kendall_c"):
         of_scores = KendallOfScores(human, statistic[-1])
     of_a, of_b = make(a, human), make(b, human)
+    weights = weights_without_items(int(item[-1]) + 1)[:, item]
     return [
         *(permute_scores(of_scores, a, b, unit=unit, draws=DRAWS, seed=seed) for unit in (item, None)),
-        t_test_of_items(lambda weights: of_a(weights[:, item]) - of_b(weights[:, item]), int(item[-1]) + 1)[1],
+        t_test(of_a(weights) - of_b(weights))[1],
     ]
 
 

@@ -13,8 +13,6 @@ from harness.run.finished import Run
 class ItemsNeeded:
     """Number of judged items with which a test of two metrics has a given power."""
 
-    a: str
-    b: str
     difference: float
     """Agreement of metric a minus that of metric b."""
     standard_error: float
@@ -61,4 +59,4 @@ def items_needed(run: Run, a: str, b: str, *, level: float = 0.05, power: float 
         raise InputError(f"has no standard error of {a} against {b}: run it again with tests and a bootstrap", str(run.path))
     difference, items = first.value - second.value, int(run.provenance.data["examples"])
     share = error / abs(difference) * float(ndtri(1 - level / 2) + ndtri(power)) if difference else math.inf
-    return ItemsNeeded(a, b, difference, error, items, None if math.isinf(share) else max(2, math.ceil(items * share**2)))
+    return ItemsNeeded(difference, error, items, None if math.isinf(share) else max(2, math.ceil(items * share**2)))

@@ -86,7 +86,7 @@ def _separate(args: argparse.Namespace) -> int:
         return 0
     needed = "no number of items" if estimate.needed is None else f"about {counted(estimate.needed, 'item')}"
     print_folded(
-        f"{estimate.a} against {estimate.b}: {needed} separate them at level {args.alpha:g} with power {power:g} "
+        f"{args.metrics[0]} against {args.metrics[1]}: {needed} separate them at level {args.alpha:g} with power {power:g} "
         f"(difference {100 * estimate.difference:.1f}, standard error {100 * estimate.standard_error:.1f} "
         f"with {counted(estimate.items, 'item')}, times 100)"
     )

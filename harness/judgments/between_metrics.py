@@ -10,16 +10,16 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import PairCredit, grouped, positions_in_grouping
+from harness.judgments.agreement import CORRELATIONS, PairCredit, grouped, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
-from harness.stats.metric_tests import MOST_SKIPPED, KendallOfScores, clusters, permute_credit, permute_scores, williams
+from harness.stats.metric_tests import MOST_LEVELS, MOST_SKIPPED, KendallOfScores, clusters, permute_credit, permute_scores, williams
 from harness.stats.multiplicity import holm
-from harness.stats.weighted_correlation import Detection, Pearson, Spearman
+from harness.stats.weighted_correlation import Detection, Pearson
 
 EXCHANGES = {"item": "perm_input", "record": "perm_both", "system": "perm_sys"}
 """Unit of the exchange -> key of the test."""
@@ -155,12 +155,10 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
         positions, groups = positions_in_grouping(rows, statistic)
         return lambda scores: np.array([np.nanmean(grouped(statistic, row, human, positions[usable], groups)) for row in scores])
     ones = np.ones((1, len(human)))
-    if statistic in ("kendall_b", "kendall_c"):
+    if statistic in ("kendall_b", "kendall_c") and len(np.unique(human)) <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
-    if statistic == "pearson":
-        return lambda scores: _pearson(scores, human)
-    if statistic == "spearman":
-        return lambda scores: np.array([Spearman(row, human)(ones)[0] for row in scores])
+    if statistic in CORRELATIONS:
+        return lambda scores: np.array([CORRELATIONS[statistic](row, human)(ones)[0] for row in scores])
     if statistic in LABEL_STATISTICS:
         good = human == human.max()
         sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
@@ -168,14 +166,6 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
         return lambda scores: np.array([Detection(sign * row, label, statistic)(ones)[0] for row in scores])
     assert statistic in SYSTEM_STATISTICS
     return _of_systems(rows, statistic, usable)
-
-
-def _pearson(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Return Pearson's r of scores (W, n) with the judgments (n,), shape (W,); NaN for constant scores."""
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    human = human - human.mean()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (centred @ human) / np.linalg.norm(centred, axis=1) / np.linalg.norm(human)
 
 
 def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -194,30 +184,19 @@ def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequ
     if "pearson" not in rows.spec.statistics or rows.spec.grouping != "none":
         return {}
     rated = rows.rated
-    single = len(np.unique(rated.item)) == len(rated.item)
-    name = "williams" if single else "jackknife"
+    name = "williams" if len(np.unique(rated.item)) == len(rated.item) else "jackknife"
     out: dict[tuple[int, int], Values] = {}
     for i, j in pairs:
         a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
         usable = ~(np.isnan(a) | np.isnan(b))
-        correlations = [Pearson(x[usable], y[usable]) for x, y in ((a, rated.human), (b, rated.human), (a, b))]
-        out[i, j] = _williams(correlations, int(usable.sum())) if single else _jackknife(correlations, rated.item[usable])
+        r_a, r_b, r_ab = (Pearson(x[usable], y[usable]) for x, y in ((a, rated.human), (b, rated.human), (a, b)))
+        ones, (items, item) = np.ones((1, int(usable.sum()))), np.unique(rated.item[usable], return_inverse=True)
+        if name == "williams":
+            t, p = williams(float(r_a(ones)[0]), float(r_b(ones)[0]), float(r_ab(ones)[0]), len(items))
+        else:
+            weights = jackknife.weights_without_items(len(items))[:, item]
+            t, p = jackknife.t_test(r_a(weights) - r_b(weights))
+        out[i, j] = {f"{name}_t": t, name: p}
     for entry, adjusted in zip(out.values(), holm([entry[name] for entry in out.values()]).tolist()):
         entry[f"{name}_holm"] = adjusted
     return out
-
-
-def _williams(correlations: Sequence[Pearson], n: int) -> Values:
-    """Return Williams' test from the correlations of two metrics with the judgments and with each other, of n rows."""
-    r_a, r_b, r_ab = (float(r(np.ones((1, n)))[0]) for r in correlations)
-    test = williams(r_a, r_b, r_ab, n)
-    return {"williams_t": test.t, "williams": test.p_value}
-
-
-def _jackknife(correlations: Sequence[Pearson], item: np.ndarray) -> Values:
-    """Return the delete-one-item jackknife of the difference of the first two correlations, of rows with the items (n,)."""
-    items, position = np.unique(item, return_inverse=True)
-    t, p_value = jackknife.t_test_of_items(
-        lambda weights: correlations[0](weights[:, position]) - correlations[1](weights[:, position]), len(items)
-    )
-    return {"jackknife_t": t, "jackknife": p_value}

@@ -141,17 +141,16 @@ def _agreement_of_pairs(rows: JudgmentRows, metric: MetricScores, statistic: str
 
 
 def notes_of_strengths(rows: JudgmentRows) -> list[str]:
-    """Return a line per system that people prefer in all of its judged pairs, or in none."""
+    """Return a line per system that people always or never prefer."""
     if rows.has_ratings:
         return []
-    games, human = SystemPairs.of(rows), np.sign(rows.pairs.human)
-    out: list[str] = []
-    for k, name in enumerate(games.names):
-        signs = np.concatenate([human[games.first == k], -human[games.second == k]])
-        if abs(signs.sum()) == len(signs):
-            verdict = "all" if signs[0] > 0 else "none"
-            out.append(f"people prefer {name} in {verdict} of its {len(signs)} pairs: one tie is added to each pair of systems")
-    return out
+    games, points = SystemPairs.of(rows), (1 + np.sign(rows.pairs.human)) / 2
+    wins = count_wins(games.first, games.second, np.stack([points, 1 - points])[:, None], len(games.names))[0]
+    return [
+        f"people {'always' if won else 'never'} prefer {name}: one tie is added to each pair of systems, and its strength is finite"
+        for name, won, lost in zip(games.names, wins.sum(axis=1), wins.sum(axis=0))
+        if not (won and lost)
+    ]
 
 
 def _value(metric: MetricScores, captions: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:

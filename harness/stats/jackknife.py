@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from harness.contracts import LeftOut
 from harness.stats.quantiles import student_quantile
 
 MOST_PARTS = 1000
-"""Maximum number of parts that :func:`t_test_of_items` leaves out."""
+"""Maximum number of parts that :func:`weights_without_items` leaves out."""
 
 
 def interval(value: float, without: np.ndarray, level: float = 0.95, *, pairs: np.ndarray | None = None) -> tuple[float, float] | None:
@@ -110,26 +108,32 @@ def p_value_of_parts(value: float, left_out: LeftOut) -> float:
     return float("nan") if error is None else 2 * float(stdtr(left_out.freedom, -abs(value) / error))
 
 
-def t_test_of_items(reduce: Callable[[np.ndarray], np.ndarray], items: int) -> tuple[float, float]:
-    """Return Student's t and the two-sided p-value of the hypothesis that a number is 0, without one of ``items`` items in turn.
+def weights_without_items(items: int) -> np.ndarray:
+    """Return the weights of all items and of those without each one in turn, shape (1 + items, items).
+
+    Beyond :data:`MOST_PARTS` items parts of several items are left out.
+    """
+    parts = min(items, MOST_PARTS)
+    return (np.arange(items) % parts != np.arange(-1, parts)[:, None]).astype(np.float64)
+
+
+def t_test(values: np.ndarray) -> tuple[float, float]:
+    """Return Student's t and the two-sided p-value of the hypothesis that a number is 0.
 
     Parameters
     ----------
-    reduce : callable
-        Map from item weights (W, items) to the number under each, shape (W,).
-    items : int
-        Number of items. Beyond :data:`MOST_PARTS` parts of several items are left out.
+    values : ndarray
+        The number under each of :func:`weights_without_items`, shape (1 + parts,).
 
     Examples
     --------
-    >>> t, p = t_test_of_items(lambda weights: weights @ np.array([1.0, 2.0, 3.0]) / weights.sum(axis=1), 3)
+    >>> weights = weights_without_items(3)
+    >>> t, p = t_test(weights @ np.array([1.0, 2.0, 3.0]) / weights.sum(axis=1))
     >>> round(t, 3), round(p, 4)  # the t test of 1, 2, 3
     (3.464, 0.0742)
     """
-    parts = min(items, MOST_PARTS)
-    weights = (np.arange(items)[None, :] % parts != np.arange(parts)[:, None]).astype(np.float64)
-    value = float(reduce(np.ones((1, items)))[0])
-    left_out = LeftOut(reduce(weights), 1 / parts, parts - 1)
+    value, parts = float(values[0]), len(values) - 1
+    left_out = LeftOut(values[1:], 1 / parts, parts - 1)
     error = _error_of_parts(left_out)
     return (value / error if error else 0.0 if value == 0 else float("nan")), p_value_of_parts(value, left_out)
 

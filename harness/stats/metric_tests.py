@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,8 @@ ScoreStatistic = Callable[[np.ndarray], np.ndarray]
 """Map from score vectors (W, n) to the statistic of each with the judgments, shape (W,)."""
 STOP_AFTER = 40
 """Number of draws at least as extreme as the observed difference after which drawing ends."""
+MOST_LEVELS = 32
+"""Number of distinct judgments up to which :class:`KendallOfScores` is faster than a sort of each score vector."""
 CHUNK = 50
 """Number of draws evaluated in one call."""
 EXCHANGE_TESTS = {"perm_input": "PERM-INPUT", "perm_both": "PERM-BOTH", "perm_sys": "PERM-SYS"}
@@ -29,17 +30,7 @@ def exchange_test(results: Container[str]) -> str:
     return next((name for name in EXCHANGE_TESTS if name in results), "perm_input")
 
 
-@dataclass(frozen=True)
-class Williams:
-    """Williams' test of r(judgments, a) = r(judgments, b)."""
-
-    t: float
-    """Student's t with n - 3 degrees of freedom; positive where metric a has the larger correlation."""
-    p_value: float
-    """Two-sided p-value."""
-
-
-def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
+def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]:
     """Return Williams' test of two dependent Pearson correlations that share the judgments.
 
     Parameters
@@ -53,8 +44,9 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
 
     Returns
     -------
-    Williams
-        NaN for fewer than four rows or an undefined correlation; p = 1 where both metrics give the same ranking values.
+    tuple
+        Student's t with n - 3 degrees of freedom, positive where metric a has the larger correlation, and the two-sided p-value. NaN
+        for fewer than four rows or an undefined correlation; p = 1 where both metrics give the same ranking values.
 
     References
     ----------
@@ -63,25 +55,25 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
 
     Examples
     --------
-    >>> result = williams(0.4, 0.5, 0.1, 103)
-    >>> round(result.t, 2), round(result.p_value, 2)
+    >>> t, p = williams(0.4, 0.5, 0.1, 103)
+    >>> round(t, 2), round(p, 2)
     (-0.89, 0.37)
     """
     from scipy.special import betainc  # pyright: ignore[reportMissingTypeStubs]
 
     if n < 4 or any(math.isnan(r) for r in (r_a, r_b, r_ab)):
-        return Williams(math.nan, math.nan)
+        return math.nan, math.nan
     difference = r_a - r_b
     if abs(difference) < 1e-14:
-        return Williams(0.0, 1.0)
+        return 0.0, 1.0
     determinant = max(0.0, 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab)
     mean = (r_a + r_b) / 2
     variance = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_ab) ** 3
     if variance <= 0:
-        return Williams(math.copysign(math.inf, difference), 0.0)
+        return math.copysign(math.inf, difference), 0.0
     t = difference * math.sqrt((n - 1) * (1 + r_ab) / variance)
     degrees = n - 3
-    return Williams(t, float(betainc(degrees / 2, 0.5, degrees / (degrees + t * t))))
+    return t, float(betainc(degrees / 2, 0.5, degrees / (degrees + t * t)))
 
 
 def permute_scores(
@@ -200,7 +192,7 @@ def clusters(values: Sequence[float], p_values: np.ndarray, level: float = 0.05)
 
 
 class KendallOfScores:
-    """Kendall's tau of many score vectors with the same judgments.
+    """Kendall's tau of many score vectors with the same judgments, by a table of their levels.
 
     Parameters
     ----------
@@ -212,28 +204,18 @@ class KendallOfScores:
         Caption of each row, integers, shape (n,): rows of one caption (its ratings) have one score. Default: every row is a caption.
     """
 
-    MAX_LEVELS = 32
-    """Maximum number of distinct judgments for counting by a table of levels."""
-
     def __init__(self, judgments: np.ndarray, variant: str = "b", unit: np.ndarray | None = None) -> None:
         levels, rank, counts = np.unique(judgments, return_inverse=True, return_counts=True)
-        self._variant, self._judgments = variant, judgments
-        self._levels = len(levels)
+        self._variant, self._levels, self._n = variant, len(levels), len(judgments)
         self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
         rows = np.arange(len(judgments)) if unit is None else unit
         self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[1:]
-        self._table = np.zeros((0, 0), dtype=np.int64)
-        if self._levels <= self.MAX_LEVELS:  # number of ratings of each level that each caption has
-            cells = np.bincount(of_unit * self._levels + rank, minlength=len(self._first) * self._levels)
-            self._table = cells.reshape(len(self._first), self._levels)
+        # Number of ratings of each level that each caption has.
+        cells = np.bincount(of_unit * self._levels + rank, minlength=len(self._first) * self._levels)
+        self._table = cells.reshape(len(self._first), self._levels)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return tau for scores (W, n), shape (W,); NaN where undefined."""
-        if self._levels > self.MAX_LEVELS:
-            from harness.stats.weighted_correlation import Kendall
-
-            ones = np.ones((1, len(self._judgments)))
-            return np.array([Kendall(row, self._judgments, self._variant)(ones)[0] for row in scores])
         return np.array([self._one(row) for row in scores[:, self._first]])
 
     def _one(self, scores: np.ndarray) -> float:
@@ -246,7 +228,7 @@ class KendallOfScores:
         below = np.cumsum(table, axis=0) - table
         up_to = np.cumsum(below, axis=1)
         difference = 2 * int((table * (2 * up_to - below - up_to[:, -1:])).sum())
-        n = len(self._judgments)
+        n = self._n
         if self._variant == "b":
             sizes = table.sum(axis=1)
             scale = math.sqrt(n * n - int((sizes**2).sum())) * math.sqrt(self._untied)

@@ -1,0 +1,22 @@
+"""Scores of a metric: differences that are rounding, sets of other sizes."""
+
+import numpy as np
+import pytest
+
+from harness.judgments.metric_scores import MetricScores, count_unequal, differences
+
+
+def test_differences_by_rounding_alone_are_ties():
+    # BLEU-1 of 3 in 6 words and of 4 in 8 words, as the toolkit computes them.
+    first, second = 3 / (6 + 1e-9), 4 / (8 + 1e-9)
+    assert first != second
+    assert differences(np.array([first, 1.0]), np.array([second, 0.9])).tolist() == [0.0, pytest.approx(0.1)]
+    assert differences(np.array([0.0]), np.array([0.0])).tolist() == [0.0]
+
+
+def test_sizes_that_count():
+    first, second = np.array([0, 0]), np.array([1, 2])
+    scores = MetricScores(np.zeros((3, 1)), sizes={"references": np.array([4, 5, 4])})
+    unequal = scores.sizes_differ(first, second)
+    assert unequal.tolist() == [True, False] and count_unequal(unequal) == {"unequal": 1}
+    assert not MetricScores(np.zeros((3, 1))).sizes_differ(first, second).any() and count_unequal(~unequal & unequal) == {}
