@@ -54,7 +54,7 @@ def test_scores_of_a_call(tmp_path):
         ([{**row, "image_id": "x"} for row in ROWS], {}, "of '1'; ids there are such as 'x'"),
         ([*ROWS, {**ROWS[0], "score": 3}], {}, "s.jsonl:4: 'a dog' of '1' has the scores 0.5 and 3"),
         ([{**ROWS[0], "score": "good"}], {}, "s.jsonl:1: the score is 'good'; expected a number"),
-        (ROWS, {"column": "scor"}, "no column of the score; did you mean 'score'"),
+        (ROWS, {"column": "scor"}, "no column of the score .scor.; the record has image_id, caption, score"),
         ([{"caption": "a", "score": 1}], {}, "no column of the id"),
         ([{"id": "1", "score": 1}], {}, "no column of the caption or system"),
     ],
