@@ -90,8 +90,7 @@ def read_pairs(collection: Collection) -> None:
     columns, foils = collection.source.columns, collection.source.form == "foil"
     preferences = Preferences(collection.source.preference)
     for number_of, record in enumerate(collection.records()):
-        roles = ("correct", "foil") if foils else ("first", "second")
-        names = [collection.name(role, PAIR_COLUMNS[role], record) for role in roles]
+        names = [collection.name(r, PAIR_COLUMNS[r], record) for r in (("correct", "foil") if foils else ("first", "second"))]
         systems = [str(lookup(record.fields, name) or "") if name else "" for name in (columns.system_first, columns.system_second)]
         marks = (columns.own_reference or columns.own_first, None if foils else columns.own_reference or columns.own_second)
         preference = 1.0
@@ -179,9 +178,9 @@ def _read_ranks(collection: Collection, record: Record, names: Sequence[tuple[st
         return np.array([[2 * (k == w) + (k != b) * (k != w) for k in range(len(names))] for b, w in zip(best, worst)])
     column = str(collection.name("ranking", ("ranking", "rankings"), record))
     value: YamlValue = lookup(record.fields, column)
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    rankings = items if items and all(isinstance(item, list) for item in items) else [value]
-    orders = [_choices(record, ranking, column, names) for ranking in rankings]
+    items = cast("list[YamlValue]", value) if isinstance(value, list) else []
+    single = not items or any(not isinstance(item, list) for item in items)
+    orders = [_choices(record, value, column, names)] if single else [_choices(record, item, column, names) for item in items]
     if not orders or any(sorted(order) != list(range(len(names))) for order in orders):
         raise InputError(f"'{column}' does not have each of the {len(names)} captions once", record.where)
     return np.argsort(np.array(orders), axis=1)

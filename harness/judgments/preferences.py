@@ -51,7 +51,7 @@ class Preferences:
         value = number(item)
         if value is None or any(self.labels.lists):
             labels = [str(label) for labels in self.labels.lists for label in labels] + [system for system in rivals if system]
-            expected = f"one of {', '.join(labels)}" if labels else "+1 or -1"
+            expected = f"one of {', '.join(labels)}" if labels else "+1, -1, a system (columns system_first and system_second)"
             raise InputError(f"'{name}' holds {item!r:.40}; expected {expected}, or {_mapping([str(item)])}", location)
         self.signed = self.signed or value < 0
         if not self.signed:
@@ -75,4 +75,5 @@ def _mapping(labels: Sequence[str]) -> str:
     "judgments.preference: {first: [0], second: [1]} (or the other way round)"
     """
     entries = ", ".join(f"{meaning}: [{label}]" for meaning, label in zip(("first", "second", "tie", "skip"), labels))
-    return f"judgments.preference: {{{entries}}} ({'or the other way round' if len(labels) == 2 else 'each where it belongs'})"
+    remark = {1: "or second, tie, skip", 2: "or the other way round"}.get(len(labels), "each where it belongs")
+    return f"judgments.preference: {{{entries}}} ({remark})"

@@ -19,7 +19,6 @@ from harness.files.records import existing
 
 CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name != "systems")
 ID_COLUMNS = (*FILE_ID_COLUMNS, "item", "seg_id", KEY)
-SYSTEM_COLUMNS = ("system", "model_id", "model")
 SCORE_COLUMNS = ("score", "value", "rating")
 
 
@@ -54,7 +53,7 @@ class Scores(MeanMetric):
             raise InputError("scores needs a file (path) or a column of the judgments (column)", parameter="path")
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
-        label = name or column or str(self.path and self.path.name.split(".")[0])
+        label = name or column or (self.path.name.split(".")[0] if self.path else "")
         self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset())
         self.meta_columns = ("system",) if self.path else (str(column),)
 
@@ -90,7 +89,7 @@ class Scores(MeanMetric):
     def _table(self) -> Mapping[tuple[str, str, str], float]:
         """Score by id and caption, or by id and system where the file has no captions; the other text is empty."""
         out: dict[tuple[str, str, str], float] = {}
-        roles = (ID_COLUMNS, CAPTION_COLUMNS, SYSTEM_COLUMNS, (self.column,) if self.column else SCORE_COLUMNS)
+        roles = (ID_COLUMNS, CAPTION_COLUMNS, ("system", "model_id"), (self.column,) if self.column else SCORE_COLUMNS)
         for record in read_records(str(self.path), "file of scores"):
             fields = record.fields
             name, caption, system, score = (next((column for column in usual if column in fields), None) for usual in roles)
@@ -102,6 +101,8 @@ class Scores(MeanMetric):
             if out.get(key, value) != value and not math.isnan(value):
                 raise InputError(f"'{key[1] or key[2]}' of '{key[0]}' has the scores {out[key]:g} and {value:g}", record.where)
             out[key] = value
+        if not out:
+            raise InputError("holds no scores", str(self.path))
         return out
 
 

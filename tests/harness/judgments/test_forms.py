@@ -115,9 +115,11 @@ def test_errors_are_summed_by_rater(tmp_path, source):
 def test_every_aspect_is_a_task(write):
     rows = [{"id": k, "caption": "a", "references": ["r"], "fluency": k, "votes": [{"c": k}, {"c": 3}]} for k in range(3)]
     judgments = {"form": "captions", "path": write(rows), "columns": {"score": {"fluency": "fluency", "coherence": "votes.*.c"}}}
-    loaded = load_specs({"task": "s", "judgments": judgments, "statistics": ["pearson"], "metrics": ["novelty"]})
-    plans = [make_judgment_plan(part) for part in loaded]
+    content = {"task": "s", "judgments": judgments, "statistics": ["pearson"], "metrics": ["novelty"]}
+    plans = [make_judgment_plan(part) for part in load_specs(content)]
     assert [plan.spec.task for plan in plans] == ["s-fluency", "s-coherence"]
+    with pytest.raises(InputError, match="at least 1 item"):
+        load_specs({**content, "judgments": {**judgments, "columns": {"score": {}}}})
     assert [[c.ratings for c in plan.read().captions][2] for plan in plans] == [(2.0,), (2.0, 3.0)]
 
 

@@ -55,6 +55,7 @@ def test_scores_of_a_call(tmp_path):
         ([*ROWS, {**ROWS[0], "score": 3}], {}, "s.jsonl:4: 'a dog' of '1' has the scores 0.5 and 3"),
         ([{**ROWS[0], "score": "good"}], {}, "s.jsonl:1: the score is 'good'; expected a number"),
         (ROWS, {"column": "scor"}, "no column of the score .scor.; the record has image_id, caption, score"),
+        ([], {}, "s.jsonl: holds no scores"),
         ([{"caption": "a", "score": 1}], {}, "no column of the id"),
         ([{"id": "1", "score": 1}], {}, "no column of the caption or system"),
     ],
