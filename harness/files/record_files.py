@@ -43,13 +43,13 @@ def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
     >>> [record.fields for record in records_of_object({"HC": [{"n": 1}], "MM": [{"n": 2}]}, "here")]
     [{'group': 'HC', 'n': 1}, {'group': 'MM', 'n': 2}]
     """
-    wrapper = next((name for name in WRAPPERS["references"] if _is_records(value.get(name))), None)
+    wrapper = next((name for name in WRAPPERS["references"] if isinstance(value.get(name), list) and holds_records(value[name])), None)
     if wrapper is not None and not any(name in value for name in FILE_ID_COLUMNS):
         yield from list_items(value[wrapper], f"{location}: {wrapper}")
-    elif value and all(isinstance(item, Mapping) for item in value.values()):
+    elif holds_records(value):
         for name, item in value.items():
             yield Record(f"{location}: '{name}'", {KEY: name, **cast("Parameters", item)})
-    elif value and all(_is_records(item) for item in value.values()):
+    elif value and all(isinstance(item, list) and holds_records(item) for item in value.values()):
         for name, items in value.items():
             for record in list_items(items, f"{location}: '{name}'"):
                 yield Record(record.where, {GROUP: name, **record.fields})
@@ -57,5 +57,7 @@ def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
         yield Record(f"{location}:1", value)
 
 
-def _is_records(value: YamlValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", value))
+def holds_records(value: YamlValue) -> bool:
+    """Return True for a list or an object that holds nothing but objects, and at least one."""
+    items = list(value.values()) if isinstance(value, Mapping) else value
+    return isinstance(items, list) and bool(items) and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", items))

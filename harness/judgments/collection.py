@@ -121,8 +121,8 @@ class Collection:
             return self._table[key]
         columns = self.source.columns
         listed = "captions" if self.source.form in ("best-worst", "ranking") else columns.captions
-        taken = {name.split(".")[0] for name in (columns.caption, columns.first, columns.second, listed) if name}
-        name = self.name("references", [name for name in REFERENCE_COLUMNS if name not in taken], record, needed=False)
+        used = {name.split(".")[0] for name in (columns.caption, columns.first, columns.second, listed) if name}
+        name = self.name("references", [name for name in REFERENCE_COLUMNS if name not in used], record, needed=False)
         if name is None:
             return ()
         value = lookup(record.fields, name)

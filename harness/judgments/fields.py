@@ -105,7 +105,8 @@ def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
     values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
     present = [item for item in values if item is not None and item != ""]
     if not present:
-        raise InputError(f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", location)
+        text = "missing" if value is None else "an empty text" if value == "" else kind(value)
+        raise InputError(f"'{name}' is {text}; expected a human score or a list of the raters' scores", location)
     numbers = [number(item) for item in present]
     if None in numbers:
         wrong = present[numbers.index(None)]
@@ -126,10 +127,6 @@ def votes_of_mean(mean: Sequence[float], raters: int, location: str, name: str) 
         raise InputError(f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location)
     low, higher = divmod(total, raters)
     return (float(low),) * (raters - higher) + (float(low + 1),) * higher
-
-
-def _found(value: YamlValue) -> str:
-    return "missing" if value is None else "an empty text" if value == "" else kind(value)
 
 
 def is_marked(fields: Parameters, mark: str | Parameters | None) -> bool:

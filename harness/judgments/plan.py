@@ -94,10 +94,8 @@ class JudgmentPlan:
             system_names(rows)
         blind = [] if rows.judgments.items[0].references else [m.label for m in self.metrics if "references" in m.metric.spec.needs]
         if blind:
-            raise InputError(
-                f"the judgments have no column of references, which {', '.join(blind)} needs (name it with judgments.columns.references)",
-                rows.judgments.source,
-            )  # fmt: skip
+            text = f"the judgments have no column of references, which {', '.join(blind)} needs"
+            raise InputError(f"{text} (name it with judgments.columns.references)", rows.judgments.source)
         by = self.spec.groups.by if self.spec.groups else "category"
         columns = [name for metric in self.metrics for name in getattr(metric.metric, "meta_columns", ())]
         sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by, list(dict.fromkeys(columns)))
@@ -189,9 +187,8 @@ def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgment
     if len(collection.items) < 2:
         count = "one item" if collection.items else "no item"
         raise InputError(f"holds judgments of {count}; expected at least two items", collection.place)
-    notes: list[str] = []
-    if collection.strangers:
-        notes.append(f"{collection.strangers} captions by people are not among the references of their item")
+    strangers = f"{collection.strangers} captions by people are not among the references of their item"
+    notes = [strangers] if collection.strangers else []
     for sign, order in ((1, "first"), (-1, "second")):
         if collection.pairs and all(sign * pair.preference > 0 for pair in collection.pairs):
             notes.append(f"the preferred caption always stands {order}: a judge that sees the two in the order of the file can learn it")

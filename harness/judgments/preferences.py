@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -38,8 +39,7 @@ class Preferences:
         votes = [self._vote(item, systems, location, name) for item in values if item is not None and item != ""]
         if not votes:
             raise InputError(f"'{name}' is {kind(value)}; expected a preference or a list of votes", location)
-        counted = [vote for vote in votes if vote is not None]
-        return sum(counted) if counted else None
+        return None if all(vote is None for vote in votes) else math.fsum(vote or 0.0 for vote in votes)
 
     def _vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
         for sign, labels in zip(_SIGNS, self.labels.lists):
@@ -50,8 +50,8 @@ class Preferences:
             return 1.0 if str(item) == systems[0] else -1.0
         value = number(item)
         if value is None or any(self.labels.lists):
-            known = [str(label) for labels in self.labels.lists for label in labels] + [system for system in rivals if system]
-            expected = f"one of {', '.join(known)}" if known else "+1 or -1"
+            labels = [str(label) for labels in self.labels.lists for label in labels] + [system for system in rivals if system]
+            expected = f"one of {', '.join(labels)}" if labels else "+1, -1, a system (columns system_first and system_second)"
             raise InputError(f"'{name}' holds {item!r:.40}; expected {expected}, or {_mapping([str(item)])}", location)
         self.signed = self.signed or value < 0
         if not self.signed:
@@ -62,10 +62,10 @@ class Preferences:
         """Raise :class:`InputError` when the file has numbers as votes, and none of them is negative."""
         if self.signed or not self.unsigned:
             return
-        found = sorted(self.unsigned, key=float)
-        location, _, name = self.unsigned[found[0]].rpartition(": ")
-        text = ", ".join(found[:5])
-        raise InputError(f"{name} holds {text} and no negative vote: tell which caption each prefers with {_mapping(found)}", location)
+        labels = sorted(self.unsigned, key=float)
+        location, _, name = self.unsigned[labels[0]].rpartition(": ")
+        text = f"{name} holds {', '.join(labels[:5])} and no negative vote: tell which caption each prefers with {_mapping(labels)}"
+        raise InputError(text, location)
 
 
 def _mapping(labels: Sequence[str]) -> str:
@@ -74,8 +74,6 @@ def _mapping(labels: Sequence[str]) -> str:
     >>> _mapping(["0", "1"])
     "judgments.preference: {first: [0], second: [1]} (or the other way round)"
     """
-    if len(labels) == 2:
-        return f"judgments.preference: {{first: [{labels[0]}], second: [{labels[1]}]}} (or the other way round)"
-    if len(labels) == 1:
-        return f"judgments.preference: {{first: [{labels[0]}]}} (or second, tie, skip)"
-    return f"judgments.preference: {{first: [{labels[0]}], second: [{labels[-1]}], tie: [{', '.join(labels[1:-1][:3])}]}} (as it is meant)"
+    entries = ", ".join(f"{meaning}: [{label}]" for meaning, label in zip(("first", "second", "tie", "skip"), labels))
+    remark = {1: "or second, tie, skip", 2: "or the other way round"}.get(len(labels), "each where it belongs")
+    return f"judgments.preference: {{{entries}}} ({remark})"

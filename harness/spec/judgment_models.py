@@ -53,7 +53,7 @@ class JudgmentColumns(Strict):
     """List of caption records, or mapping system -> caption record, within the record of an item."""
     caption: str | None = None
     system: str | None = None
-    score: str | dict[str, str] | None = None
+    score: str | Annotated[dict[str, str], Field(min_length=1)] | None = None
     """Human score, list of the raters' scores, or label (true, false); aspect -> column makes a task of each aspect."""
     own_reference: str | Values | None = None
     """Column that marks a caption as one of the references, ``{column: value}``, or ``match``: equal to a reference."""

@@ -274,11 +274,11 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
 
 def _split_aspects(loaded: LoadedSpec | LoadedJudgments) -> list[LoadedSpec | LoadedJudgments]:
     """Return the tasks of a task: one per aspect of judgments whose column of scores is a mapping from aspects."""
-    source = loaded.spec.judgments if isinstance(loaded, LoadedJudgments) else None
-    if not isinstance(loaded, LoadedJudgments) or source is None or not isinstance(source.columns.score, dict):
+    if not isinstance(loaded, LoadedJudgments) or not isinstance(loaded.spec.judgments.columns.score, dict):
         return [loaded]
+    source = loaded.spec.judgments
     parts: list[LoadedSpec | LoadedJudgments] = []
-    for aspect, column in source.columns.score.items():
+    for aspect, column in loaded.spec.judgments.columns.score.items():
         judgments = source.model_copy(update={"columns": source.columns.model_copy(update={"score": column})})
         spec = loaded.spec.model_copy(update={"task": f"{loaded.spec.task}-{aspect}", "judgments": judgments})
         parts.append(LoadedJudgments(loaded.located, spec))

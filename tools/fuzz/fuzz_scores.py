@@ -109,7 +109,7 @@ NOT_FUZZED = {
     ),
     "Java program": ("spice", "spider", "spider-max"),
     "source text, scene or options beside the captions": (
-        *("sari", "adjective-order", "contrastive-efficiency", "discriminativity", "false-features", "listener-accuracy"),
+        *("sari", "scores", "adjective-order", "contrastive-efficiency", "discriminativity", "false-features", "listener-accuracy"),
         *("mentioned-features", "optimal-discriminativity", "redundant-mention", "relevance", "choice", "poll"),
     ),
     "token scores, or a model of text": ("perplexity", "pregen", "text-space", "text-space-qdisc"),

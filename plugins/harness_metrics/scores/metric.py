@@ -15,9 +15,10 @@ from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, read_records
-from harness.files.records import Record, existing
+from harness.files.records import existing
 
 CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name != "systems")
+ID_COLUMNS = (*FILE_ID_COLUMNS, "item", "seg_id", KEY)
 SCORE_COLUMNS = ("score", "value", "rating")
 
 
@@ -52,7 +53,7 @@ class Scores(MeanMetric):
             raise InputError("scores needs a file (path) or a column of the judgments (column)", parameter="path")
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
-        label = name or column or str(self.path and self.path.name.split(".")[0])
+        label = name or column or (self.path.name.split(".")[0] if self.path else "")
         self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset())
         self.meta_columns = ("system",) if self.path else (str(column),)
 
@@ -77,29 +78,28 @@ class Scores(MeanMetric):
 
     def _find(self, item: CaptionSet, text: str) -> float:
         name = str(item.meta.get("item", item.id))
-        for key in ((name, _spaced(text)), (name, None, str(item.meta.get("system", "")))):
+        for key in ((name, _spaced(text), ""), (name, "", str(item.meta.get("system", "")))):
             if key in self._table:
                 return self._table[key]
-        known = name in {key[0] for key in self._table}
-        hint = "" if known else f"; ids there are such as '{next(iter(self._table))[0]}'"
+        ids = {key[0] for key in self._table}
+        hint = "" if name in ids else f"; ids there are such as '{next(iter(ids))}'"
         raise InputError(f"no score of the caption {text!r:.60} of '{name}'{hint}", str(self.path))
 
     @cached_property
-    def _table(self) -> Mapping[tuple[str | None, ...], float]:
-        """Score by id and caption, or by id, None and system."""
-        out: dict[tuple[str | None, ...], float] = {}
+    def _table(self) -> Mapping[tuple[str, str, str], float]:
+        """Score by id and caption, or by id and system where the file has no captions; the other text is empty."""
+        out: dict[tuple[str, str, str], float] = {}
+        roles = (ID_COLUMNS, CAPTION_COLUMNS, ("system", "model_id"), (self.column,) if self.column else SCORE_COLUMNS)
         for record in read_records(str(self.path), "file of scores"):
-            columns = [name for name in (self.column,) if name] or SCORE_COLUMNS
-            score = _pick(record, columns, "score")
-            named = [name for name in CAPTION_COLUMNS if name in record.fields]
-            identity = str(record.fields[_pick(record, (*FILE_ID_COLUMNS, "item", "seg_id", KEY), "id")])
-            if named:
-                key = (identity, _spaced(str(record.fields[named[0]])))
-            else:
-                key = (identity, None, str(record.fields[_pick(record, ("system", "model_id", "model"), "caption or system")]))
-            value = _number(record.fields[score], record.where)
-            if key in out and not (out[key] == value or math.isnan(out[key]) or math.isnan(value)):
-                raise InputError(f"'{key[-1]}' of '{identity}' has the scores {out[key]:g} and {value:g}", record.where)
+            fields = record.fields
+            name, caption, system, score = (next((column for column in usual if column in fields), None) for usual in roles)
+            if name is None or score is None or (caption is None and system is None):
+                role = "id" if name is None else f"score ({', '.join(roles[3])})" if score is None else "caption or system"
+                raise InputError(f"no column of the {role}; the record has {', '.join(fields)}", record.where)
+            key = (str(fields[name]), _spaced(str(fields[caption])) if caption else "", "" if caption else str(fields[str(system)]))
+            value = _number(fields[score], record.where)
+            if out.get(key, value) != value and not math.isnan(value):
+                raise InputError(f"'{key[1] or key[2]}' of '{key[0]}' has the scores {out[key]:g} and {value:g}", record.where)
             out[key] = value
         if not out:
             raise InputError("holds no scores", str(self.path))
@@ -109,14 +109,6 @@ class Scores(MeanMetric):
 def _spaced(text: str) -> str:
     """Return a text with one space between its words, as programs that score captions write them."""
     return " ".join(text.split())
-
-
-def _pick(record: Record, names: Sequence[str], role: str) -> str:
-    name = next((name for name in names if name in record.fields), None)
-    if name is None:
-        hint = did_you_mean(names[0], record.fields)
-        raise InputError(f"no column of the {role}{hint}; the record has {', '.join(record.fields)}", record.where)
-    return name
 
 
 def _number(value: object, location: str) -> float:

@@ -72,14 +72,21 @@ def ranked(write, source, ranking, captions=("a", "b", "c")):
 
 def test_rankings(write, source):
     judged = ranked(write, source, [2, 0, 1])
-    assert [c.ratings[0] for c in judged.captions[:3]] == [0.5, 0.0, 1.0] and judged.items[0].references == ()
+    assert [c.ratings[0] for c in judged.captions[:3]] == [0.0, -1.0, 1.0] and judged.items[0].references == ()
     assert [p.preference for p in judged.pairs[:3]] == [1, -1, -1]  # a over b, c over a, c over b
     judged = ranked(write, source, [["c", "a", "b"], ["a", "c", "b"]])
-    assert [c.ratings[0] for c in judged.captions[:3]] == [0.75, 0.0, 0.75]
+    assert [c.ratings[0] for c in judged.captions[:3]] == [0.5, -1.0, 0.5]
     assert [p.preference for p in judged.pairs[:3]] == [2, 0, -2]
     systems = ranked(write, source, ["y", "x"], {"x": "a dog", "y": "a cat"})
-    assert [(c.system, c.ratings[0]) for c in systems.captions[:2]] == [("x", 0.0), ("y", 1.0)]
-    for ranking, message in (([0, 1], "has 2 of the 3 captions"), ([0, 0, 1], "has 2 of the 3"), ([0, 1, "d"], "'ranking' is 'd'")):
+    assert [(c.system, c.ratings[0]) for c in systems.captions[:2]] == [("x", -1.0), ("y", 1.0)]
+    for ranking, message in (
+        ([0, 1], "each of the 3 captions once"),
+        ([0, 0, 1], "each of the 3"),
+        (1, "each of the 3"),
+        ([], "each"),
+        (None, "is missing"),
+        ([0, 1, "d"], "'ranking' is 'd'"),
+    ):
         with pytest.raises(InputError, match=message):
             ranked(write, source, ranking)
 
@@ -101,16 +108,18 @@ def test_errors_are_summed_by_rater(tmp_path, source):
     ]  # fmt: skip
     assert judged.items[0].source == "q"
     path.write_text(path.read_text() + "t\t3\tr\tq\tw\tStyle\tHuge\n")
-    with pytest.raises(InputError, match=r"mqm\.tsv:7: 'severity' is 'huge'; expected one of critical, major"):
+    with pytest.raises(InputError, match=r"mqm\.tsv:7: 'severity' is 'Huge'; expected one of critical, major"):
         read_judgments(source(str(path), form="mqm"))
 
 
 def test_every_aspect_is_a_task(write):
     rows = [{"id": k, "caption": "a", "references": ["r"], "fluency": k, "votes": [{"c": k}, {"c": 3}]} for k in range(3)]
     judgments = {"form": "captions", "path": write(rows), "columns": {"score": {"fluency": "fluency", "coherence": "votes.*.c"}}}
-    loaded = load_specs({"task": "s", "judgments": judgments, "statistics": ["pearson"], "metrics": ["novelty"]})
-    plans = [make_judgment_plan(part) for part in loaded]
+    content = {"task": "s", "judgments": judgments, "statistics": ["pearson"], "metrics": ["novelty"]}
+    plans = [make_judgment_plan(part) for part in load_specs(content)]
     assert [plan.spec.task for plan in plans] == ["s-fluency", "s-coherence"]
+    with pytest.raises(InputError, match="at least 1 item"):
+        load_specs({**content, "judgments": {**judgments, "columns": {"score": {}}}})
     assert [[c.ratings for c in plan.read().captions][2] for plan in plans] == [(2.0,), (2.0, 3.0)]
 
 

@@ -55,7 +55,7 @@ def test_names_of_systems(jsonl, source):
         pairs(jsonl, source, ["x", "y", "z", "x"])
     with pytest.raises(InputError, match="'label' holds 3; expected one of =, x, y"):
         pairs(jsonl, source, ["x", "y", 3, "x"], preference={"tie": "="})
-    with pytest.raises(InputError, match="'gpt'; expected \\+1 or -1"):
+    with pytest.raises(InputError, match="'gpt'; expected \\+1, -1, a system"):
         Preferences(PreferenceLabels()).read("gpt", ("gpt", "gpt"), "f:1", "winner")  # a system against itself
 
 
