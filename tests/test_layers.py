@@ -49,7 +49,7 @@ EXCEPTIONS = {
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
 }
 """Imports across the rules, each with its reason."""
-NEUTRAL_NAMES = {"human", "lines", "best", "text", "jsonl", "coco", "a3ds", "hf", "power", "trained", "sample", "demo"}
+NEUTRAL_NAMES = {"human", "lines", "best", "text", "jsonl", "coco", "a3ds", "hf", "power", "trained", "sample", "demo", "scores"}
 """Component names that are also ordinary words or formats; the engine may contain them as strings."""
 
 
