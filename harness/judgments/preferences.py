@@ -72,7 +72,7 @@ def _mapping(labels: Sequence[str]) -> str:
     """Return the mapping to type for labels whose meaning the user knows.
 
     >>> _mapping(["0", "1"])
-    "judgments.preference: {first: [0], second: [1]} (or the other way round)"
+    'judgments.preference: {first: [0], second: [1]} (or the other way round)'
     """
     entries = ", ".join(f"{meaning}: [{label}]" for meaning, label in zip(("first", "second", "tie", "skip"), labels))
     remark = {1: "or second, tie, skip", 2: "or the other way round"}.get(len(labels), "each where it belongs")

@@ -89,7 +89,7 @@ def test_columns_and_files_stand_in_the_league(tmp_path):
     assert league["wmt"].value == pytest.approx(-1.0) and league["wmt"].higher_is_better is False
     k, shift = np.repeat(np.arange(4), 2), np.tile([0, 1], 4)
     assert league["gpt"].value == pytest.approx(np.corrcoef(k + 0.1 * shift, 2 * k + shift)[0, 1], abs=1e-12)
-    assert league["gpt"].details["against"]["wmt"]["perm_both"] <= 1 and league["gpt"].n == 8
+    assert league["gpt"].details["against"]["wmt"]["perm_input"] <= 1 and league["gpt"].n == 8
 
 
 def test_a_column_that_no_caption_has(tmp_path):
