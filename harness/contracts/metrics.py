@@ -56,6 +56,8 @@ class MetricSpec:
     """Set sizes on which the expected number depends: subset of :data:`SET_SIZES`. Numbers of other sizes have no common scale, so that
     a comparison gives no verdict. None: ``candidates`` for a metric of level ``set`` or ``corpus``, and ``references`` for one that
     needs them. ``harness check`` measures it."""
+    meta_columns: tuple[str, ...] = ()
+    """Columns of a judgment set that the metric reads in the ``meta`` of its sets."""
     shardable: InitVar[bool] = True
     """Field of an earlier version."""
 

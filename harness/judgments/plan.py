@@ -97,7 +97,7 @@ class JudgmentPlan:
             text = f"the judgments have no column of references, which {', '.join(blind)} needs"
             raise InputError(f"{text} (name it with judgments.columns.references)", rows.judgments.source)
         by = self.spec.groups.by if self.spec.groups else "category"
-        columns = [name for metric in self.metrics for name in getattr(metric.metric, "meta_columns", ())]
+        columns = [name for metric in self.metrics for name in metric.metric.spec.meta_columns]
         sets = scoring_sets(rows.judgments, self.spec.references, self.spec.seed, by, list(dict.fromkeys(columns)))
         return rows, sets
 

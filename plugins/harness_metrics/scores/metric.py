@@ -54,8 +54,10 @@ class Scores(MeanMetric):
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
         label = name or column or (self.path.name.split(".")[0] if self.path else "")
-        self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset())
-        self.meta_columns = ("system",) if self.path else (str(column),)
+        self.spec = MetricSpec(
+            label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset(),
+            meta_columns=("system",) if self.path else (str(column),),
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return the column, and a hash of the file."""
