@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-    with live_results(_drawn):
+    with live_results(_draw_live_table):
         with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
             result = _score_files(args, files, labels, metrics, show=form != "json")
         for name, reason in left_out.items():
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if result.failed else 0
 
 
-def _drawn(records: Sequence[ResultRecord]) -> object:
+def _draw_live_table(records: Sequence[ResultRecord]) -> object:
     """Return the results so far as rich draws them above a bar: the columns of the final table that are known."""
     from harness.reporting.formats.terminal import terminal_grid
     from harness.reporting.score_table import score_table

@@ -149,7 +149,7 @@ def _one_draw(statistic: str, scores: np.ndarray, rows: JudgmentRows, usable: np
         return Agreement(lambda weights: np.full(len(weights), np.nan), len(scores))
     grouping = rows.spec.grouping_of(statistic)
     if grouping == "item":
-        return _within(grouped(statistic, scores, human, item, rows.items), len(scores))
+        return _within(correlate_groups(statistic, scores, human, item, rows.items), len(scores))
     if grouping == "system":
         return Agreement(_within_systems(statistic, scores, human, item, positions_in_grouping(rows, statistic)[0][usable]), len(scores))
     if statistic in LABEL_STATISTICS:
@@ -170,7 +170,7 @@ def positions_in_grouping(rows: JudgmentRows, statistic: str) -> tuple[np.ndarra
     return system_positions(rows, names), len(names)
 
 
-def grouped(statistic: str, scores: np.ndarray, human: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+def correlate_groups(statistic: str, scores: np.ndarray, human: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     """Return the correlation of the rows of each group, shape (groups,).
 
     NaN where the judgments do not differ, 0 where they do and the scores do not.

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import CORRELATIONS, PairCredit, grouped, positions_in_grouping
+from harness.judgments.agreement import CORRELATIONS, PairCredit, correlate_groups, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
@@ -98,7 +98,7 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
         if usable.sum() < 2:
             return float("nan")
         if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:  # exchanges the coefficients of items
-            within = [grouped(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
+            within = [correlate_groups(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
             return permute_credit(within[0], within[1], np.arange(rows.items), draws=draws, seed=seed)
         of_scores = _of_scores(rows, statistic, group, usable)
         return permute_scores(of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed)
@@ -153,7 +153,7 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
     human = rows.rated.human[usable]
     if rows.spec.grouping_of(statistic) != "none":
         positions, groups = positions_in_grouping(rows, statistic)
-        return lambda scores: np.array([np.nanmean(grouped(statistic, row, human, positions[usable], groups)) for row in scores])
+        return lambda scores: np.array([np.nanmean(correlate_groups(statistic, row, human, positions[usable], groups)) for row in scores])
     ones = np.ones((1, len(human)))
     if statistic in ("kendall_b", "kendall_c") and len(np.unique(human)) <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])

@@ -40,11 +40,11 @@ def read_captions(collection: Collection) -> None:
         item = collection.item(record, number_of)
         if item is None:
             continue
-        for inner, system in _inner(record, nested):
+        for inner, system in _iterate_captions(record, nested):
             collection.add(_read_rating(collection, inner, item, system, record if nested else None))
 
 
-def _entries(record: Record, name: str) -> list[tuple[str | None, YamlValue]]:
+def _list_entries(record: Record, name: str) -> list[tuple[str | None, YamlValue]]:
     """Return the captions of a record, with the systems that the keys of an object name."""
     value = lookup(record.fields, name)
     if isinstance(value, Mapping):
@@ -54,9 +54,9 @@ def _entries(record: Record, name: str) -> list[tuple[str | None, YamlValue]]:
     raise InputError(f"'{name}' is {kind(value)}; expected a list or an object of captions", record.where)
 
 
-def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | None]]:
+def _iterate_captions(record: Record, nested: str | None) -> Iterator[tuple[Record, str | None]]:
     """Yield the caption records of a record with the systems that their keys name."""
-    for system, item in _entries(record, nested) if nested else [(None, record.fields)]:
+    for system, item in _list_entries(record, nested) if nested else [(None, record.fields)]:
         if not isinstance(item, Mapping):
             raise InputError(f"'{nested}' holds {kind(item)}; expected an object with a caption", record.where)
         yield Record(record.where, item), system
@@ -131,7 +131,7 @@ def read_keyed_pairs(collection: Collection) -> None:
             for name, value in record.fields.items():
                 if value is None or not fnmatchcase(name, pattern):
                     continue
-                cells = _parts(value, name, record.where)
+                cells = _check_keyed_pair(value, name, record.where)
                 preference = preferences.read(cells[-1], (str(cells[2]), str(cells[3])), record.where, name)
                 if preference is None or item is None:
                     continue
@@ -140,7 +140,7 @@ def read_keyed_pairs(collection: Collection) -> None:
     preferences.check()
 
 
-def _parts(value: YamlValue, name: str, location: str) -> Sequence[YamlValue]:
+def _check_keyed_pair(value: YamlValue, name: str, location: str) -> Sequence[YamlValue]:
     if not isinstance(value, (list, tuple)) or len(cast("Sequence[YamlValue]", value)) < 5:
         raise InputError(f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", location)
     return cast("Sequence[YamlValue]", value)
@@ -172,7 +172,7 @@ def _read_ranks(collection: Collection, record: Record, names: Sequence[tuple[st
     """Return the rank of each caption by each rater, shape (raters, n), 0 for the best."""
     if collection.source.form == "best-worst":
         columns = [str(collection.name(role, (role,), record)) for role in ("best", "worst")]
-        best, worst = (_choices(record, lookup(record.fields, column), column, names) for column in columns)
+        best, worst = (_find_captions(record, lookup(record.fields, column), column, names) for column in columns)
         if not best or len(best) != len(worst) or any(b == w for b, w in zip(best, worst)):
             raise InputError("best and worst are the same caption, or not as many", record.where)
         return np.array([[2 * (k == w) + (k != b) * (k != w) for k in range(len(names))] for b, w in zip(best, worst)])
@@ -180,7 +180,7 @@ def _read_ranks(collection: Collection, record: Record, names: Sequence[tuple[st
     value: YamlValue = lookup(record.fields, column)
     items = cast("list[YamlValue]", value) if isinstance(value, list) else []
     single = not items or any(not isinstance(item, list) for item in items)
-    orders = [_choices(record, value, column, names)] if single else [_choices(record, item, column, names) for item in items]
+    orders = [_find_captions(record, value, column, names)] if single else [_find_captions(record, item, column, names) for item in items]
     if not orders or any(sorted(order) != list(range(len(names))) for order in orders):
         raise InputError(f"'{column}' does not have each of the {len(names)} captions once", record.where)
     return np.argsort(np.array(orders), axis=1)
@@ -189,14 +189,14 @@ def _read_ranks(collection: Collection, record: Record, names: Sequence[tuple[st
 def _list_captions(collection: Collection, record: Record) -> tuple[list[YamlValue], list[tuple[str, str, str]]]:
     """Return the captions of a record, and for each the texts that may name it: system, position, text."""
     name = str(collection.name("captions", ("captions", "candidates", "systems"), record))
-    entries = _entries(record, name)
+    entries = _list_entries(record, name)
     if len(entries) < 2:
         raise InputError(f"'{name}' holds {len(entries)} captions; expected at least two", record.where)
     names = [(system or "", str(k), collection.texts(text, record.where, name)[0]) for k, (system, text) in enumerate(entries)]
     return [text for _, text in entries], names
 
 
-def _choices(record: Record, value: YamlValue, name: str, names: Sequence[tuple[str, str, str]]) -> list[int]:
+def _find_captions(record: Record, value: YamlValue, name: str, names: Sequence[tuple[str, str, str]]) -> list[int]:
     """Return the positions of the captions that a value names."""
     values = cast("Sequence[YamlValue]", value) if isinstance(value, list) else [value]
     out: list[int] = []
@@ -216,7 +216,8 @@ _WEIGHTS = {"critical": 25.0, "major": 5.0, "minor": 1.0, "neutral": 0.0, "no-er
 def read_mqm(collection: Collection) -> None:
     """Collect the segments of an MQM table, which has one error per record; the ratings are minus the sums of each rater's weights.
 
-    Weights are those of Freitag et al. 2021: 25 for a non-translation, 5 for a major and 1 for a minor error, 0.1 for punctuation.
+    Weights are those of Freitag et al. 2021: 25 for a non-translation, 5 for a major and 1 for a minor error, 0.1 for minor errors of
+    punctuation. A critical error, which that scheme lacks, weighs 25.
     """
     sums: dict[tuple[int, str, str], dict[str, float]] = {}
     for record, item in collection.records_of_items():

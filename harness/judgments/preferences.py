@@ -36,12 +36,12 @@ class Preferences:
         Raises :class:`InputError` for a label that is no number, has no entry in the mapping and names no system of the pair.
         """
         values = cast("Sequence[YamlValue]", value) if isinstance(value, (list, tuple)) else [value]
-        votes = [self._vote(item, systems, location, name) for item in values if item is not None and item != ""]
+        votes = [self._read_vote(item, systems, location, name) for item in values if item is not None and item != ""]
         if not votes:
             raise InputError(f"'{name}' is {kind(value)}; expected a preference or a list of votes", location)
         return None if all(vote is None for vote in votes) else math.fsum(vote or 0.0 for vote in votes)
 
-    def _vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
+    def _read_vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
         for sign, labels in zip(_SIGNS, self.labels.lists):
             if any(same(item, label) for label in labels):
                 return sign

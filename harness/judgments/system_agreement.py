@@ -52,18 +52,18 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
     if any(len({tuple(np.unique(counts[captions])) for captions in of_system}) > 1 for counts in metric.sizes.values()):
         return Agreement(lambda weights: np.full(len(weights), np.nan), 0, len(names), {UNEQUAL: len(names)})
     if statistic == "soft_pairwise_accuracy":
-        cells = [_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
+        cells = [_average_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
         cells = [pairwise_differences(values) for values in cells]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names), details=counts)
     members = [np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))]
-    fixed = _human_of_systems(rows, names)
+    fixed = _read_human_scores(rows, names)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
         values: list[np.ndarray] = []
         human: list[np.ndarray] = []
         for k, system_rows in enumerate(members):
             of_rows = weights[:, rated.item[system_rows]]
-            values.append(_value(metric, rated.caption[system_rows], mean[system_rows], of_rows))
+            values.append(_average_system(metric, rated.caption[system_rows], mean[system_rows], of_rows))
             human.append(_weighted_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k]))
         return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic.removesuffix("_system"))
 
@@ -128,7 +128,7 @@ def _agreement_of_pairs(rows: JudgmentRows, metric: MetricScores, statistic: str
         row = np.ravel_multi_index((low, high), (size, size))
         between = np.unique(row)
         cell, sign = np.searchsorted(between, row), np.where(games.first == low, 2, -2)
-        cells = [_cells((values[used] - 0.5) * sign, item, cell, rows.items, len(between)) for values in (human, points)]
+        cells = [_average_cells((values[used] - 0.5) * sign, item, cell, rows.items, len(between)) for values in (human, points)]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), size, int((~used).sum()), counts)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
@@ -153,7 +153,7 @@ def notes_of_strengths(rows: JudgmentRows) -> list[str]:
     ]
 
 
-def _value(metric: MetricScores, captions: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _average_system(metric: MetricScores, captions: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if metric.system_values is not None and len(captions):
         return metric.system_values(captions, weights)
     return _weighted_mean(scores, weights)
@@ -164,7 +164,7 @@ def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return (weights @ values) / weights.sum(axis=1)
 
 
-def _cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int) -> np.ndarray:
+def _average_cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int) -> np.ndarray:
     """Return the mean value of each system on each item, shape (systems, items), NaN where there is none."""
     cell = system * items + item
     usable = ~np.isnan(values)
@@ -174,7 +174,7 @@ def _cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int,
         return np.where(counts > 0, sums / counts, np.nan).reshape(systems, items)
 
 
-def _human_of_systems(rows: JudgmentRows, names: list[str]) -> list[float] | None:
+def _read_human_scores(rows: JudgmentRows, names: list[str]) -> list[float] | None:
     table = rows.judgments.systems
     if not table:
         return None

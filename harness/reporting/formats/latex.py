@@ -42,7 +42,7 @@ def _column(numbers: Numbers, mark: str) -> str:
     """Return a column of siunitx with room for the longest number and the longest letters."""
     sign, power, behind = (max((match[name] or "" for match in numbers if match), key=len) for name in ("sign", "power", "star"))
     size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (f"e-{len(power.lstrip('-'))}" if power else "")
-    return f"S[table-format={size}{{{behind}{_high(mark)}}}]"
+    return f"S[table-format={size}{{{behind}{_raise_mark(mark)}}}]"
 
 
 def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
@@ -50,12 +50,12 @@ def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
     match = numbers[row] if numbers else None
     text = match[0].removesuffix("*").replace("e+", "e") if match else _lines(cell.text)
     if match:
-        return (r"\bfseries " if cell.bold else "") + f"{text} {{{match['star']}{_high(cell.mark)}}}".removesuffix(" {}")
-    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _high(cell.mark)
+        return (r"\bfseries " if cell.bold else "") + f"{text} {{{match['star']}{_raise_mark(cell.mark)}}}".removesuffix(" {}")
+    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _raise_mark(cell.mark)
     return f"{{{text}}}" if numbers else text
 
 
-def _high(mark: str) -> str:
+def _raise_mark(mark: str) -> str:
     return rf"\textsuperscript{{\mdseries {escape_latex(mark)}}}" if mark else ""
 
 

@@ -95,7 +95,7 @@ def terminal_grid(table: Table, width: int) -> rich.table.Table:
 
     headers, widths, least = list(table.headers), _widths(table, table.headers), _least_widths(table)
     if _total(widths) > width:
-        headers = [_broken(header, size) for header, size in zip(headers, _widths(table, [""] * len(headers)))]
+        headers = [_break_header(header, size) for header, size in zip(headers, _widths(table, [""] * len(headers)))]
         widths = _widths(table, headers)
         while _total(widths) > width and widths != least:
             widest = max((k for k in range(len(widths)) if widths[k] > least[k]), key=lambda k: widths[k])
@@ -117,7 +117,7 @@ def least_width(table: Table) -> int:
 
 def _least_widths(table: Table) -> list[int]:
     contents = _widths(table, [""] * len(table.headers))
-    whole = _widths(table, [_broken(header, size) for header, size in zip(table.headers, contents)])
+    whole = _widths(table, [_break_header(header, size) for header, size in zip(table.headers, contents)])
     return [
         size if letter == "r" else min(size, MIN_WIDTH if number else MIN_FIRST)
         for number, (size, letter) in enumerate(zip(whole, table.alignment))
@@ -136,7 +136,7 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + GAP * (len(widths) - 1)
 
 
-def _broken(header: str, width: int) -> str:
+def _break_header(header: str, width: int) -> str:
     """Return a header whose lines are broken at spaces where they are wider than the column."""
     width = max([width, *map(len, header.split())])
     return "\n".join(line for text in header.split("\n") for line in textwrap.wrap(text, width, break_long_words=False))
