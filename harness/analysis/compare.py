@@ -13,6 +13,7 @@ from typing import cast
 
 import numpy as np
 
+from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs, pairs_against, state_difference
@@ -44,6 +45,7 @@ def compare(
     metrics: Sequence[str] | None = None,
     force: bool = False,
     equalise: bool = False,
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
@@ -66,6 +68,8 @@ def compare(
     equalise : bool
         Compare numbers that depend on a set size, where the sizes differ, on random subsets of equal size within each example; default:
         these rows have no verdict, and ``note`` says why (:func:`harness.analysis.compare.equalised_tests`).
+    anytime : bool
+        Add the confidence sequence of each difference, valid however often one looks (:mod:`harness.analysis.anytime`).
     draws : int
         Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
@@ -92,7 +96,7 @@ def compare(
         forced = [text for text in forced if " references in " not in text]
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
-    rows = compare_pairs(compared, metrics=metrics, equalise=equalise, draws=draws, seed=seed, show=show)
+    rows = compare_pairs(compared, metrics=metrics, equalise=equalise, anytime=anytime, draws=draws, seed=seed, show=show)
     return Comparisons(adjusted([replace(row, forced=forced) for row in rows] if forced else rows))
 
 
@@ -101,6 +105,7 @@ def compare_pairs(
     *,
     metrics: Sequence[str] | None = None,
     equalise: bool = False,
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
@@ -114,10 +119,10 @@ def compare_pairs(
     if not any(pair.shares_examples for pair in compared):
         names = " and ".join(f"{label} ({side.name})" for label, side in zip(compared[0].labels, (compared[0].one, compared[0].other)))
         raise HarnessError(f"{names} share no example")
-    frame, jobs = _Frame(), list[tuple[Pair, str]]()
+    frame, jobs = Frame(), list[tuple[Pair, str]]()
     for pair in compared:
         frame.add(pair)
-        jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
+        jobs += [(pair, name) for name in chosen_metrics(pair, metrics)]
     store = StoredComparisons.of([side.run for pair in compared for side in (pair.one, pair.other)], draws, seed)
     unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name) or frame.state_difference(pair, name))}
     # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
@@ -138,7 +143,10 @@ def compare_pairs(
                     row = _without_verdict(*jobs[k], f"{unequal[k]} (--equalise compares)")
                 add(keys[k], row)
                 advance(1)
-    return [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
+    rows = [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
+    if not anytime:
+        return rows
+    return [row if k in unequal else replace(row, anytime=frame.anytime(*jobs[k], seed)) for k, row in enumerate(rows)]
 
 
 def row_name(pair: Pair, metric: str) -> str:
@@ -161,7 +169,7 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
     return [replace(row, better=better(row)) for row in adjusted_rows]
 
 
-def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
+def chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
@@ -176,7 +184,7 @@ def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
 
 
 # --------------------------------------------------------------------------- data
-class _Frame:
+class Frame:
     """Examples of all systems in one order, with the statistics and scores of each system and metric on them."""
 
     def __init__(self) -> None:
@@ -210,6 +218,14 @@ class _Frame:
         sides = [(pair.one, pair.a), (pair.other, pair.b)]
         return PairedMetric(instance, *(self._system(side, system, metric, instance) for side, system in sides))
 
+    def anytime(self, pair: Pair, metric: str, seed: int) -> AnytimeTest:
+        """Return the confidence sequence of a metric of a pair."""
+        return anytime_test(self.item(pair, metric), self.unit_names(), seed, self.clusters())
+
+    def unit_names(self) -> list[str]:
+        """Return the names of the independent units, in the order of their numbers: the examples, or the clusters."""
+        return list(dict.fromkeys(self._clusters[example] for example in self.examples)) if self._clusters else list(self.examples)
+
     def state_difference(self, pair: Pair, metric: str) -> str:
         """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
         runs = pair.one.run, pair.other.run
@@ -239,7 +255,7 @@ class _Frame:
         return self._data[key]
 
 
-def _equalised(pair: Pair, metric: str, sizes: str, frame: _Frame, draws: int, seed: int) -> Comparison:
+def _equalised(pair: Pair, metric: str, sizes: str, frame: Frame, draws: int, seed: int) -> Comparison:
     """Return the comparison of two systems of different set sizes on subsets of equal size.
 
     A metric that reads more of an example than the texts, which alone are stored with a run, has no verdict; the note says what it lacks.

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +20,7 @@ import numpy as np
 
 import harness
 from harness import __version__
+from harness.analysis.anytime import AnytimeTest
 from harness.analysis.pairs import Pair
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, did_you_mean
@@ -78,14 +79,17 @@ class Comparison:
     """:attr:`p_value`, adjusted over all comparisons by Benjamini-Hochberg."""
     signature: str = ""
     """Signature of the metric, which names its model in tables; no item."""
+    anytime: AnytimeTest | None = None
+    """Confidence sequence, where it was asked for."""
     better: str = ""
     """``A`` or ``B`` for the better system, ``=``, ``sizes differ`` or ``not tested``; empty before p-values are adjusted."""
 
     def to_dict(self) -> Values:
         """Return the fields as in JSON; those that depend on other comparisons are absent before they are known."""
-        absent = {"signature", *(() if self.forced else ("forced",)), *(() if self.better else ("p_holm", "p_bh", "better"))}
+        absent = {"signature", "anytime", *(() if self.forced else ("forced",)), *(() if self.better else ("p_holm", "p_bh", "better"))}
         values = {name: value for name, value in vars(self).items() if name not in absent}
-        return {**values, **({"forced": list(self.forced)} if self.forced else {})}
+        sequence = {"anytime": asdict(self.anytime)} if self.anytime else {}
+        return {**values, **({"forced": list(self.forced)} if self.forced else {}), **sequence}
 
 
 def better(row: Comparison) -> str:

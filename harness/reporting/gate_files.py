@@ -1,0 +1,67 @@
+"""Results of a gate as a table, as JUnit XML for programs of continuous integration, as Markdown for a pull request, and as a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from harness.analysis.gate import GateResult, GateRow
+from harness.reporting.formats.markdown import to_markdown
+from harness.reporting.formats.web import to_html
+from harness.reporting.table import Table, display_name, heading, number
+
+HEADERS = ("metric", "slice", "n", "baseline", "new", "worse by", "90 % interval", "margin", "verdict")
+STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}td,th{padding:.2rem .8rem}"
+
+
+def gate_table(result: GateResult) -> Table:
+    """Return a row per metric and slice; the interval is that of the two one-sided bounds."""
+    systems = len({row.system for row in result.rows}) > 1
+    cells = [[*([row.system] if systems else []), *_cells(row)] for row in result.rows]
+    return Table(
+        [*(["system"] if systems else []), *HEADERS], cells, ("l" if systems else "") + "llrrrrrrl",
+        notes=("passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05",),
+    )  # fmt: skip
+
+
+def _cells(row: GateRow) -> list[str]:
+    numbers = [number(value) for value in (row.baseline, row.new, row.worsening)]
+    ends = f"{number(row.low)} … {number(row.high)}"
+    return [heading(row.metric, row.higher_is_better), row.slice or "all", f"{row.n:,}", *numbers, ends, number(row.margin), row.verdict]
+
+
+def junit(result: GateResult, undecided_fails: bool) -> str:
+    """Return JUnit XML: a test case per metric and slice; undecided ones are skipped, or failures where these fail the gate."""
+    suite = ElementTree.Element("testsuite", name="harness gate", tests=str(len(result.rows)))
+    counts = {"failures": 0, "skipped": 0}
+    for row in result.rows:
+        case = ElementTree.SubElement(suite, "testcase", classname=row.system, name=f"{display_name(row.metric)} {row.slice or 'all'}")
+        failed = row.verdict == "failed" or (row.verdict == "undecided" and undecided_fails)
+        text = f"worse by {row.worsening:.6g}, bounds {row.low:.6g} and {row.high:.6g}, margin {row.margin:.6g}, n = {row.n}"
+        if failed or row.verdict == "undecided":
+            ElementTree.SubElement(case, "failure" if failed else "skipped", message=f"{row.verdict}: {text}")
+            counts["failures" if failed else "skipped"] += 1
+        ElementTree.SubElement(case, "system-out").text = text
+    suite.attrib.update({name: str(count) for name, count in counts.items()})
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def gate_markdown(result: GateResult, line: str) -> str:
+    """Return the verdict and the table for the comment of a pull request."""
+    return f"**harness gate: {_escaped(line)}**\n\n{to_markdown(gate_table(result))}"
+
+
+def gate_page(result: GateResult, line: str) -> str:
+    """Return a page with the verdict and the table."""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>harness gate: {result.verdict}</title><style>{STYLE}</style>'
+        f"<h1>Gate: {result.verdict}</h1><p>{html.escape(line)}</p>{to_html(gate_table(result))}</html>\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    """Return a sentence without the characters that Markdown reads."""
+    replaced: Sequence[str] = ["\\" + letter if letter in "\\*_`<[]|" else letter for letter in text]
+    return "".join(replaced)

@@ -1,0 +1,177 @@
+"""Inference that stays valid when one looks at the data after every example: confidence sequences and anytime p-values.
+
+The difference of two means within known bounds has a *betting* confidence sequence, which holds at every n. Other numbers, such as a
+ratio of sums or a mean without bounds, have an *asymptotic* one, which holds from a first look on. A test of exchangeability by random
+signs stands beside them: it answers another question, and rejects skewed differences whose mean is 0.
+
+References
+----------
+Waudby-Smith & Ramdas (2024), *Estimating means of bounded random variables by betting*, JRSS B 86(1), sections 4 and 5;
+Waudby-Smith & Ramdas (2020), *Confidence sequences for sampling without replacement*, NeurIPS;
+Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), *Time-uniform central limit theory and asymptotic confidence sequences*,
+Annals of Statistics 52(6), Theorem 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, log, sqrt
+
+import numpy as np
+
+LEVEL = 0.05
+"""1 minus the coverage of a confidence sequence."""
+FIRST_LOOK = 200
+"""Number of independent units at which an asymptotic confidence sequence begins."""
+FRACTIONS = 0.99 * 0.5 ** np.arange(8)
+"""Fractions of the capital that are bet, from nearly all to less than a hundredth; the capital is divided equally among them."""
+BISECTIONS = 30
+"""Halvings of the range of a mean until the end of a confidence sequence is known."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """State of a confidence sequence after n independent units."""
+
+    n: int
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    """The smallest anytime p-value up to here."""
+
+
+def betting_looks(
+    sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None
+) -> list[Look]:
+    """Return the betting confidence sequence of a mean of differences within [-bound, bound].
+
+    For each candidate mean m, capital is bet on larger differences, and another half of the capital on smaller ones. Under the mean m
+    neither capital is expected to grow, so that it exceeds 2 / level with probability level / 2 at most, at whatever time one looks
+    (Ville's inequality). The sequence holds the means m whose capitals never did. Eight fractions of the capital are bet side by side,
+    because the best one depends on the effect; nothing about the bets is taken from differences that are bet on.
+
+    Parameters
+    ----------
+    sums : ndarray
+        Sum of the differences of each independent unit (an example, or a cluster of examples) in the order of the looks, shape (U,).
+    sizes : ndarray
+        Number of examples of each unit, shape (U,).
+    bound : float
+        Largest absolute difference that is possible, declared by the metric.
+    looks : sequence of int
+        Numbers of units at which the sequence is wanted, increasing; p-values and ends use all units up to there.
+    level : float
+        1 minus the coverage.
+    population : int, optional
+        Number of examples of the data set, for a statement on its mean: examples are drawn from it without replacement.
+    """
+    largest = float(sizes.max())
+    earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
+    remaining = None if population is None else population - np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
+
+    def capital(mean: float, sign: int, stop: int) -> np.ndarray:
+        """Return the logarithm of the capital (stop,) that is bet on differences larger (sign 1) or smaller (-1) than a mean."""
+        values, null = sign * sums[:stop], np.full(stop, sign * mean)
+        if remaining is not None and population is not None:
+            # Of a finite population the mean of the examples that are left follows from those that are drawn.
+            null = np.clip((population * sign * mean - sign * earlier[:stop]) / remaining[:stop], -bound, bound)
+        unit = (values - null * sizes[:stop]) / ((bound + null) * largest + 1e-12 * bound)
+        paths = np.cumsum(np.log1p(np.multiply.outer(np.maximum(unit, -1), FRACTIONS)), axis=0)
+        return np.logaddexp.reduce(paths, axis=1) - log(len(FRACTIONS))
+
+    def end(sign: int, stop: int, inside: float) -> float:
+        """Return the smallest mean (sign 1; the largest for -1) whose capital stayed below 2 / level, between the bound and ``inside``."""
+        outside = -sign * bound
+        for _ in range(BISECTIONS):
+            middle = (outside + inside) / 2
+            if capital(middle, sign, stop).max() < log(2 / level):
+                inside = middle
+            else:
+                outside = middle
+        return outside
+
+    total, count = np.cumsum(sums), np.cumsum(sizes)
+    best = np.maximum.accumulate(np.maximum(capital(0.0, 1, len(sums)), capital(0.0, -1, len(sums))))
+    p_values = np.minimum(1.0, 2 * np.exp(-best))
+    return [
+        Look(stop, mean, end(1, stop, max(mean, -bound)), end(-1, stop, min(mean, bound)), float(p_values[stop - 1]))
+        for stop in looks
+        for mean in [float(total[stop - 1] / count[stop - 1])]
+    ]
+
+
+def asymptotic_looks(
+    of_sums: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, looks: Sequence[int], *, level: float = LEVEL
+) -> list[Look]:
+    """Return the asymptotic confidence sequence of the difference of a function of sums between two systems.
+
+    The function is linear in the sums up to a term that vanishes with n, so that the difference is a mean of influences of the units, for
+    which the sequence of a mixture of normal distributions holds; the mixture is tightest at :data:`FIRST_LOOK`.
+
+    Parameters
+    ----------
+    of_sums : callable
+        Sums (W, k) of addends to numbers (W,).
+    a, b : ndarray
+        Addends of both systems, summed within each independent unit, in the order of the looks, shape (U, k).
+    looks : sequence of int
+        Numbers of units, increasing; those below :data:`FIRST_LOOK` have no interval and p = 1.
+    level : float
+        1 minus the coverage.
+    """
+    rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
+    total_a, total_b = np.cumsum(a, axis=0), np.cumsum(b, axis=0)
+    found: list[Look] = []
+    p_value = 1.0
+    for stop in looks:
+        difference = float((of_sums(total_a[stop - 1 : stop]) - of_sums(total_b[stop - 1 : stop]))[0])
+        low, high = -inf, inf
+        if stop >= FIRST_LOOK and np.isfinite(difference):
+            deviation = float(np.std(influences(of_sums, a[:stop]) - influences(of_sums, b[:stop])))
+            growth = stop * rho**2 + 1
+            if deviation > 0:
+                log_e = (stop * rho * difference / deviation) ** 2 / (2 * growth) - log(growth) / 2
+                p_value = min(p_value, float(np.exp(-max(log_e, 0.0))))
+            radius = deviation * sqrt(2 * growth / (stop * rho) ** 2 * log(sqrt(growth) / level))
+            low, high = difference - radius, difference + radius
+        found.append(Look(stop, difference, low, high, p_value))
+    return found
+
+
+def influences(of_sums: Callable[[np.ndarray], np.ndarray], addends: np.ndarray) -> np.ndarray:
+    """Return the influence (U,) of each unit on a function of the sums of addends (U, k), on the scale of the number.
+
+    The number is approximately its value for infinitely many units plus the mean influence. The gradient is a central difference.
+
+    >>> influences(lambda sums: sums[..., 0] / sums[..., 1], np.array([[1.0, 1.0], [3.0, 1.0]])).round(6).tolist()
+    [-1.0, 1.0]
+    """
+    total = addends.sum(axis=0)
+    steps = 1e-6 * np.maximum(np.abs(total), 1e-9)
+    moved = np.diag(steps)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gradient = (of_sums(total + moved) - of_sums(total - moved)) / (2 * steps)
+    return len(addends) * ((addends - addends.mean(axis=0)) @ np.nan_to_num(gradient))
+
+
+def exchangeable_p_values(differences: np.ndarray) -> np.ndarray:
+    """Return the anytime p-value after each difference, shape (U,), of the hypothesis that their signs are random.
+
+    The bets are scaled by the root mean square of the differences before. Source: Ramdas, Ruf, Larsson & Koolen (2022), *Admissible
+    anytime-valid sequential inference must rely on nonnegative martingales*, section on symmetric observations.
+
+    >>> exchangeable_p_values(np.ones(20))[-1] < 0.001
+    True
+    """
+    squares = np.cumsum(differences**2)
+    before = np.concatenate([[0.0], squares[:-1] / np.arange(1, len(squares))]) if len(squares) > 1 else np.zeros(len(squares))
+    scale = np.where(before > 0, 1 / np.sqrt(np.where(before > 0, before, 1.0)), 0.0)
+    strengths = np.concatenate([FRACTIONS, -FRACTIONS])
+    with np.errstate(over="ignore"):
+        # (1 + tanh x) has the mean 1 when the sign of x is random; log(1 + tanh x) is x - log cosh x.
+        bets = np.multiply.outer(differences * scale, strengths)
+        growth = np.cumsum(log(2) - np.logaddexp(0.0, -2 * bets), axis=0)
+    best = np.maximum.accumulate(np.logaddexp.reduce(growth, axis=1) - log(len(strengths)))
+    return np.minimum(1.0, np.exp(-best))
