@@ -21,6 +21,7 @@ from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_s
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.registry.catalogue import spelling
+from harness.registry.display_names import labels_by_spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.run.score import score_sets
@@ -175,7 +176,7 @@ def chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
     if metrics is None:
         return common
-    labels = {spelling(label): label for label in common} | {label: label for label in common}
+    labels = labels_by_spelling(common) | {label: label for label in common}
     matches = [labels.get(name, labels.get(spelling(name))) for name in metrics]
     for name, label in zip(metrics, matches):
         if label is None:

@@ -21,6 +21,7 @@ from harness.analysis.paired_family import PairedMetric, SystemData, paired_test
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs
 from harness.contracts import MeanMetric
 from harness.errors import HarnessError, InputError, counted
+from harness.registry.display_names import display_name
 from harness.run.finished import Run
 from harness.stats.anytime import influences
 from harness.stats.bootstrap import number_clusters, sum_over_clusters
@@ -117,7 +118,8 @@ class GateResult:
     @staticmethod
     def _name(row: GateRow) -> str:
         place = f" in {row.slice}" if row.slice else ""
-        return f"{display_name(row.metric)}{place} worse by {row.worsening:.4g} [{row.low:.4g}, {row.high:.4g}], margin {row.margin:.4g}, n = {row.n:,}"
+        bounds = f"[{row.low:.4g}, {row.high:.4g}]"
+        return f"{display_name(row.metric)}{place} worse by {row.worsening:.4g} {bounds}, margin {row.margin:.4g}, n = {row.n:,}"
 
 
 def _excess(row: GateRow) -> float:

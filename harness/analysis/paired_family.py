@@ -23,6 +23,7 @@ import numpy as np
 
 from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
+from harness.run.sequences import verified_addends
 from harness.stats import ties
 from harness.stats.bootstrap import leave_clusters_out, number_clusters, sum_over_clusters
 from harness.stats.draws import DrawFamily, resampled_sums
@@ -175,25 +176,13 @@ def summed_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarr
     sides: list[np.ndarray] = []
     for side in (item.a, item.b):
         assert side.stats is not None and not isinstance(side.stats, Objects)
-        addends = _verified_addends(item.metric, side.stats[defined])
+        addends = verified_addends(item.metric, side.stats[defined])
         if addends is None:
             return None
         spread = np.zeros((len(defined), addends.shape[1]))
         spread[defined] = addends
         sides.append(spread)
     return sides[0], sides[1], defined
-
-
-def _verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
-    """Return the addends (B, k) of statistics (B, d); None where they do not give the reported number, as in a subclass with a
-    reduction of its own."""
-    addends = np.asarray(metric.summands(rows), dtype=np.float64)
-    try:
-        expected = float(metric.reduce(rows))
-    except HarnessError:  # not fitted: the reduction reads the texts
-        return None
-    value = float(metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
-    return addends if np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True) else None
 
 
 def _defined(item: PairedMetric) -> np.ndarray:

@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(group, "--fresh", "replace the run in the output directory")
     add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
     add_flag(parser, "--page", "serve a page of the run on this machine while it goes on, and write its report at the end")
+    add_list(parser, "--until", "CONDITION", "stop when decided: 'CIDEr-D: ours > theirs' or 'CIDEr-D ± 0.01' (may be repeated)")
+    add_flag(parser, "--population", "the claims of --until are about the mean of this data set alone")
     add_scale(parser)
     add_all_results(parser)
     add_common(parser)
@@ -50,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the spec; return 1 when examples failed."""
+    if args.population and not args.until:
+        raise HarnessError("--population belongs to --until CONDITION")
     if not args.page:
         return _run(args, scale_options(args))
     if args.shard:
@@ -85,6 +89,7 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True),
         limit=args.limit,
         seed=args.seed,
+        **({"until": {"conditions": args.until, "population": args.population}} if args.until else {}),
     )
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from harness.registry import current
-from harness.registry.manifest_files import BUILT_IN
+from harness.registry.display_names import display_name
 from harness.rundir.records import ResultRecord
 
 ARROWS = {True: "↑", False: "↓", None: " "}
@@ -176,16 +175,6 @@ def longest_mark(table: Table, column: int) -> str:
     return max((mark for (_, k), mark in table.marks.items() if k == column), key=len, default="")
 
 
-PARTS = ("distances", "embeddings", "metrics")
-"""Kinds of the components that stand in the brackets of a composed label, in the order in which they are looked up."""
-OTHER_WEIGHTS = "other weights"
-"""Name of an encoder that the signature of a metric does not call by a declared name."""
-_SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
-_FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+(?=:|$)")
-_JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
-_BRACKET = re.compile(r" ?\[([^\]]*)\]$")
-
-
 class Labelled(Protocol):
     """A result, comparison or other row that belongs to a metric."""
 
@@ -198,34 +187,6 @@ class Labelled(Protocol):
     def signature(self) -> str:
         """Signature of the metric."""
         ...
-
-
-def display_name(label: str, signature: str = "") -> str:
-    """Return the name of a metric for tables and charts; the code label where no manifest declares one.
-
-    The name has the model of the metric in square brackets, which the signature tells, unless it is the published default. A composed
-    label has the names of its parts.
-
-    Parameters
-    ----------
-    label : str
-        Label of the metric in results, such as ``trm(meteor)`` or ``distinct2[n=2]``.
-    signature : str
-        Its signature; without one, models are left out.
-
-    Examples
-    --------
-    >>> display_name("bleu4"), display_name("trm(meteor)"), display_name("mine")
-    ('BLEU-4', 'TRM (METEOR)', 'mine')
-    >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
-    'TRM (MiniLM-L6)'
-    """
-    if signature.startswith("scores|"):  # numbers of another program, which their file or the user names
-        return label
-    parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
-    code = label[: parameters.start()].rstrip() if parameters else label
-    name = _name(code, ("metrics",), signature.split("|") if signature else [])
-    return f"{name} {parameters[0]}" if parameters else name
 
 
 def shown_name(row: Labelled) -> str:
@@ -248,61 +209,3 @@ def shown_quantity(text: str, names: Mapping[str, str]) -> str:
     """
     head, colon, metric = text.rpartition(":")
     return names.get(text) or f"{head}{colon}{names.get(metric, metric)}"
-
-
-def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
-    """Return the name of a label or of a part of one; ``fields`` are those of the signature."""
-    for kind in kinds:
-        declared = _declared(kind, code)
-        if declared is not None:
-            return _fill(declared, code, kind, fields) if declared else code
-    composed = re.fullmatch(r"([^()]+)\((.*)\)", code)
-    if composed:
-        head = _name(composed[1], ("metrics",), fields)
-        arguments = ", ".join(_name(part, PARTS, fields) for part in composed[2].split(", "))
-        return code if head == composed[1] else f"{head} ({arguments})"
-    parts = re.fullmatch(r"(.*?)(\d+|\++|-(?:precision|recall|f1))?( [^()]*)?", code)
-    stem, variant, rest = parts.groups("") if parts else (code, "", "")
-    declared = _declared("metrics", stem) if variant or rest else None
-    if not declared:
-        return code
-    name, bracket, models = _fill(declared, stem, "metrics", [stem if f == code else f for f in fields]).partition(" [")
-    text = f"-{variant}" if variant.isdigit() else variant.replace("-", " ")
-    return f"{name}{text}{rest}{bracket}{models}"
-
-
-def _declared(kind: str, name: str) -> str | None:
-    """Return the declared name of a component, that of the engine's own first; empty without one, None without a component."""
-    entries = [entry for entry in current().entries(kind) if entry.name == name]
-    return max(entries, key=lambda entry: entry.provider == BUILT_IN).display if entries else None
-
-
-def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
-    """Return a declared name with its slots filled from the fields of a signature."""
-    start = fields.index(code) if code in fields else None
-    if kind == "embeddings" and fields and start is None:
-        return f"{code} with {OTHER_WEIGHTS}"
-
-    def field(slot: str, default: str) -> str:
-        if slot == "embedding":
-            encoder = next((f for f in fields if _declared("embeddings", f)), None)
-            text = OTHER_WEIGHTS if fields and encoder is None else _name(encoder or "", ("embeddings",), fields)
-        elif slot == "judge":
-            judge = _JUDGE.search("|".join(fields))
-            text = (judge[1] or judge[2]) if judge else ""
-        else:
-            place = len(fields) if start is None else start + int(slot)
-            text = _FINGERPRINT.sub("", fields[place]).replace(":", " ") if place < len(fields) else ""
-            text = _name(text, ("embeddings",), fields=())
-        return "" if text in default.split("/") else text
-
-    bracket = _BRACKET.search(declared)
-    models = [field(*slot) for slot in _SLOT.findall(bracket[1])] if bracket else []
-    plain = _BRACKET.sub("", declared)
-    texts = [field(*slot) for slot in _SLOT.findall(plain)]
-    if not all(texts):
-        return code
-    for text in texts:
-        plain = _SLOT.sub(text, plain, count=1)
-    listed = ", ".join(filter(None, models))
-    return f"{plain} [{listed}]" if listed else plain

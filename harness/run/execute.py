@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 from harness.contracts import (
     CountsUsage,
@@ -42,7 +43,9 @@ from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
+from harness.run.stopping import BATCH, Stopping, batches, ordered_examples
 from harness.run.systems import PlannedSystem
+from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable
@@ -99,6 +102,9 @@ def execute(
     with connect_cluster(options.executor) as cluster:
         # Read the task. What cannot work is reported before anything is written.
         examples = read_examples(plan, show=show)
+        if plan.spec.until:
+            options = _check_growing(plan, options, output, mode)
+            examples = ordered_examples(examples, plan.spec.seed, plan.spec.cluster)
         check_plan(plan, examples)
         if plan.caption_metrics:
             for model in plan.models:
@@ -122,17 +128,25 @@ def execute(
                 warmup.warm(item.metric for item in plan.metrics)
                 for model in plan.models:
                     run.judge_token_scores(model)
-                systems = run.generate_systems()
                 # Metrics: the statistics that the run does not have yet, shard by shard.
-                scoring = ScoringPass(
-                    run, plan.caption_metrics, systems, run.shards, examples.references, examples.digest(),
-                    plan.spec.significance, plan.spec.seed,
-                )  # fmt: skip
-                scoring.compute()
+                scoring = run.score()
                 if options.part is not None:
                     return run.end_part()
                 # Numbers: one reduction of all statistics for each record, and the samples beside them.
                 return run.finish(collect_results(run, plan, scoring))
+
+
+def _check_growing(plan: Plan, options: Options, output: Path | None, mode: Mode) -> Options:
+    """Return the options of a run that stops when it has decided; raise :class:`HarnessError` for what cannot grow."""
+    if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
+        obstacle = "--shard" if options.part is not None else "sizes: equal" if plan.spec.sizes == "equal" else "metrics of token scores"
+        raise HarnessError(f"--until grows a run example by example and cannot be combined with {obstacle}")
+    held = RunDir(output).held_manifest() if output is not None and mode == "extend" else None
+    if held is not None:
+        data = cast("Values", held.get("data") or {})
+        if (data.get("fingerprint"), held.get("seed")) != (plan.reader.fingerprint(), plan.spec.seed):
+            raise InputError("holds a run on other data or with another seed: --extend takes the next examples of one order", str(output))
+    return replace(options, shard_size=options.shard_size or BATCH)
 
 
 def _stages(plan: Plan) -> list[str]:
@@ -176,6 +190,38 @@ class ModelExecution(Execution):
         self.rundir.finish_part(self.size.size, examples=len(self.examples), part=part_name)
         self.log("finished part", part=part_name)
         return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
+
+    def score(self) -> ScoringPass:
+        """Return the scoring pass over all examples, or over those that the conditions of the spec need."""
+        plan, spec = self.plan, self.plan.spec
+        references, key = self.examples.references, self.examples.digest()
+        scoring = ScoringPass(self, plan.caption_metrics, (), (), references, key, spec.significance, spec.seed)
+        if spec.until:
+            self._grow(scoring, Stopping(spec.until, plan.caption_metrics, self.examples, spec.cluster))
+        scoring.select(self.generate_systems(), self.shards, growing=False)
+        scoring.compute()
+        return scoring
+
+    def _grow(self, scoring: ScoringPass, stopping: Stopping) -> None:
+        """Take examples in batches until the conditions are decided; what follows is about these examples."""
+        shown, all_shards, stop = self.show, self.shards, 0
+        with bar("examples until decided", len(self.examples), show=shown) as advance:
+            self.show = scoring.show = False
+            for batch in batches(all_shards):
+                self.span = start, stop = batch[0][0], batch[-1][1]
+                scoring.select(self.generate_systems(), batch, growing=True)
+                scoring.compute()
+                stopping.add(scoring)
+                advance(stop - start)
+                if stopping.decided():
+                    break
+        self.show = scoring.show = shown
+        self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
+        self.note(stopping.note())
+        content = {**self.provenance.content, "stopped": stopping.summary()}
+        self.provenance = Provenance(cast(JsonObject, plain(content)))
+        if self.rundir is not None:
+            self.rundir.write_manifest(self.provenance.content)
 
     # ------------------------------------------------------------------ captions
     def generate_systems(self) -> list[PlannedSystem]:
@@ -241,7 +287,8 @@ class ModelExecution(Execution):
         work = work_of(model.adapter)
         if work:
             self.costs[model.label] = work
-            print_speed(model.label, work)
+            if self.show or not self.plan.spec.until:
+                print_speed(model.label, work)
 
     def _exceeds_data(self, system: PlannedSystem, decoding: Decoding, grid: Sequence[int | None], references: int | None) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""

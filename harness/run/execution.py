@@ -72,8 +72,9 @@ class Execution:
 
     def note(self, text: str) -> None:
         """Add a remark on the numbers."""
-        self.notes.append(text)
-        self.log("note", text=text)
+        if text not in self.notes:
+            self.notes.append(text)
+            self.log("note", text=text)
 
     def add(self, record: ResultRecord, skipped: Sequence[str] = (), count: int = 0) -> None:
         """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""

@@ -118,7 +118,7 @@ def digest(plan: Plan) -> str:
     contents = {
         "version": __version__,
         "kernels": kernels_build(),
-        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),
+        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *(() if plan.spec.until else ("until",))}),
         **({"references": subset} if (subset := plan.spec.reference_subset) else {}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Metric, OnePassFit, State, merge_states
+from harness.contracts import CaptionSet, Metric, OnePassFit, State, Statistics, join_statistics, merge_states
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.estimates import Estimates
@@ -50,12 +50,33 @@ class ScoringPass:
     seed: int
     batch: int | None = scoring.BATCH
     """Examples per batch; None: more examples the fewer texts they have."""
+    growing: bool = False
+    """More shards follow (:meth:`select`), so that the corpus state is kept."""
 
     def __post_init__(self) -> None:
         self.artifacts, self.options, self.show = self.execution.artifacts, self.execution.options, self.execution.show
-        self.partial = self.options.part is not None  # what needs all examples is left to the whole run
         self.keys = StatisticsKeys(self.significance, self.seed, self.corpus_key)
-        self.whole = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
+
+    @property
+    def partial(self) -> bool:
+        """True where other examples follow, or belong to another part: what needs all examples is left to the whole run."""
+        return self.growing or self.options.part is not None
+
+    @property
+    def whole(self) -> Shard:
+        """First example of the shards and the end."""
+        return (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
+
+    def select(self, systems: Sequence[PlannedSystem], shards: Sequence[Shard], *, growing: bool) -> None:
+        """Go on with other shards under the same corpus state."""
+        self.systems, self.shards, self.growing = systems, shards, growing
+        self.__dict__.pop("_examples", None)
+
+    def batch_statistics(self, system: int, metric: int) -> Statistics | None:
+        """Return the statistics of a metric on the shards; None for one that needs all examples."""
+        stored = [self.artifacts.read_arrays(self._key(system, metric, shard).stem) for shard in self.shards]
+        present = [Scored.from_arrays(arrays).stats for arrays in stored if arrays is not None]
+        return join_statistics(present) if len(present) == len(stored) else None
 
     # ------------------------------------------------------------------ statistics
     def compute(self) -> None:
@@ -84,7 +105,7 @@ class ScoringPass:
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
-            if len(self.shards) > 1:  # the numbers need statistics alone, and the table of n-grams is as large as they are
+            if len(self.shards) > 1 and not self.growing:  # the numbers need statistics alone, and the n-grams are as large
                 self.__dict__.pop("fit", None)
 
     @cached_property

@@ -368,6 +368,10 @@ class RunDir:
         self.folder.write(f"{PENDING}/{RESULTS}", to_json({**content, CHECKSUM: content_digest(content)}))
         self.commit()
 
+    def write_manifest(self, content: Mapping[str, object]) -> None:
+        """Write the manifest anew; it comes into the directory with the results."""
+        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(content))
+
     def create_samples(self) -> BinaryIO:
         """Open the file of the samples for writing; it comes into the directory with the results."""
         return self.folder.create(f"{PENDING}/{SAMPLES}")

@@ -169,6 +169,15 @@ class SignificanceSpec(Strict):
     fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
+class UntilSpec(Strict):
+    """Conditions on confidence sequences, which share the level .05."""
+
+    conditions: Annotated[list[str], Field(min_length=1)]
+    """``METRIC: SYSTEM > SYSTEM``, or ``METRIC ± HALF-WIDTH`` for every system."""
+    population: bool = False
+    """The claim is about the mean of this data set, in place of the population behind it."""
+
+
 class BootstrapSpec(Strict):
     """Bootstrap over examples for the 95 % intervals; 0 samples: no intervals."""
 
@@ -241,6 +250,8 @@ class Spec(Strict):
     cluster: str = ""
     """Metadata column whose equal values mark examples that are not independent, such as captions of one video: intervals and paired tests
     resample whole clusters."""
+    until: UntilSpec | None = None
+    """Conditions under which the run stops before the end of the data."""
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limit: Annotated[int, Field(ge=0, lt=2**63)] | None = None

@@ -15,7 +15,7 @@ Annals of Statistics 52(6), Theorem 2.2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log, sqrt
 
 import numpy as np
@@ -40,6 +40,11 @@ class Look:
     high: float
     p_value: float
     """The smallest anytime p-value up to here."""
+
+
+def shifted(look: Look, amount: float) -> Look:
+    """Return the state of a sequence whose numbers are larger by an amount."""
+    return replace(look, difference=look.difference + amount, low=look.low + amount, high=look.high + amount)
 
 
 def betting_looks(
@@ -103,7 +108,7 @@ def betting_looks(
 
 
 def asymptotic_looks(
-    of_sums: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, looks: Sequence[int], *, level: float = LEVEL
+    of_sums: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray | None, looks: Sequence[int], *, level: float = LEVEL
 ) -> list[Look]:
     """Return the asymptotic confidence sequence of the difference of a function of sums between two systems.
 
@@ -115,21 +120,22 @@ def asymptotic_looks(
     of_sums : callable
         Sums (W, k) of addends to numbers (W,).
     a, b : ndarray
-        Addends of both systems, summed within each independent unit, in the order of the looks, shape (U, k).
+        Addends of both systems, summed within each independent unit, in the order of the looks, shape (U, k); b None: of one number.
     looks : sequence of int
         Numbers of units, increasing; those below :data:`FIRST_LOOK` have no interval and p = 1.
     level : float
         1 minus the coverage.
     """
     rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
-    total_a, total_b = np.cumsum(a, axis=0), np.cumsum(b, axis=0)
+    sides = [(a, 1.0), *([] if b is None else [(b, -1.0)])]
+    totals = [np.cumsum(side, axis=0) for side, _ in sides]
     found: list[Look] = []
     p_value = 1.0
     for stop in looks:
-        difference = float((of_sums(total_a[stop - 1 : stop]) - of_sums(total_b[stop - 1 : stop]))[0])
+        difference = sum(sign * float(of_sums(total[stop - 1 : stop])[0]) for total, (_, sign) in zip(totals, sides))
         low, high = -inf, inf
         if stop >= FIRST_LOOK and np.isfinite(difference):
-            deviation = float(np.std(influences(of_sums, a[:stop]) - influences(of_sums, b[:stop])))
+            deviation = float(np.std(np.sum([sign * influences(of_sums, side[:stop]) for side, sign in sides], axis=0)))
             growth = stop * rho**2 + 1
             if deviation > 0:
                 log_e = (stop * rho * difference / deviation) ** 2 / (2 * growth) - log(growth) / 2

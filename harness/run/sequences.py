@@ -1,0 +1,85 @@
+"""Confidence sequences of metrics along a random order of the examples: of the difference of two systems, or of one number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from harness.contracts import MeanMetric, Metric, SumMetric
+from harness.errors import HarnessError
+from harness.stats.anytime import LEVEL, Look, asymptotic_looks, betting_looks, shifted
+from harness.stats.seeds import derive
+
+
+def verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
+    """Return the addends (B, k) of statistics (B, d); None where they do not give the reported number, as in a subclass with a
+    reduction of its own."""
+    addends = np.asarray(metric.summands(rows), dtype=np.float64)
+    try:
+        expected = float(metric.reduce(rows))
+    except HarnessError:  # not fitted: the reduction reads the texts
+        return None
+    value = float(metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
+    return addends if np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True) else None
+
+
+def mean_bounds(metric: Metric) -> tuple[float, float] | None:
+    """Return the bounds of the score of an example that a metric declares, where its number is the mean of them; None otherwise."""
+    bounds = metric.spec.bounds
+    is_mean = isinstance(metric, MeanMetric) and not isinstance(metric, SumMetric)
+    return bounds if is_mean and bounds is not None and bool(np.isfinite(bounds).all()) else None
+
+
+def random_order(names: Sequence[str], seed: int) -> np.ndarray:
+    """Return the positions of units in a random order that depends on their names and the seed alone, shape (U,).
+
+    The units of a subset have the order that they have within the whole, so that more examples continue a sequence.
+
+    >>> names = ["a", "b", "c", "d"]
+    >>> ordered = [names[k] for k in random_order(names, 0)]
+    >>> [names[k] for k in random_order(names[:3], 0)] == [name for name in ordered if name != "d"]
+    True
+    """
+    return np.array(sorted(range(len(names)), key=lambda k: (derive(seed, "order", names[k]), k)), dtype=np.int64)
+
+
+def metric_looks(
+    metric: Metric,
+    a: np.ndarray,
+    b: np.ndarray | None,
+    sizes: np.ndarray,
+    looks: Sequence[int],
+    *,
+    level: float = LEVEL,
+    population: int | None = None,
+) -> list[Look]:
+    """Return the confidence sequence of a metric: betting for means within known bounds, asymptotic for the others.
+
+    Parameters
+    ----------
+    metric : Metric
+        A metric whose number is a function of sums over examples.
+    a, b : ndarray
+        Addends of two systems, summed within each unit, in the order of the looks, shape (U, k); b None: the number of one system.
+    sizes : ndarray
+        Number of examples of each unit, shape (U,).
+    looks, level, population
+        As in :func:`harness.stats.anytime.betting_looks`.
+
+    Raises
+    ------
+    HarnessError
+        A statement on the mean of a data set about a number without known bounds.
+    """
+    bounds = mean_bounds(metric)
+    if bounds is not None and b is not None:
+        return betting_looks((a - b)[:, 0], sizes, bounds[1] - bounds[0], looks, level=level, population=population)
+    if bounds is not None:  # one mean: the difference to the middle of its range
+        middle = (bounds[0] + bounds[1]) / 2
+        found = betting_looks(a[:, 0] - middle * sizes, sizes, bounds[1] - middle, looks, level=level, population=population)
+        return [shifted(look, middle) for look in found]
+    if population is not None:
+        raise HarnessError(f"'{metric.spec.name}' has no statement on the mean of a data set: its scores have no known bounds")
+    return asymptotic_looks(cast(MeanMetric, metric).of_sums, a, b, looks, level=level)

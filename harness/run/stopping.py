@@ -1,0 +1,225 @@
+"""Runs that stop when they have decided: conditions on metrics, watched while the examples grow along a random order.
+
+The examples are drawn in an order that depends on the seed and their ids alone. After every batch the confidence sequence of each
+condition is evaluated; the run ends when all of them are decided, or with the data. Corpus state such as document frequencies is that
+of all references, known before the first caption, so that the scores do not change as the run grows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import cast
+
+import numpy as np
+
+from harness.contracts import Example, MeanMetric, Objects, Statistics, Values, is_defined, place_statistics
+from harness.errors import HarnessError, counted
+from harness.registry.catalogue import spelling
+from harness.registry.display_names import display_name, labels_by_spelling
+from harness.run.example_store import ExampleStore
+from harness.run.metric_plan import MetricPlan
+from harness.run.scoring_pass import ScoringPass
+from harness.run.sequences import metric_looks, random_order, verified_addends
+from harness.run.systems import PlannedSystem
+from harness.rundir.samples import cluster_of
+from harness.spec.models import UntilSpec
+from harness.stats.anytime import LEVEL, Look
+from harness.stats.bootstrap import sum_over_clusters
+
+BATCH = 100
+"""Examples of the first batch, and the unit of the later ones."""
+GROWTH = 1.2
+"""Factor by which the number of examples grows between two looks."""
+_ORDERED = re.compile(r"(?P<metric>.+?):\s*(?P<a>.+?)\s*(?P<sign>[<>])\s*(?P<b>.+)")
+_PRECISE = re.compile(r"(?P<metric>.+?)\s*(?:±|\+-|\+/-)\s*(?P<width>\d*\.?\d+(?:e-?\d+)?)")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: which of two systems is better, or a number known within a half-width for every system."""
+
+    text: str
+    metric: int
+    """Position of the metric in the plan."""
+    systems: tuple[int, ...] = ()
+    """Positions of the two systems; empty for a condition on the precision of all."""
+    sign: str = ""
+    """``>`` or ``<``: the claim about the number of the first system, which the run confirms or refutes."""
+    width: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> Condition:
+        """Return the condition of a text; raise :class:`HarnessError` for one that cannot be read, and for unknown names."""
+        match = _ORDERED.fullmatch(text.strip()) or _PRECISE.fullmatch(text.strip())
+        if match is None:
+            raise HarnessError(
+                f"--until is '{text}'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'"
+            )
+        names = [plan.label for plan in metrics]
+        label = labels_by_spelling(names).get(spelling(match["metric"].strip()))
+        if label is None:
+            raise HarnessError.of_name("--until: there is no metric", match["metric"], [*names, *map(display_name, names)], "the run has")
+        position, groups = names.index(label), match.groupdict()
+        if "width" in groups:
+            return cls(text, position, width=float(groups["width"]))
+        for name in (groups["a"], groups["b"]):
+            if name not in labels:
+                raise HarnessError.of_name("--until: there is no system", name, labels, "the run has")
+            if labels.count(name) > 1:
+                raise HarnessError(f"--until: '{name}' has several decodings or sizes; --until compares runs of one each")
+        return cls(text, position, (labels.index(groups["a"]), labels.index(groups["b"])), groups["sign"])
+
+    def pairs(self, count: int) -> list[tuple[int, int | None]]:
+        """Return the pairs of systems whose sequences the condition looks at; None: the number of one system."""
+        return [(self.systems[0], self.systems[1])] if self.systems else [(system, None) for system in range(count)]
+
+    def is_decided(self, looks: Sequence[Look]) -> bool:
+        """Return True when the sequences answer the condition."""
+        if self.systems:
+            return looks[0].low > 0 or looks[0].high < 0
+        return all((look.high - look.low) / 2 <= self.width for look in looks)
+
+    def verdict(self, looks: Sequence[Look]) -> str:
+        """Return the answer: ``confirmed``, ``refuted``, or ``undecided``."""
+        if not self.is_decided(looks):
+            return "undecided"
+        return "confirmed" if not self.systems or (looks[0].low > 0) == (self.sign == ">") else "refuted"
+
+
+@dataclass
+class Stopping:
+    """The conditions of a run, and the statistics of their metrics so far."""
+
+    spec: UntilSpec
+    metrics: Sequence[MetricPlan]
+    examples: ExampleStore
+    cluster: str = ""
+    conditions: list[Condition] = field(default_factory=list[Condition])
+    looks: list[int] = field(default_factory=list[int])
+    """Numbers of examples after each batch."""
+    _blocks: dict[tuple[int, int], list[np.ndarray]] = field(default_factory=dict["tuple[int, int]", "list[np.ndarray]"])
+    _labels: list[str] = field(default_factory=list[str])
+
+    def begin(self, systems: Sequence[PlannedSystem]) -> None:
+        """Read the conditions for the systems of the run."""
+        self._labels = [system.label for system in systems]
+        self.conditions = self.conditions or [Condition.parse(text, self.metrics, self._labels) for text in self.spec.conditions]
+
+    def add(self, scoring: ScoringPass) -> None:
+        """Add the statistics of a batch."""
+        self.begin(scoring.systems)
+        start, stop = scoring.whole
+        for metric in {condition.metric for condition in self.conditions}:
+            for system, planned in enumerate(scoring.systems):
+                stats = scoring.batch_statistics(system, metric)
+                if stats is None or isinstance(stats, Objects) or not isinstance(self.metrics[metric].metric, MeanMetric):
+                    name = display_name(self.metrics[metric].label)
+                    raise HarnessError(f"--until: '{name}' has no confidence sequence: it is no function of sums over examples")
+                rows = place_statistics([(np.flatnonzero(planned.present), stats)], stop - start)
+                self._blocks.setdefault((system, metric), []).append(cast(np.ndarray, rows))
+        self.looks.append(stop)
+
+    def decided(self) -> bool:
+        """Return True when all conditions are answered by the examples so far."""
+        return all(condition.is_decided([look[-1] for look in self._sequences(condition, last=True)]) for condition in self.conditions)
+
+    def summary(self) -> Values:
+        """Return how the run ended, for manifest.json: examples, verdicts, and the paths of the sequences."""
+        conditions = list[Values]()
+        for condition in self.conditions:
+            sequences = self._sequences(condition)
+            names = ["" if b is None else f"{self._labels[a]} - {self._labels[b]}" for a, b in condition.pairs(len(self._labels))]
+            conditions.append({
+                "condition": condition.text,
+                "verdict": condition.verdict([looks[-1] for looks in sequences]),
+                "sequences": [
+                    {"systems": name or self._labels[k], "path": [asdict(look) for look in looks]}
+                    for k, (name, looks) in enumerate(zip(names, sequences))
+                ],
+            })  # fmt: skip
+        return {"examples": self.looks[-1], "of": len(self.examples), "level": self.level, "conditions": conditions}
+
+    @property
+    def level(self) -> float:
+        """1 minus the coverage of each sequence: several conditions share it."""
+        return LEVEL / max(1, len(self.conditions))
+
+    def note(self) -> str:
+        """Return the remark on a run that stopped."""
+        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", self.summary()["conditions"]))
+        return (
+            f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
+            "those of a fixed number of examples, the confidence sequences are in manifest.json and on the page"
+        )
+
+    def _sequences(self, condition: Condition, *, last: bool = False) -> list[list[Look]]:
+        """Return the confidence sequences of a condition; ``last``: their state now."""
+        plan = self.metrics[condition.metric]
+        sequences: list[list[Look]] = []
+        for a, b in condition.pairs(len(self._labels)):
+            sides = [np.concatenate(self._blocks[system, condition.metric]) for system in ((a,) if b is None else (a, b))]
+            defined = np.all([is_defined(side) for side in sides], axis=0)
+            units, stops = self._units(len(defined))
+            addends = [self._addends(plan, side, defined) for side in sides]
+            sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
+            sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[: stops[-1], 0]
+            kept = sizes > 0
+            numbers = [max(1, int(kept[:stop].sum())) for stop in stops]
+            population = len(self.examples) if self.spec.population else None
+            second = sums[1][kept] if b is not None else None
+            sequences.append(
+                metric_looks(
+                    plan.metric,
+                    sums[0][kept],
+                    second,
+                    sizes[kept],
+                    numbers[-1:] if last else numbers,
+                    level=self.level,
+                    population=population,
+                )
+            )
+        return sequences
+
+    @staticmethod
+    def _addends(plan: MetricPlan, rows: Statistics, defined: np.ndarray) -> np.ndarray:
+        """Return the addends of all examples, zeros where undefined."""
+        values = verified_addends(cast(MeanMetric, plan.metric), cast(np.ndarray, rows)[defined])
+        if values is None:
+            raise HarnessError(f"--until: '{display_name(plan.label)}' has no confidence sequence: its number is no function of sums")
+        spread = np.zeros((len(defined), values.shape[1]))
+        spread[defined] = values
+        return spread
+
+    def _units(self, count: int) -> tuple[np.ndarray, list[int]]:
+        """Return the number of the unit of each example so far (B,), and the numbers of whole units at each look."""
+        if not self.cluster:
+            return np.arange(count), self.looks
+        names = [
+            cluster_of(example.meta, self.cluster, example.id) for example in self.examples.slice(0, min(count + 1, len(self.examples)))
+        ]
+        # A cluster whose next example is not scored yet is no whole unit.
+        numbers = np.cumsum([0, *(names[k] != names[k - 1] for k in range(1, len(names)))])
+        whole = [int(numbers[stop]) if stop < len(numbers) else int(numbers[-1]) + 1 for stop in self.looks]
+        return numbers[:count], [max(1, stop) for stop in whole]
+
+
+def ordered_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:
+    """Return the examples in a random order that depends on the seed and their ids, whole clusters one after the other."""
+    items: list[Example] = list(examples)
+    names = [cluster_of(item.meta, cluster, item.id) if cluster else item.id for item in items]
+    return ExampleStore([items[int(k)] for k in random_order(names, seed)], "examples in random order")
+
+
+def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:
+    """Yield the shards of each batch, whose total grows by :data:`GROWTH`.
+
+    >>> [len(batch) for batch in batches([(k, k + 1) for k in range(14)])]
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
+    """
+    done = 0
+    while done < len(shards):
+        stop = min(len(shards), max(done + 1, int(done * GROWTH)))
+        yield shards[done:stop]
+        done = stop
