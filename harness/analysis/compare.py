@@ -17,6 +17,7 @@ from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs, pairs_against, state_difference
+from harness.analysis.score_logs import LoggedScore, logged_bounds
 from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError
 from harness.registry import current
@@ -236,7 +237,8 @@ class Frame:
         key = (id(side), label)
         if key not in self._metrics:
             entry = side.run.provenance.metric(label)
-            self._metrics[key] = cast(Metric, current().create("metrics", entry.name, entry.params))
+            logged = LoggedScore(label, logged_bounds(side.run, label)) if not entry.name else None
+            self._metrics[key] = logged or cast(Metric, current().create("metrics", entry.name, entry.params))
         return self._metrics[key]
 
     def _system(self, side: ComparedRun, system: System, metric: str, instance: Metric) -> SystemData:

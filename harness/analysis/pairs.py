@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from harness.analysis.score_logs import read_score_log
 from harness.contracts import Metric
 from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
@@ -30,9 +31,14 @@ class ComparedRun:
 
     @classmethod
     def open(cls, run: str | Path | Run) -> ComparedRun:
-        """Open ``RUN`` or ``RUN::MODEL``; raise :class:`HarnessError` when the run is not finished or has no such model."""
+        """Open ``RUN``, ``RUN::MODEL`` or a log of scores (:mod:`harness.analysis.score_logs`).
+
+        Raises :class:`HarnessError` when the run is not finished or has no such model.
+        """
         folder, _, model = (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
-        side = cls(run if isinstance(run, Run) else Run.open(folder), model, folder)
+        if not isinstance(run, Run):
+            run = read_score_log(Path(folder)) if Path(folder).is_file() else Run.open(folder)
+        side = cls(run, model, folder)
         names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
         if not names:
             raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
