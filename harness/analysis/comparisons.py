@@ -336,7 +336,7 @@ def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample
     x, y = (system.scores(metric)[at] for system, at in zip((pair.a, pair.b), rows))
     gap = np.nan_to_num(np.abs(x - y), nan=0.0)
     largest = [int(k) for k in np.argsort(-gap, kind="stable")[:count] if gap[k] > 0]
-    if not largest:
+    if not largest or not any(pair.a.table.lists("candidates")):  # a log of scores has no captions
         return []
     sets_a, sets_b = pair.a.caption_sets(), pair.b.caption_sets()
     return [

@@ -87,10 +87,10 @@ def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
             task = cast("Mapping[str, Any]", content.get("eval") or {})
             items = cast("list[Mapping[str, Any]]", content["samples"])
             return "inspect", (_inspect_sample(item, str(task.get("model", ""))) for item in items)
-    rows = [(record.where, cast("Mapping[str, Any]", record.fields)) for record in records(path)]
+    rows = [record.fields for record in records(path)]
     for form, key, read in FORMS:
-        if rows and key in rows[0][1]:
-            return form, (read(row) for _, row in rows)
+        if rows and key in rows[0]:
+            return form, map(read, rows)
     raise InputError("no log of lm-eval, lmms-eval, inspect or every-eval-ever: a line has no 'doc_id' or 'evaluation'", str(path))
 
 
@@ -121,9 +121,7 @@ def _inspect_archive(path: Path) -> Iterator[SCORED_SAMPLE]:
     with zipfile.ZipFile(path) as archive:
         check_expansion(archive)
         names = archive.namelist()
-        header = (
-            cast("Mapping[str, Any]", decode_json(archive.read("header.json"), f"{path}/header.json")) if "header.json" in names else {}
-        )
+        header: Any = decode_json(archive.read("header.json"), f"{path}/header.json") if "header.json" in names else {}
         model = str((header.get("eval") or {}).get("model", ""))
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
