@@ -33,6 +33,7 @@ LAYERS = [
     {"reporting"},
     {"verbs"},
     {"api"},
+    {"pytest_plugin"},
     {"wrappers"},
     {"testing"},
     {"cli"},

