@@ -7,24 +7,17 @@ and have a length predictor; ARB is their left-to-right teacher. Shapes: ``B`` v
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from harness_models.nacf.authors import UNUSED, method_of, settings_of, sizes_of
-from harness_models.nacf.layers import PAD, Cache, Embedding, Encoder, Joint, Layer, LengthPredictor, NacfSizes
+from caption_nacf.authors import UNUSED, NacfSizes, method_of, nacf_sizes, settings_of
+from harness_models.o2na.layers import PAD, LengthPredictor
+from harness_models.o2na.network import Decoder, Encoded, VideoNetwork
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
-
-
-class _Decoder(nn.Module):
-    def __init__(self, sizes: NacfSizes) -> None:
-        super().__init__()
-        self.embedding = Embedding(sizes)
-        self.layer = nn.ModuleList(Layer(sizes) for _ in range(sizes.layers))
 
 
 class _Disentangled(nn.Module):
@@ -32,26 +25,10 @@ class _Disentangled(nn.Module):
 
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
-        self.bert = _Decoder(sizes)
+        self.bert = Decoder(sizes)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """Encoder output of B videos."""
-
-    memory: torch.Tensor
-    """(B, slots, width): motion frames first, then image frames."""
-    category: torch.Tensor | None
-    """Video categories (B,)."""
-    mean: torch.Tensor
-    """(B, width): mean of the memory, which NAB and NACF add to every slot."""
-    keys_values: Cache
-    """Keys and values of the memory for every decoder layer, (B, heads, slots, width / heads)."""
-    lengths: torch.Tensor | None
-    """(B, max_len) log-probabilities of the number of words (NAB, NACF)."""
-
-
-class Nacf(nn.Module):
+class Nacf(VideoNetwork):
     """Network of the NACF family. The state dict has the authors' keys, which determine the method.
 
     Parameters
@@ -60,14 +37,20 @@ class Nacf(nn.Module):
         Method, sizes and options.
     """
 
-    def __init__(self, sizes: NacfSizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-        self.encoder = Encoder(sizes)
-        self.joint_representation_learner = Joint(sizes) if sizes.normalised else None
-        self.auxiliary_task_predictor = None if sizes.left_to_right else LengthPredictor(sizes)
-        self.decoder: nn.Module = _Disentangled(sizes) if sizes.is_disentangled else _Decoder(sizes)
-        self.tgt_word_prj = nn.Linear(sizes.width, sizes.vocabulary, bias=sizes.output_bias)
+    sizes: NacfSizes
+
+    def build_length_predictor(self) -> LengthPredictor | None:
+        """Return the predictor of the number of words of NAB and NACF, None for ARB."""
+        return None if self.sizes.left_to_right else super().build_length_predictor()
+
+    def build_decoder(self) -> nn.Module:
+        """Return the decoder, whose keys begin with ``decoder.bert.`` for NACF and ARB2."""
+        return _Disentangled(self.sizes) if self.sizes.is_disentangled else super().build_decoder()
+
+    @property
+    def core(self) -> Decoder:
+        """The decoder, without the module around that of NACF and ARB2."""
+        return self.decoder.bert if isinstance(self.decoder, _Disentangled) else super().core
 
     @classmethod
     def from_checkpoint(cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None) -> Nacf:
@@ -89,35 +72,9 @@ class Nacf(nn.Module):
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         method = method_of(checkpoint)
         settings = settings_of(checkpoint.settings, method) | settings_of(read_config(config), method)
-        sizes = sizes_of(checkpoint, settings, method)
-        model = cls(sizes)
+        model = cls(nacf_sizes(checkpoint, settings, method))
         load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=UNUSED)
         return model
-
-    # ------------------------------------------------------------------ encoder
-    def encode(self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None) -> Encoded:
-        """Return the encoder output of B videos.
-
-        Parameters
-        ----------
-        features
-            One tensor (B, frames, feature width) per modality, in the order of ``sizes.features``.
-        category
-            Video categories (B,) or (B, 1), required if the model has categories.
-        """
-        dtype = self.tgt_word_prj.weight.dtype
-        encoded = self.encoder([x.to(dtype) for x in features])
-        joint = self.joint_representation_learner
-        memory = torch.cat(encoded, dim=1) if joint is None else joint(encoded)
-        lengths = None if self.auxiliary_task_predictor is None else self.auxiliary_task_predictor(memory)
-        category = None if category is None else category.reshape(-1)
-        return Encoded(memory, category, memory.mean(1), self._memory_keys(memory), lengths)
-
-    def _core(self) -> _Decoder:
-        return self.decoder.bert if isinstance(self.decoder, _Disentangled) else self.decoder  # type: ignore[return-value]
-
-    def _memory_keys(self, memory: torch.Tensor) -> Cache:
-        return tuple(layer.attend_to_enc_output.keys_values(memory) for layer in self._core().layer)  # type: ignore[union-attr]
 
     # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
@@ -125,17 +82,11 @@ class Nacf(nn.Module):
 
         Entry t predicts token t + 1 in left-to-right models, and token t in the others.
         """
-        length, pad = tokens.shape[1], tokens == PAD
-        hidden = pad[:, None]
-        if self.sizes.left_to_right:
-            future = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
-            hidden = hidden | future
-        more = encoded.mean if not self.sizes.left_to_right and self.sizes.enhance == 2 else None
-        x = self._core().embedding(tokens, 0, encoded.category, more)
-        real = (~pad)[:, :, None].to(x.dtype)
-        for index, layer in enumerate(self._core().layer):
-            x, _ = layer(x, real, hidden, encoded.keys_values[index])
-        return self.tgt_word_prj(x)
+        hidden = (tokens == PAD)[:, None]
+        if not self.sizes.left_to_right:
+            return self.decode(tokens, encoded, hidden, encoded.mean if self.sizes.enhance == 2 else None)
+        future = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool, device=tokens.device).triu(1)
+        return self.decode(tokens, encoded, hidden | future, None)
 
     def forward(self, feats: Sequence[torch.Tensor], tgt_tokens: torch.Tensor, category: torch.Tensor | None = None) -> torch.Tensor:
         """Return the logits of training.
@@ -176,7 +127,7 @@ class ArbStep:
         """Return the logits (R, V) of the next word and the new state, for the last words (R,)."""
         if tokens is None:
             raise ValueError("ARB starts from its BOS token: batch.start must not be None")
-        core, encoded = self.model._core(), state["encoded"]
+        core, encoded = self.model.core, state["encoded"]
         pad = tokens[:, None] == PAD
         pads = torch.cat([state["pads"], pad], dim=1)
         x = core.embedding(tokens[:, None], state["pads"].shape[1], encoded.category, None)

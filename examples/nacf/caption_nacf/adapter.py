@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 import torch
 
+from caption_nacf.authors import STRATEGIES
+from caption_nacf.iterative_refinement import NacfRefiner, Refinement
+from caption_nacf.model import ArbStep, Nacf
+from caption_nacf.word_list import NacfWords
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
-from harness.errors import HarnessError
-from harness_models.nacf.authors import STRATEGIES
-from harness_models.nacf.iterative_refinement import SHORTEST, Refinement, Refiner, sampled_words
-from harness_models.nacf.layers import BOS, EOS
-from harness_models.nacf.model import ArbStep, Nacf
-from harness_models.nacf.video_adapter import VideoAdapter
+from harness.errors import HarnessError, InputError
+from harness_models.o2na.layers import BOS, EOS
+from harness_models.o2na.network import VideoNetwork
+from harness_models.o2na.refinement import SHORTEST, sampled_words
+from harness_models.o2na.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.weights.checkpoint_config import weight_files
-from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint
 
 
 class NacfAdapter(VideoAdapter):
@@ -29,7 +32,7 @@ class NacfAdapter(VideoAdapter):
     ARB decodes by all left-to-right strategies, and by ``authors-beam``. NAB and NACF decode by ``refine`` (arg-max; the ``candidates``
     best of ``options.lengths`` lengths) and ``sample`` (words drawn at the temperature, the length at ``options.length_temperature``,
     default 1). Options of both: order, iterations, templates, alpha, at_once, more, teacher_masks, shortest
-    (:class:`~harness_models.nacf.iterative_refinement.Refinement`).
+    (:class:`~caption_nacf.iterative_refinement.Refinement`).
 
     The category of a video is ``Example.meta["category"]``, else that of the corpus file.
 
@@ -58,6 +61,10 @@ class NacfAdapter(VideoAdapter):
     """
 
     strategies = STRATEGIES
+    name = "nacf"
+    model: Nacf
+    words: NacfWords
+    words_class = NacfWords
 
     def __init__(
         self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
@@ -70,6 +77,15 @@ class NacfAdapter(VideoAdapter):
         self.teacher = None if teacher is None else self._load_teacher(teacher, config)
         self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
         self.step = ArbStep(self.model)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """Method of the checkpoint."""
+        return self.model.sizes.method
+
+    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> Nacf:
+        """Return the model of a checkpoint."""
+        return Nacf.from_checkpoint(checkpoint, config)
 
     def _load_teacher(self, teacher: str, config: Mapping[str, Any] | str | None) -> Nacf:
         loaded, sizes = load_checkpoint(teacher), self.model.sizes
@@ -95,6 +111,22 @@ class NacfAdapter(VideoAdapter):
         super().prepare(task)
         if not self.model.sizes.left_to_right:
             self._refinement(task.decoding)
+
+    def category(self, example: Example) -> int:
+        """Return the category of a video, from ``Example.meta`` or from the corpus file.
+
+        Raises :class:`InputError` if there is none in the range of the model.
+        """
+        value = example.meta.get("category", self.words.categories.get(example.id))
+        if value is None or not str(value).isdecimal() or int(value) >= self.model.sizes.categories:
+            raise InputError(f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}")
+        return int(value)
+
+    def categories(self, model: VideoNetwork, examples: Sequence[Example]) -> torch.Tensor | None:
+        """Return the categories (E,) of the videos for a model that has categories, else None."""
+        if not model.sizes.categories:
+            return None
+        return torch.tensor([self.category(example) for example in examples], device=self.device)
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
         """Return the state before BOS of an ARB model."""
@@ -133,7 +165,7 @@ class NacfAdapter(VideoAdapter):
             teacher = (self.teacher, select_rows(self.encode_videos(self.teacher, inputs, examples), index))
         if numbers is not None:
             pick = sampled_words(numbers[:, :, 1:], self.model.sizes.max_len, decoding, self.device)
-        refiner = Refiner(self.model, select_rows(videos, index), steps, teacher=teacher, pick=pick)
+        refiner = NacfRefiner(self.model, select_rows(videos, index), steps, teacher=teacher, pick=pick)
         return self.select_captions(refiner, refiner.fill(lengths.reshape(-1)), pairs, decoding)
 
     def _numbers(self, seeds: Sequence[int], count: int, steps: Refinement) -> np.ndarray:

@@ -10,27 +10,27 @@ import torch
 
 from harness.contracts import Decoding, Example
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.adapter import NacfAdapter
-from harness_models.nacf.layers import NacfSizes
-from harness_models.nacf.model import Nacf
-from harness_models.nacf.video_adapter import weight_files
-from harness_models.nacf.word_list import SPECIAL
+from harness_models.o2na.adapter import O2naAdapter
+from harness_models.o2na.layers import VideoSizes
+from harness_models.o2na.model import O2na
+from harness_models.o2na.video_adapter import weight_files
+from harness_models.o2na.word_list import SPECIAL
 from harness_models.shared.weights.checkpoints import save_checkpoint
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return the folder of an untrained NAB model with two categories."""
+    """Return the folder of an untrained model."""
     torch.manual_seed(0)
-    sizes = NacfSizes(method="NAB", features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6, categories=2)
+    sizes = VideoSizes(features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6)
     settings = {"num_attention_heads": 2, "words": [*SPECIAL, "a", "dog"], "frames": 2, "modality": "m"}
-    save_checkpoint(Nacf(sizes).state_dict(), settings, tmp_path / "run", force=True)
+    save_checkpoint(O2na(sizes, 1).state_dict(), settings, tmp_path / "run", force=True)
     np.savez(tmp_path / "m.npz", v=np.ones((4, 3)))
     return tmp_path
 
 
 def build(folder, **params):
-    return NacfAdapter(checkpoint=str(folder / "run"), **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params})
+    return O2naAdapter(checkpoint=str(folder / "run"), **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params})
 
 
 def test_words_and_frames_come_from_the_configuration(folder):
@@ -41,7 +41,7 @@ def test_words_and_frames_come_from_the_configuration(folder):
 
 
 def test_checkpoints_without_features_need_the_parameter(folder):
-    with pytest.raises(HarnessError, match="nacf: the checkpoint does not name its features: give features"):
+    with pytest.raises(HarnessError, match="o2na: the checkpoint does not name its features: give features"):
         build(folder, features=None)
 
 
@@ -58,19 +58,11 @@ def test_captions_have_at_most_the_slots_of_the_model(folder):
     assert adapter.longest(Decoding(max_length=30)) == 5
 
 
-@pytest.mark.parametrize("category", [None, 2, -1, "x"])
-def test_categories_out_of_range_are_refused(folder, category):
-    adapter = build(folder)
-    assert adapter.category(Example("v", ("a",), meta={"category": "1"})) == 1
-    with pytest.raises(InputError, match="example 'v' has no category from 0 to 1"):
-        adapter.category(Example("v", ("a",), meta={"category": category}))
-
-
 def test_references_without_words_or_with_too_many_are_refused(folder):
     adapter = build(folder)
     for text, count in (("!", 0), ("a dog a dog a dog", 6)):
         with pytest.raises(InputError, match=f"has {count} words; 1 to 5 can be scored"):
-            adapter.pseudo_scores([Example("v", (text,), meta={"category": 0})])
+            adapter.pseudo_scores([Example("v", (text,))])
 
 
 def test_fingerprints_depend_on_the_features(folder):

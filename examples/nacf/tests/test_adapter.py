@@ -9,12 +9,12 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from caption_nacf.adapter import NacfAdapter
+from caption_nacf.iterative_refinement import NacfRefiner, Refinement
 from safetensors.torch import load_file, save_file
 
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.adapter import NacfAdapter
-from harness_models.nacf.iterative_refinement import Refinement, Refiner
 
 WORDS = ["<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>", *(f"w{i}" for i in range(41))]
 EXAMPLES = [Example(f"video{i}", ("w1 w2 w3 w4.", "w5 w6 w7 w8 w9"), meta={"category": i % 4}) for i in range(7)]
@@ -31,10 +31,10 @@ def build(golden, tmp_path_factory):
 
     for method in ("ARB", "NAB", "NACF"):
         # golden logits reach 360, where float32 rounding decides between words; smaller ones allow tests of invariance
-        tensors = load_file(golden / "nacf" / f"{method}.state_dict.safetensors")
+        tensors = load_file(golden / f"{method}.state_dict.safetensors")
         tensors["tgt_word_prj.weight"] /= 60
         save_file(tensors, str(folder / f"{method}.state_dict.safetensors"))
-    shutil.copy(golden / "nacf" / "config.json", folder)
+    shutil.copy(golden / "config.json", folder)
 
     def make(method, **params):
         golden = folder
@@ -102,7 +102,7 @@ def test_fixed_words_stay_in_their_slots(build):
         encoded = adapter.encode_videos(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
         words = torch.tensor([[0, 20, 0, 0, 30, 0]])
         for order in ("mp", "l2r", "ef"):
-            slots = Refiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), words)
+            slots = NacfRefiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), words)
             assert slots.tokens[0, [1, 4]].tolist() == [20, 30]
 
 
@@ -113,6 +113,14 @@ def test_the_corpus_file_gives_words_and_categories(build):
     bare = [Example(e.id, e.references) for e in EXAMPLES]
     plain = [g.candidates for g in build("ARB").generate(EXAMPLES, Decoding(), range(7))]
     assert [g.candidates for g in adapter.generate(bare, Decoding(), range(7))] == plain
+
+
+@pytest.mark.parametrize("category", [None, 4, -1, "x"])
+def test_categories_out_of_range_are_refused(build, category):
+    adapter = build("NAB")
+    assert adapter.category(Example("v", ("a",), meta={"category": "1"})) == 1
+    with pytest.raises(InputError, match="example 'v' has no category from 0 to 3"):
+        adapter.category(Example("v", ("a",), meta={"category": category}))
 
 
 def test_invalid_input_is_refused(build):

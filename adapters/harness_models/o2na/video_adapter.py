@@ -1,4 +1,4 @@
-"""Base class of the ``nacf`` and ``o2na`` adapters: checkpoint, word list, video features, and pseudo-log-likelihoods."""
+"""Base class of adapters whose models fill the slots of a caption: checkpoint, words, video features, pseudo-log-likelihoods."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import torch
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings, length_temperature, most_likely_lengths, sampled_lengths
-from harness_models.nacf.layers import MASK, PAD
-from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.word_list import NacfWords
+from harness_models.o2na.layers import MASK, PAD
+from harness_models.o2na.network import Encoded, VideoNetwork
+from harness_models.o2na.refinement import Refiner, Slots, StepSettings, length_temperature, most_likely_lengths, sampled_lengths
+from harness_models.o2na.word_list import VideoWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
 from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
@@ -37,10 +37,13 @@ FRAMES = 8
 class VideoAdapter(LeftToRight):
     """Base of the adapters over video features. Parameters that are None take their values from the ``config.json`` of the training."""
 
-    kind: type[Nacf] = Nacf
-    """Class of the model."""
-    name = "nacf"
+    name: str
     """Name of the adapter."""
+    method: str
+    """Name of the method, for messages."""
+    model: VideoNetwork
+    words_class = VideoWords
+    """Class of the word list."""
 
     def __init__(
         self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None, words: PathParam | None = None,
@@ -49,7 +52,7 @@ class VideoAdapter(LeftToRight):
         loaded = load_checkpoint(checkpoint)
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)
-        self.model = self.kind.from_checkpoint(loaded, config).to(self.device)
+        self.model = self.load_model(loaded, config).to(self.device)
         self.words = self._words(words, loaded)
         if len(self.words) != self.model.sizes.vocabulary:
             path = str(self.words.path)
@@ -63,14 +66,18 @@ class VideoAdapter(LeftToRight):
         self.files = weight_files(checkpoint)
         self._settings = {"config": read_config(config), "frames": self.frames}
 
-    def _words(self, words: str | None, loaded: Checkpoint) -> NacfWords:
+    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> VideoNetwork:
+        """Return the model of a checkpoint."""
+        raise NotImplementedError
+
+    def _words(self, words: str | None, loaded: Checkpoint) -> VideoWords:
         if words is not None:
             self._word_files = [Path(words)]
-            return NacfWords(words)
+            return self.words_class(words)
         self._word_files = []
         if not isinstance(self.config.get("words"), list):
             raise HarnessError(f"{self.name}: the checkpoint does not hold its words: give words (a file)")
-        return NacfWords(self.config["words"], loaded.path)
+        return self.words_class(self.config["words"], loaded.path)
 
     def identify(self) -> str:
         """Return a name that depends on the weights, the word list, the features and the settings."""
@@ -86,27 +93,18 @@ class VideoAdapter(LeftToRight):
         """Return the feature series of each example: one array (frames, width) per modality."""
         return [self.videos.read(example, self.model.sizes.features) for example in examples]
 
-    def category(self, example: Example) -> int:
-        """Return the category of a video, from ``Example.meta`` or from the corpus file.
-
-        Raises :class:`InputError` if there is none in the range of the model.
-        """
-        value = example.meta.get("category", self.words.categories.get(example.id))
-        if value is None or not str(value).isdecimal() or int(value) >= self.model.sizes.categories:
-            raise InputError(f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}")
-        return int(value)
-
     def longest(self, decoding: Decoding) -> int:
         """Return the largest number of words of a caption: ``decoding.max_length``, limited by the slots of the model."""
         return min(decoding.max_length or self.model.sizes.max_len, self.model.sizes.max_len - 1)
 
-    def encode_videos(self, model: Nacf, inputs: Sequence[Any], examples: Sequence[Example]) -> Encoded:
+    def encode_videos(self, model: VideoNetwork, inputs: Sequence[Any], examples: Sequence[Example]) -> Encoded:
         """Return the encoder output of ``model`` for the feature series of examples."""
         features = [torch.from_numpy(np.stack(series)).to(self.device) for series in zip(*inputs)]
-        category = None
-        if model.sizes.categories:
-            category = torch.tensor([self.category(example) for example in examples], device=self.device)
-        return model.encode(features, category)
+        return model.encode(features, self.categories(model, examples))
+
+    def categories(self, model: VideoNetwork, examples: Sequence[Example]) -> torch.Tensor | None:
+        """Return the categories (E,) of the videos for a model that has categories, else None."""
+        return None
 
     # ------------------------------------------------------------------ refinement
     def read_steps(self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str) -> Steps:
@@ -128,9 +126,9 @@ class VideoAdapter(LeftToRight):
         HarnessError
             For a strategy that does not refine, an unknown option, and values out of range.
         """
-        method, sizes = self.model.sizes.method, self.model.sizes
+        sizes = self.model.sizes
         if decoding.strategy not in REFINING:
-            raise HarnessError(f"{self.name}: {method} decodes by {', '.join(REFINING)}; found '{decoding.strategy}'")
+            raise HarnessError(f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; found '{decoding.strategy}'")
         check_decoding(decoding)
         names = [field.name for field in fields(kind)]
         allowed = [*names, *others, "length_temperature"]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.nacf.word_list import DETERMINERS, FUNCTION_WORDS, SPECIAL, NacfWords, is_visual, split_words
+from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness_models.o2na.word_list import DETERMINERS, FUNCTION_WORDS, SPECIAL, VideoWords, is_visual, split_words
 from harness_models.shared.tokenisers import frequent_words
 
-WORDS = NacfWords([*SPECIAL, "a", "dog", "runs"])
+WORDS = VideoWords([*SPECIAL, "a", "dog", "runs"])
 
 
 def test_special_words_have_their_ids():
@@ -44,9 +44,9 @@ def test_punctuation_is_removed():
 def test_files_with_lists_and_mappings(tmp_path):
     path = tmp_path / "words.json"
     path.write_text(json.dumps({str(i): word for i, word in enumerate(WORDS.words)}))
-    assert NacfWords(path).words == WORDS.words
+    assert VideoWords(path).words == WORDS.words
     path.write_text(json.dumps(["a", "b"]))
-    assert len(NacfWords(path)) == 2
+    assert len(VideoWords(path)) == 2
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_malformed_files_are_refused(tmp_path, data, message):
     path = tmp_path / "words.json"
     path.write_text(json.dumps(data))
     with pytest.raises(InputError, match=message):
-        NacfWords(path)
+        VideoWords(path)
     with pytest.raises(InputError, match="no such word list"):
-        NacfWords(tmp_path / "none.json")
+        VideoWords(tmp_path / "none.json")
 
 
 def test_function_words_and_numbers_are_not_visual():

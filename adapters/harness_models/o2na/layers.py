@@ -1,4 +1,4 @@
-"""Layers of the NACF family, with the published key names (Yang et al. 2021, arXiv 1911.12018).
+"""Layers of the video captioning network, with the key names of NACF (Yang et al. 2021, arXiv 1911.12018).
 
 Shapes: ``B`` videos, ``R`` rows of slots, ``T`` slots, ``S`` attended slots, ``d`` width of an attention head.
 """
@@ -24,11 +24,9 @@ Cache = tuple[tuple[torch.Tensor, torch.Tensor], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NacfSizes:
-    """Sizes and options of a model of the NACF family."""
+class VideoSizes:
+    """Sizes and options of a network over video features."""
 
-    method: str
-    """ARB, ARB2, NAB, NACF, or O2NA."""
     features: dict[str, int]
     """Feature width by modality letter, in order of concatenation."""
     width: Count
@@ -49,24 +47,12 @@ class NacfSizes:
     """If true, LayerNorm follows each sub-layer of the decoder."""
     output_bias: bool = False
     """If true, the output layer has a bias."""
-    enhance: int = 2
-    """2: the mean memory is added to every slot (NAB, NACF); 0: nothing is added."""
     activation: str = "gelu_new"
     """Activation of the feed-forward layers: relu, gelu, or gelu_new (tanh form)."""
     eps: float = 1e-5
     """Epsilon of LayerNorm."""
     dropout: ProperShare = 0.5
     """Dropout probability after embeddings, sub-layers and encoders in training."""
-
-    @property
-    def left_to_right(self) -> bool:
-        """True for autoregressive models (ARB, ARB2)."""
-        return self.method.startswith("ARB")
-
-    @property
-    def is_disentangled(self) -> bool:
-        """True for models whose decoder keys begin with ``decoder.bert.`` (ARB2, NACF)."""
-        return self.method in ("ARB2", "NACF")
 
 
 class Highway(nn.Module):
@@ -86,7 +72,7 @@ class Highway(nn.Module):
 class Encoder(nn.Module):
     """Encoder: a linear and a highway layer per modality (keys ``Encoder_M``, ``Encoder_I``)."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         for name, width in sizes.features.items():
             self.add_module(f"Encoder_{name.upper()}", nn.Sequential(nn.Linear(width, sizes.width), Highway(sizes.width, sizes.dropout)))
@@ -100,7 +86,7 @@ class Encoder(nn.Module):
 class Joint(nn.Module):
     """Joint representation: BatchNorm over all frame vectors of a modality, then concatenation in time (keys ``bn0``, ``bn1``)."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.count = len(sizes.features)
         for index in range(self.count):
@@ -113,7 +99,7 @@ class Joint(nn.Module):
 
 
 class _LengthNet(nn.Module):
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.net = nn.Sequential(
             nn.Linear(sizes.width, sizes.width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.width, sizes.max_len)
@@ -123,7 +109,7 @@ class _LengthNet(nn.Module):
 class LengthPredictor(nn.Module):
     """Predictor of the number of words, from the mean memory (keys ``layers.0.net``)."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.layers = nn.ModuleList([_LengthNet(sizes)])
 
@@ -132,14 +118,14 @@ class LengthPredictor(nn.Module):
         return self.layers[0].get_submodule("net")(memory.mean(1)).log_softmax(-1)
 
 
-def _output(inputs: int, sizes: NacfSizes) -> Output:
+def _output(inputs: int, sizes: VideoSizes) -> Output:
     return Output(inputs, sizes.width, sizes.dropout, sizes.eps if sizes.layer_norms else None)
 
 
 class Attention(nn.Module):
     """Multi-head attention with output projection, residual and dropout."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.heads = sizes.heads
         self.add_module("self", SelfAttention(sizes.width))
@@ -167,7 +153,7 @@ class Attention(nn.Module):
 
 
 class _Intermediate(nn.Module):
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.dense = nn.Linear(sizes.width, sizes.inner)
         self.activation = sizes.activation
@@ -185,7 +171,7 @@ class _Intermediate(nn.Module):
 class Layer(nn.Module):
     """Decoder layer: self-attention, attention to the memory, feed-forward. Padded slots are set to 0 after each."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.attention = Attention(sizes)
         self.attend_to_enc_output = Attention(sizes)
@@ -223,7 +209,7 @@ class Layer(nn.Module):
 class Embedding(nn.Module):
     """Sum of word, position and category embeddings, with LayerNorm."""
 
-    def __init__(self, sizes: NacfSizes) -> None:
+    def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.word_embeddings = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         self.position_embeddings = nn.Embedding(sizes.max_len, sizes.width)

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import torch
+from caption_nacf.authors import STRATEGIES, method_of, settings_of
+from caption_nacf.model import ArbStep, Nacf
 
 from harness.contracts import Decoding
 from harness.errors import InputError
-from harness_models.nacf.authors import STRATEGIES, method_of, settings_of
-from harness_models.nacf.layers import BOS, EOS
-from harness_models.nacf.model import ArbStep, Nacf
+from harness_models.o2na.layers import BOS, EOS
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.weights.checkpoints import load_checkpoint
-
-
-@pytest.fixture(scope="module")
-def golden(golden):
-    from safetensors.torch import load_file
-
-    folder = golden / "nacf"
-    models = {m: Nacf.from_checkpoint(folder / f"{m}.state_dict.safetensors") for m in ("ARB", "NAB", "NACF")}
-    return models, load_file(folder / "forward.safetensors"), json.loads((folder / "decode.json").read_text())
 
 
 def encoded(model, values):
@@ -32,8 +21,8 @@ def encoded(model, values):
         return model.encode([values["feats_m"], values["feats_i"]], values["category"])
 
 
-def test_arb_beam_equals_the_authors(golden):
-    models, values, runs = golden
+def test_arb_beam_equals_the_authors(authors):
+    models, values, runs = authors
     model = models["ARB"]
     for run in (run for run in runs if run["method"] == "ARB"):
         step = ArbStep(model)
@@ -48,9 +37,8 @@ def test_arb_beam_equals_the_authors(golden):
 
 
 @pytest.mark.parametrize("method", ["ARB", "NAB", "NACF"])
-def test_the_keys_determine_the_method(root, method):
-    folder = root / "tests/golden" / "nacf"
-    assert method_of(load_checkpoint(folder / f"{method}.state_dict.safetensors")) == method
+def test_the_keys_determine_the_method(golden, method):
+    assert method_of(load_checkpoint(golden / f"{method}.state_dict.safetensors")) == method
 
 
 def test_settings_are_read_directly_nested_and_by_method():
@@ -59,10 +47,8 @@ def test_settings_are_read_directly_nested_and_by_method():
     assert settings_of({"NAB": {"max_len": 12}, "ARB": {"max_len": 30}}, "NAB") == {"max_len": 12}
 
 
-def test_checkpoints_of_other_kinds(root, golden, tmp_path):
-    models, *_ = golden
-    with pytest.raises(InputError, match="it looks like VLP"):
-        Nacf.from_checkpoint(root / "tests/golden" / "vlp" / "state_dict.npz")
+def test_checkpoints_with_settings_in_the_file(authors, tmp_path):
+    models, *_ = authors
     state = models["NACF"].state_dict()
     settings = {"num_attention_heads": 4, "modality": "mi", "max_len": 12, "enhance_input": 2}
     data = {"epoch": 4, "state_dict": state, "validate_result": {"CIDEr": np.float64(0.5)}, "settings": settings}

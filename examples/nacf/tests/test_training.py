@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from caption_nacf import training
+from caption_nacf.adapter import NacfAdapter
+from caption_nacf.model import Nacf
+from caption_nacf.training import NacfRecipe, NacfTraining, train
+from toy_videos import SMALL, toy_recipe, toy_videos
 
 from harness.contracts import Decoding, TaskView
 from harness.errors import HarnessError, InputError
-from harness_models.nacf import training
-from harness_models.nacf.adapter import NacfAdapter
-from harness_models.nacf.model import Nacf
-from harness_models.nacf.training import NacfRecipe, NacfTraining, train
 from harness_models.shared.weights.checkpoints import load_checkpoint
-from tests.support.toy_videos import SMALL, toy_recipe, toy_videos
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,6 @@ def right(adapter, examples, decoding):
     return np.mean([text in example.references for texts, example in zip(generated, examples) for text in texts])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method, decoding", [
     ("ARB", Decoding("beam", beams=3)),
     ("NAB", Decoding("refine", options={"iterations": 3})),
@@ -114,7 +113,6 @@ def test_captions_end_where_the_model_has_no_more_slots(data, trained, method):
         assert max(length for g in generated for length in g.lengths) <= longest
 
 
-@pytest.mark.first_case_fast
 @pytest.mark.parametrize("method", ["ARB", "NACF"])
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, method):
     recipe = NacfRecipe(method=method, **toy_recipe(data[0], epochs=3))

@@ -1,4 +1,4 @@
-"""Word lists with NACF's special words, from JSON or from the authors' ``info_corpus.pkl``."""
+"""Word lists with special words for masked slots and drafts, and the words that carry what a video shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
 from harness_models.shared.tokenisers import WordList
 from harness_models.shared.weights.checkpoint_config import read_json
 
@@ -58,14 +58,13 @@ def split_words(text: str) -> list[str]:
     return [word.strip(".,!?;:\"'()") for word in words]
 
 
-class NacfWords(WordList):
+class VideoWords(WordList):
     """Words and their ids, from a file or a list.
 
     Parameters
     ----------
     source
-        JSON file with a list or a mapping of id to word, the authors' ``info_corpus.pkl`` (whose ``itoc``, the category of each video,
-        becomes ``categories``), or the words themselves.
+        JSON file with a list or a mapping of id to word, or the words themselves.
     path
         File that the words were read from, for error messages, where ``source`` is the words.
 
@@ -81,10 +80,11 @@ class NacfWords(WordList):
     def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
         if isinstance(source, (str, Path)):
             self.path = Path(source)
-            data, self.categories = self._read()
+            if not self.path.is_file():
+                raise InputError("no such word list", str(self.path))
+            data = self.read()
         else:
-            self.path = Path(path or ".")
-            data, self.categories = list(source), {}
+            self.path, data = Path(path or "."), list(source)
         try:
             table = {int(i): str(word) for i, word in (data.items() if isinstance(data, Mapping) else enumerate(data))}
         except (TypeError, ValueError) as error:
@@ -93,16 +93,6 @@ class NacfWords(WordList):
             raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
         super().__init__([table[i] for i in range(len(table))])
 
-    def _read(self) -> tuple[Any, dict[str, int]]:
-        """Return the list or mapping in the file, and the category of each video."""
-        if not self.path.is_file():
-            raise InputError("no such word list", str(self.path))
-        if self.path.suffix == ".json":
-            return read_json(self.path, "word list"), {}
-        from harness_models.shared.weights.safe_unpickle import load_plain_pickle
-
-        data = load_plain_pickle(self.path)
-        info = data.get("info", data) if isinstance(data, Mapping) else None
-        if not isinstance(info, Mapping) or "itow" not in info:
-            raise InputError("no info/itow in this corpus file", str(self.path))
-        return info["itow"], {str(k): int(v) for k, v in (info.get("itoc") or {}).items()}
+    def read(self) -> Any:
+        """Return the list or mapping in the file."""
+        return read_json(self.path, "word list")

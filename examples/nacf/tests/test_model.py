@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
-
-from harness_models.nacf.model import ArbStep, Nacf
-
-
-@pytest.fixture(scope="module")
-def golden(golden):
-    from safetensors.torch import load_file
-
-    folder = golden / "nacf"
-    models = {m: Nacf.from_checkpoint(folder / f"{m}.state_dict.safetensors") for m in ("ARB", "NAB", "NACF")}
-    return models, load_file(folder / "forward.safetensors"), json.loads((folder / "decode.json").read_text())
+from caption_nacf.model import ArbStep
 
 
 def encoded(model, values):
@@ -25,8 +13,8 @@ def encoded(model, values):
 
 
 @pytest.mark.parametrize("method", ["ARB", "NAB", "NACF"])
-def test_encoder_and_lengths_equal_the_authors(golden, method):
-    models, values, _ = golden
+def test_encoder_and_lengths_equal_the_authors(authors, method):
+    models, values, _ = authors
     result = encoded(models[method], values)
     torch.testing.assert_close(result.memory, values[f"{method}.enc_output"], atol=1e-5, rtol=0)
     if method != "ARB":
@@ -40,8 +28,8 @@ def close(logits, expected):
     torch.testing.assert_close(logits, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
 
 
-def test_logits_equal_the_authors(golden):
-    models, values, _ = golden
+def test_logits_equal_the_authors(authors):
+    models, values, _ = authors
     features = [values["feats_m"], values["feats_i"]]
     with torch.inference_mode():
         for method in ("NAB", "NACF"):
@@ -55,8 +43,8 @@ def test_logits_equal_the_authors(golden):
         close(scores, values["ARB.token_logprobs"])
 
 
-def test_the_cache_gives_the_same_logits(golden):
-    models, values, _ = golden
+def test_the_cache_gives_the_same_logits(authors):
+    models, values, _ = authors
     model, tokens = models["ARB"], values["ARB.input_tokens"]
     step = ArbStep(model)
     with torch.inference_mode():

@@ -1,42 +1,34 @@
-"""Train ARB, NAB or NACF on feature files or rendered scenes: ``harness train nacf recipe.yaml --output models/nacf``.
-
-ARB: cross-entropy from left to right. NAB: a random number of words at random positions of each caption is masked and predicted
-(Mask-Predict, Ghazvininejad et al. 2019), and the length predictor learns the distribution of the video's caption lengths. NACF: as NAB;
-in addition, templates are predicted from ``vis`` in every slot: the visual words, and ``mask`` everywhere else.
+"""Training on videos of models that fill the slots of a caption: data, sizes, the losses of lengths and of masked words.
 
 Features are standardised in training. Mean and standard deviation are folded into the first layers of the saved model, which takes
-unstandardised features and has the authors' key names. The output folder also holds the learning curve (curve.jsonl) and the state of the
-training (state.pt).
+unstandardised features and has the key names of NACF's authors. The output folder also holds the learning curve (curve.jsonl) and the state
+of the training (state.pt).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from harness.contracts.parameters import Count, check_fields
-from harness.errors import HarnessError, InputError, did_you_mean
-from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
-from harness_models.nacf.model import Encoded, Nacf
-from harness_models.nacf.word_list import SPECIAL, NacfWords, is_visual, split_words
+from harness.errors import HarnessError, InputError
+from harness_models.o2na.layers import MASK, PAD, VideoSizes
+from harness_models.o2na.network import Encoded, VideoNetwork
+from harness_models.o2na.word_list import SPECIAL, VideoWords, split_words
 from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
 from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
-from harness_models.shared.training.recipe import recipe_command
-
-FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoRecipe(CaptionRecipe):
-    """Common fields of the recipes of ``nacf`` and ``o2na``.
+    """Common fields of the recipes of models on videos.
 
     ``features`` is ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``. ``model`` has the keys width, layers, heads, inner, dropout
     and max_len (default: longest caption + 2, at most 30).
@@ -56,18 +48,6 @@ class VideoRecipe(CaptionRecipe):
     clip: float = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class NacfRecipe(VideoRecipe):
-    """Data, method, sizes and optimisation of a training of ARB, NAB or NACF."""
-
-    system: ClassVar[str] = "nacf"
-
-    method: Literal["ARB", "NAB", "NACF"] = "NACF"
-    """ARB, NAB or NACF."""
-    visual: Sequence[str] | None = None
-    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.word_list.is_visual` is true."""
-
-
 @dataclass(frozen=True)
 class Batch:
     """Batch of B captions and the encoder output of their videos."""
@@ -85,7 +65,7 @@ class VideoTraining(CaptionTraining):
 
     seed_word = "o2na"  # of all video models: another word would change the weights of stored recipes
     recipe: VideoRecipe
-    model: Nacf
+    model: VideoNetwork
 
     def read_data(self) -> None:
         """Read captions, word list and features."""
@@ -93,7 +73,7 @@ class VideoTraining(CaptionTraining):
         for (name, caption), words in zip(self.pairs, self.texts):
             if not words:
                 raise InputError(f"a caption of example '{name}' has no words: {caption!r}", self.recipe.captions)
-        self.words = NacfWords(frequent_words(self.texts, self.recipe.least_count, SPECIAL))
+        self.words = VideoWords(frequent_words(self.texts, self.recipe.least_count, SPECIAL))
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
         self.sizes = self._sizes()
@@ -108,8 +88,12 @@ class VideoTraining(CaptionTraining):
 
     @property
     def method(self) -> str:
-        """Name of the method in :class:`NacfSizes`."""
+        """Name of the method, which is stored with the weights."""
         raise NotImplementedError
+
+    def build_sizes(self, **sizes: Any) -> VideoSizes:
+        """Return the sizes of the model."""
+        return VideoSizes(**sizes)
 
     # ------------------------------------------------------------------ data
     def _read_features(self) -> dict[str, int]:
@@ -122,13 +106,11 @@ class VideoTraining(CaptionTraining):
         self.features = [standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)]
         return widths
 
-    def _sizes(self) -> NacfSizes:
+    def _sizes(self) -> VideoSizes:
         system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
-        model_sizes = NacfSizes(
-            method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes
-        )  # fmt: skip
+        model_sizes = self.build_sizes(features=self._read_features(), vocabulary=len(self.words), **sizes)
         check_fields(f"{system}: model", model_sizes)
         if model_sizes.width % model_sizes.heads:
             raise HarnessError(f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}")
@@ -157,8 +139,8 @@ class VideoTraining(CaptionTraining):
         """Return the settings under the authors' names, and the words."""
         sizes = self.sizes
         return {
-            "method": sizes.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
-            "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": sizes.enhance,
+            "method": self.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
+            "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": 2,
             "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
             "words": self.words.words, "frames": self.recipe.frames,
         }  # fmt: skip
@@ -171,47 +153,6 @@ class VideoTraining(CaptionTraining):
         return tensors
 
 
-class NacfTraining(VideoTraining):
-    """Training of ARB, NAB or NACF."""
-
-    recipe: NacfRecipe
-
-    @property
-    def method(self) -> str:
-        """Method of the recipe."""
-        return self.recipe.method
-
-    def build(self) -> Nacf:
-        """Return the model with initial weights, and mark the visual words of the word list."""
-        self.visual = torch.tensor(self._visual())
-        return Nacf(self.sizes)
-
-    def _visual(self) -> list[bool]:
-        """Return True for each visual word of the list."""
-        visual, words = self.recipe.visual, self.words
-        if visual is None:
-            return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
-        for word in visual:
-            if word not in words.ids:
-                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, words.ids)}")
-        return [word in set(visual) for word in words.words]
-
-    def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
-        """Return the mean loss per predicted word, and the number of predicted words (template words not counted)."""
-        if self.sizes.left_to_right:
-            return left_to_right_loss(self.model, batch)
-        loss, count = masked_words_loss(self.model, batch)
-        if self.sizes.is_disentangled:
-            loss = loss + self._template_loss(batch)
-        return loss, count
-
-    def _template_loss(self, batch: Batch) -> torch.Tensor:
-        pad = batch.tokens == PAD
-        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(pad, IGNORED)
-        slots = torch.full_like(goal, VIS).masked_fill(pad, PAD)
-        return cross_entropy(self.model.logits(slots, batch.encoded), goal)
-
-
 # --------------------------------------------------------------------------- losses
 def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
     """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ignored.
@@ -222,18 +163,7 @@ def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
     return flat / (goal != IGNORED).sum().clamp(min=1)
 
 
-def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
-    """Return the mean loss of every word and the end, predicted from the words before it, and their number."""
-    tokens = batch.tokens
-    start = torch.full_like(tokens[:, :1], BOS)
-    goal = torch.cat([tokens, torch.full_like(start, PAD)], dim=1)
-    lengths = (tokens != PAD).sum(1, keepdim=True)
-    goal = goal.scatter(1, lengths, EOS)
-    logits = model.logits(torch.cat([start, tokens], dim=1), batch.encoded)
-    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int((goal != PAD).sum())
-
-
-def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
+def masked_words_loss(model: VideoNetwork, batch: Batch) -> tuple[torch.Tensor, int]:
     """Return the mean loss of masked words, predicted from the others, and their number.
 
     In each caption a random number of words, at least one, is masked at random positions. Draws are from torch's global generator.
@@ -246,7 +176,3 @@ def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
     hidden = (order < count) & real
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
     return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
-
-
-train = NacfTraining.train
-trainer, add_arguments, run = recipe_command(NacfRecipe, train, FORMAT_VERSION)

@@ -8,16 +8,17 @@ are divided by length ** length_penalty, with the end token counted in the lengt
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from harness.contracts import Decoding
 from harness.errors import InputError
-from harness_models.nacf.layers import NacfSizes
+from harness_models.o2na.layers import VideoSizes
+from harness_models.o2na.network import sizes_of
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Trace, TraceStep, check_logits, reorder
-from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
-from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
+from harness_models.shared.weights.checkpoints import Checkpoint
 
 UNUSED = (r"\.pos_LN\.",)
 """Keys of published checkpoints that no supported model uses."""
@@ -27,6 +28,26 @@ _ENDED = -1e20
 
 
 # --------------------------------------------------------------------------- checkpoints
+@dataclass(frozen=True, kw_only=True)
+class NacfSizes(VideoSizes):
+    """Sizes and options of a model of the NACF family."""
+
+    method: str
+    """ARB, ARB2, NAB or NACF."""
+    enhance: int = 2
+    """2: the mean memory is added to every slot (NAB, NACF); 0: nothing is added."""
+
+    @property
+    def left_to_right(self) -> bool:
+        """True for autoregressive models (ARB, ARB2)."""
+        return self.method.startswith("ARB")
+
+    @property
+    def is_disentangled(self) -> bool:
+        """True for models whose decoder keys begin with ``decoder.bert.`` (ARB2, NACF)."""
+        return self.method in ("ARB2", "NACF")
+
+
 def method_of(checkpoint: Checkpoint) -> str:
     """Return the method of a checkpoint, ARB, ARB2, NAB or NACF, from its keys.
 
@@ -54,57 +75,17 @@ def settings_of(data: Mapping[str, Any], method: str) -> dict[str, Any]:
     return dict(inner.get(method, inner))
 
 
-def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any], method: str) -> NacfSizes:
+def nacf_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], method: str) -> NacfSizes:
     """Return the sizes of a model from the shapes of its tensors.
 
-    Parameters
-    ----------
-    checkpoint
-        Tensors with the authors' keys.
-    settings
-        Settings of the method.
-    method
-        ARB, ARB2, NAB or NACF.
-
-    Raises
-    ------
-    InputError
-        If a setting is not supported, or contradicts a shape.
+    Raises :class:`InputError` if a setting of ``settings`` is not supported, or contradicts a shape.
     """
-    path, keys = str(checkpoint.path), checkpoint.tensors
     for name, allowed in _UNSUPPORTED.items():
         if settings.get(name, allowed[-1]) not in allowed:
-            raise InputError(f"the setting {name} = {settings[name]!r} is not supported", path)
+            raise InputError(f"the setting {name} = {settings[name]!r} is not supported", str(checkpoint.path))
     base = "decoder.bert." if method in ("ARB2", "NACF") else "decoder."
-    vocabulary, width = checkpoint.shape(f"{base}embedding.word_embeddings.weight", "NACF-family")
-    max_len = checkpoint.shape(f"{base}embedding.position_embeddings.weight", "NACF-family")[0]
-    category = f"{base}embedding.category_embeddings.weight"
-    features = _modalities(checkpoint, settings)
-    must_agree(settings, {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len}, path)
-    return NacfSizes(
-        method=method, features=features, width=width, vocabulary=vocabulary, max_len=max_len,
-        layers=layer_count(keys, rf"{base.replace('.', chr(92) + '.')}layer\.(\d+)\."),
-        heads=heads_of(settings, "num_attention_heads", width, 8, path),
-        inner=checkpoint.shape(f"{base}layer.0.intermediate.dense.weight", "NACF-family")[0],
-        categories=keys[category].shape[0] if category in keys else 0,
-        normalised=any(key.startswith("joint_representation_learner.") for key in keys),
-        layer_norms=f"{base}layer.0.output.LayerNorm.weight" in keys,
-        output_bias="tgt_word_prj.bias" in keys, enhance=settings.get("enhance_input", 2),
-        activation=settings.get("hidden_act", "gelu_new"), eps=settings.get("layer_norm_eps", 1e-5),
-    )  # fmt: skip
-
-
-def _modalities(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Return the feature width of each modality, in the order of the setting ``modality``."""
-    widths = {
-        key.split(".")[1].removeprefix("Encoder_").lower(): tensor.shape[1]
-        for key, tensor in checkpoint.tensors.items()
-        if key.startswith("encoder.Encoder_") and key.endswith(".0.weight")
-    }
-    order = settings.get("modality") or "".join(name for name in "mioa" if name in widths)
-    if sorted(order) != sorted(widths):
-        raise InputError(f"the setting modality = {order!r}, the checkpoint has {sorted(widths)}", str(checkpoint.path))
-    return {name: widths[name] for name in order}
+    sizes = sizes_of(checkpoint, settings, "NACF-family", base)
+    return NacfSizes(method=method, enhance=settings.get("enhance_input", 2), **sizes)
 
 
 # --------------------------------------------------------------------------- search
