@@ -41,7 +41,7 @@ __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve"
 
 INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
 """Command that installs the components that ship with the harness."""
-EXAMPLES = {"adapters": ("nacf",), "trainers": ("nacf",)}
+EXAMPLES = {"adapters": ("nacf",), "trainers": ("nacf",), "executors": ("ray",)}
 """Components by kind that shipped with the harness once and are in the package of ``examples/`` of their name."""
 _log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ PACKAGES = {
     "browser": [],
     "loggers": [],
     "nacf": ["nacf", "nacf-trained-here"],
+    "ray": [],
 }
 
 

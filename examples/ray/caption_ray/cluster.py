@@ -1,4 +1,4 @@
-"""Executor on a Ray cluster: models as actors, shards as tasks (extra ``ray``).
+"""Executor on a Ray cluster: models as actors, shards as tasks (``harness run --executor ray``).
 
 Ray restarts an actor or a task whose worker or node is lost: a job carries everything that it needs beside corpus state, and its
 result is arrays, so that repeating it changes nothing. The driver alone writes the run directory.
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from harness import __version__
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
-from harness.errors import HarnessError, InputError, require
+from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
 from harness.run.generate import results_of
@@ -46,15 +46,13 @@ class RayCluster:
 
     Raises
     ------
-    MissingExtra
-        Ray is not installed.
     InputError
         The cluster cannot be reached, or its nodes lack this version of the harness.
     """
 
     def __init__(self, options: ExecutorOptions) -> None:
         self.options = options
-        self.ray: RayObject = require("ray", extra="ray", needed_by="--executor ray")
+        self.ray: RayObject = importlib.import_module("ray")
         self._started = False
         self._leaving: threading.Thread | None = None
         self._head = ""
