@@ -150,8 +150,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     mentions["harness.reporting.charts.samples"] -= {"clip"}  # a property of Vega-Lite's marks
     for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
                     "harness.cli.score", "harness.run.execute",
-                    "harness.judgments.execute", "harness.judgments.task_kinds", "harness.cli.merge", "harness.run.merge",
-                    "harness.run.ray_executor"):  # fmt: skip
+                    "harness.judgments.execute", "harness.judgments.task_kinds", "harness.cli.merge", "harness.run.merge"):  # fmt: skip
         mentions[allowed] -= {"auto"}  # a mode, not the reader
     assert not {name: found for name, found in mentions.items() if found}
 
