@@ -48,7 +48,14 @@ def shifted(look: Look, amount: float) -> Look:
 
 
 def betting_looks(
-    sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    bound: float,
+    looks: Sequence[int],
+    *,
+    level: float = LEVEL,
+    population: int | None = None,
+    largest: float | None = None,
 ) -> list[Look]:
     """Return the betting confidence sequence of a mean of differences within [-bound, bound].
 
@@ -70,9 +77,12 @@ def betting_looks(
     level : float
         1 minus the coverage.
     population : int, optional
-        Number of examples of the data set, for a statement on its mean: examples are drawn from it without replacement.
+        Number of examples of the data set, for a statement on its mean: examples are drawn from it without replacement. What the examples
+        that are left can change at most bounds the mean too, so that the sequence ends at it.
+    largest : float, optional
+        Number of examples of the largest unit, where more units follow; default: of these units.
     """
-    largest = float(sizes.max())
+    largest = float(sizes.max()) if largest is None else largest
     earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
     remaining = None if population is None else population - np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
 
@@ -98,13 +108,17 @@ def betting_looks(
         return outside
 
     total, count = np.cumsum(sums), np.cumsum(sizes)
+    left = np.full(len(sums), inf) if population is None else (population - count) * bound
     best = np.maximum.accumulate(np.maximum(capital(0.0, 1, len(sums)), capital(0.0, -1, len(sums))))
-    p_values = np.minimum(1.0, 2 * np.exp(-best))
-    return [
-        Look(stop, mean, end(1, stop, max(mean, -bound)), end(-1, stop, min(mean, bound)), float(p_values[stop - 1]))
-        for stop in looks
-        for mean in [float(total[stop - 1] / count[stop - 1])]
-    ]
+    p_values = np.minimum.accumulate(np.where(np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))))
+    found: list[Look] = []
+    for stop in looks:
+        mean, rest = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
+        low, high = end(1, stop, max(mean, -bound)), end(-1, stop, min(mean, bound))
+        if population is not None:
+            low, high = max(low, (total[stop - 1] - rest) / population), min(high, (total[stop - 1] + rest) / population)
+        found.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
+    return found
 
 
 def asymptotic_looks(
