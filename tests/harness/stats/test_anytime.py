@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf, log, prod
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_p_and_sequence_agree_at_every_look():
 def test_the_sequence_never_grows_and_p_never_rises():
     values = np.clip(np.random.default_rng(3).normal(0.05, 0.4, 500), -1, 1)
     looks = betting(values, [10, 50, 100, 250, 500])
-    for first, second in zip(looks, looks[1:]):
+    for first, second in pairwise(looks):
         assert second.low >= first.low - 1e-6 and second.high <= first.high + 1e-6
         assert second.p_value <= first.p_value
 

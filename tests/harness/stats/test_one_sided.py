@@ -49,7 +49,7 @@ def test_the_level_holds_on_both_sides_for_skewed_values():
     errors = [np.mean([side <= LEVEL for side in sides]) for sides in zip(*((m.p_below(0.0), m.p_above(0.0)) for m in means))]
     student = [np.mean(stats.ttest_1samp(draws, 0.0, axis=1, alternative=side).pvalue <= LEVEL) for side in ("less", "greater")]
     assert max(errors) < LEVEL + 0.012
-    assert max(student) > 2 * LEVEL, "Student's t passes too often what is at the margin"
+    assert max(student) > 1.5 * LEVEL, "Student's t passes too often what is at the margin"
 
 
 def test_values_that_do_not_vary_are_certain():
