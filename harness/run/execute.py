@@ -220,8 +220,9 @@ class ModelExecution(Execution):
                     break
         self.show = scoring.show = shown
         self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
-        self.note(stopping.note())
-        content = {**self.provenance.content, "stopped": stopping.summary()}
+        summary = stopping.summary()
+        self.note(stopping.note(summary))
+        content = {**self.provenance.content, "stopped": summary}
         self.provenance = Provenance(cast(JsonObject, plain(content)))
         if self.rundir is not None:
             self.rundir.write_manifest(self.provenance.content)

@@ -159,9 +159,9 @@ class Stopping:
         """1 minus the coverage of each sequence: several conditions share it."""
         return LEVEL / max(1, len(self.conditions))
 
-    def note(self) -> str:
+    def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", self.summary()["conditions"]))
+        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", summary["conditions"]))
         return (
             f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
             "those of a fixed number of examples, the confidence sequences are in manifest.json and on the page"
