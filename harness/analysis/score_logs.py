@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import MeanMetric, MetricSpec
+from harness.contracts import MeanMetric, MetricSpec, Values
 from harness.errors import InputError
 from harness.files.records import decode_json, existing, first_byte, load_json, records
 from harness.files.streams import check_expansion
@@ -26,6 +26,8 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
+NO_SCORES = ("doc_id", "idx", "target")
+"""Numbers in a line of lm-eval and lmms-eval that are no scores."""
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values of inspect's scorers: correct, partially correct, incorrect, no answer."""
 SCORED_SAMPLE = tuple[str, str, Mapping[str, float]]
@@ -66,8 +68,8 @@ def read_score_log(path: Path) -> Run:
             artifacts.write_arrays(key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays())
             n, value = int(np.sum(~np.isnan(of_model))), float(np.nanmean(of_model))
             rows.append(ResultRecord(model=model, metric=metric, higher_is_better=True, value=value, n=n, statistics=key.stem))
-    entries = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in metrics]
-    content = {"task": path.stem, "data": {"reader": form, "fingerprint": form, "examples": len(scores)}, "metrics": entries}
+    entries: list[Values] = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in metrics]
+    content: Values = {"task": path.stem, "data": {"reader": form, "fingerprint": form, "examples": len(scores)}, "metrics": entries}
     return Run(Provenance(cast(Any, content)), tuple(rows), SampleTable(columns), artifacts=artifacts)
 
 
@@ -83,10 +85,10 @@ def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
         return "inspect", _inspect_archive(path)
     if path.suffix != ".jsonl" and first_byte(path) == b"{":
         content = load_json(path)
-        if isinstance(content, dict) and isinstance(content.get("samples"), list):
-            task = cast("Mapping[str, Any]", content.get("eval") or {})
-            items = cast("list[Mapping[str, Any]]", content["samples"])
-            return "inspect", (_inspect_sample(item, str(task.get("model", ""))) for item in items)
+        log = cast("Mapping[str, Any]", content if isinstance(content, dict) else {})
+        if isinstance(items := log.get("samples"), list):
+            task = cast("Mapping[str, Any]", log.get("eval") or {})
+            return "inspect", (_inspect_sample(item, str(task.get("model", ""))) for item in cast("list[Mapping[str, Any]]", items))
     rows = [record.fields for record in records(path)]
     for form, key, read in FORMS:
         if rows and key in rows[0]:
@@ -95,7 +97,7 @@ def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
 
 
 def _lm_eval_sample(row: Mapping[str, Any]) -> SCORED_SAMPLE:
-    names = row.get("metrics") or [name for name in row if name not in ("doc_id", "idx")]
+    names = row.get("metrics") or [name for name in row if name not in NO_SCORES]
     scores = {f"{name}": score for name in names if (score := _number(row.get(name))) is not None}
     chosen = row.get("filter")
     named = {f"{name},{chosen}" if chosen not in (None, "none") else name: value for name, value in scores.items()}
@@ -122,7 +124,7 @@ def _inspect_archive(path: Path) -> Iterator[SCORED_SAMPLE]:
         check_expansion(archive)
         names = archive.namelist()
         header: Any = decode_json(archive.read("header.json"), f"{path}/header.json") if "header.json" in names else {}
-        model = str((header.get("eval") or {}).get("model", ""))
+        model = str(cast("Mapping[str, Any]", cast("Mapping[str, Any]", header).get("eval") or {}).get("model", ""))
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
                 yield _inspect_sample(cast("Mapping[str, Any]", decode_json(archive.read(name), f"{path}/{name}")), model)
@@ -133,12 +135,11 @@ def _inspect_sample(item: Mapping[str, Any], model: str) -> SCORED_SAMPLE:
     for name, score in cast("Mapping[str, Mapping[str, Any]]", item.get("scores") or {}).items():
         value = score.get("value")
         parts = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"": value}
-        scores |= {f"{name}/{part}".rstrip("/"): number for part, raw in parts.items() if (number := _number(raw)) is not None}
+        numbers = {f"{name}/{part}".rstrip("/"): _number(LETTERS.get(str(raw), raw)) for part, raw in parts.items()}
+        scores |= {label: number for label, number in numbers.items() if number is not None}
     return model, str(item.get("id", "")), scores
 
 
 def _number(value: object) -> float | None:
     """Return a score as a number; None for anything that is no score."""
-    if isinstance(value, str):
-        return LETTERS.get(value)
     return float(value) if isinstance(value, (bool, int, float)) and np.isfinite(value) else None

@@ -43,7 +43,7 @@ from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
-from harness.run.stopping import BATCH, Stopping, batches, ordered_examples
+from harness.run.stopping import BATCH, Stopping, batches, ordered_examples, read_conditions
 from harness.run.systems import PlannedSystem
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
@@ -141,6 +141,9 @@ def _check_growing(plan: Plan, options: Options, output: Path | None, mode: Mode
     if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
         obstacle = "--shard" if options.part is not None else "sizes: equal" if plan.spec.sizes == "equal" else "metrics of token scores"
         raise HarnessError(f"--until grows a run example by example and cannot be combined with {obstacle}")
+    if plan.spec.until:
+        labels = [model.label for model in plan.models for _ in plan.decodings for _ in plan.reference_counts]
+        read_conditions(plan.spec.until, plan.caption_metrics, labels)
     held = RunDir(output).held_manifest() if output is not None and mode == "extend" else None
     if held is not None:
         data = cast("Values", held.get("data") or {})
@@ -217,8 +220,9 @@ class ModelExecution(Execution):
                     break
         self.show = scoring.show = shown
         self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
-        self.note(stopping.note())
-        content = {**self.provenance.content, "stopped": stopping.summary()}
+        summary = stopping.summary()
+        self.note(stopping.note(summary))
+        content = {**self.provenance.content, "stopped": summary}
         self.provenance = Provenance(cast(JsonObject, plain(content)))
         if self.rundir is not None:
             self.rundir.write_manifest(self.provenance.content)

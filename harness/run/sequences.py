@@ -54,6 +54,7 @@ def metric_looks(
     *,
     level: float = LEVEL,
     population: int | None = None,
+    largest: float | None = None,
 ) -> list[Look]:
     """Return the confidence sequence of a metric: betting for means within known bounds, asymptotic for the others.
 
@@ -65,7 +66,7 @@ def metric_looks(
         Addends of two systems, summed within each unit, in the order of the looks, shape (U, k); b None: the number of one system.
     sizes : ndarray
         Number of examples of each unit, shape (U,).
-    looks, level, population
+    looks, level, population, largest
         As in :func:`harness.stats.anytime.betting_looks`.
 
     Raises
@@ -75,10 +76,11 @@ def metric_looks(
     """
     bounds = mean_bounds(metric)
     if bounds is not None and b is not None:
-        return betting_looks((a - b)[:, 0], sizes, bounds[1] - bounds[0], looks, level=level, population=population)
+        return betting_looks((a - b)[:, 0], sizes, bounds[1] - bounds[0], looks, level=level, population=population, largest=largest)
     if bounds is not None:  # one mean: the difference to the middle of its range
         middle = (bounds[0] + bounds[1]) / 2
-        found = betting_looks(a[:, 0] - middle * sizes, sizes, bounds[1] - middle, looks, level=level, population=population)
+        centred = a[:, 0] - middle * sizes
+        found = betting_looks(centred, sizes, bounds[1] - middle, looks, level=level, population=population, largest=largest)
         return [shifted(look, middle) for look in found]
     if population is not None:
         raise HarnessError(f"'{metric.spec.name}' has no statement on the mean of a data set: its scores have no known bounds")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -21,7 +23,7 @@ from harness.registry.display_names import display_name, labels_by_spelling
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.scoring_pass import ScoringPass
-from harness.run.sequences import metric_looks, random_order, verified_addends
+from harness.run.sequences import mean_bounds, metric_looks, random_order, verified_addends
 from harness.run.systems import PlannedSystem
 from harness.rundir.samples import cluster_of
 from harness.spec.models import UntilSpec
@@ -88,6 +90,17 @@ class Condition:
         return "confirmed" if not self.systems or (looks[0].low > 0) == (self.sign == ">") else "refuted"
 
 
+def read_conditions(spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> list[Condition]:
+    """Return the conditions of a spec; raise :class:`HarnessError` as :meth:`Condition.parse`, and for metrics without a sequence."""
+    conditions = [Condition.parse(text, metrics, labels) for text in spec.conditions]
+    for plan in (metrics[condition.metric] for condition in conditions):
+        if not isinstance(plan.metric, MeanMetric):
+            raise HarnessError(f"--until: '{display_name(plan.label)}' has no confidence sequence: it is no function of sums over examples")
+        if spec.population and mean_bounds(plan.metric) is None:
+            raise HarnessError(f"--population: '{display_name(plan.label)}' is no mean of scores with known bounds")
+    return conditions
+
+
 @dataclass
 class Stopping:
     """The conditions of a run, and the statistics of their metrics so far."""
@@ -105,7 +118,7 @@ class Stopping:
     def begin(self, systems: Sequence[PlannedSystem]) -> None:
         """Read the conditions for the systems of the run."""
         self._labels = [system.label for system in systems]
-        self.conditions = self.conditions or [Condition.parse(text, self.metrics, self._labels) for text in self.spec.conditions]
+        self.conditions = self.conditions or read_conditions(self.spec, self.metrics, self._labels)
 
     def add(self, scoring: ScoringPass) -> None:
         """Add the statistics of a batch."""
@@ -114,9 +127,9 @@ class Stopping:
         for metric in {condition.metric for condition in self.conditions}:
             for system, planned in enumerate(scoring.systems):
                 stats = scoring.batch_statistics(system, metric)
-                if stats is None or isinstance(stats, Objects) or not isinstance(self.metrics[metric].metric, MeanMetric):
+                if stats is None or isinstance(stats, Objects):
                     name = display_name(self.metrics[metric].label)
-                    raise HarnessError(f"--until: '{name}' has no confidence sequence: it is no function of sums over examples")
+                    raise HarnessError(f"--until: '{name}' has no confidence sequence: its scores need all examples")
                 rows = place_statistics([(np.flatnonzero(planned.present), stats)], stop - start)
                 self._blocks.setdefault((system, metric), []).append(cast(np.ndarray, rows))
         self.looks.append(stop)
@@ -146,9 +159,9 @@ class Stopping:
         """1 minus the coverage of each sequence: several conditions share it."""
         return LEVEL / max(1, len(self.conditions))
 
-    def note(self) -> str:
+    def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", self.summary()["conditions"]))
+        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", summary["conditions"]))
         return (
             f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
             "those of a fixed number of examples, the confidence sequences are in manifest.json and on the page"
@@ -161,13 +174,16 @@ class Stopping:
         for a, b in condition.pairs(len(self._labels)):
             sides = [np.concatenate(self._blocks[system, condition.metric]) for system in ((a,) if b is None else (a, b))]
             defined = np.all([is_defined(side) for side in sides], axis=0)
-            units, stops = self._units(len(defined))
+            units = self._units[: len(defined)]
+            # A cluster whose next example is not scored yet is no whole unit.
+            after = [*self._units.tolist(), int(self._units[-1]) + 1]
+            stops = [max(1, after[stop]) for stop in self.looks]
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
             sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[: stops[-1], 0]
             kept = sizes > 0
             numbers = [max(1, int(kept[:stop].sum())) for stop in stops]
-            population = len(self.examples) if self.spec.population else None
+            population = len(self.examples) - int((~defined).sum()) if self.spec.population else None
             second = sums[1][kept] if b is not None else None
             sequences.append(
                 metric_looks(
@@ -178,6 +194,7 @@ class Stopping:
                     numbers[-1:] if last else numbers,
                     level=self.level,
                     population=population,
+                    largest=float(np.bincount(self._units).max()),
                 )
             )
         return sequences
@@ -192,17 +209,13 @@ class Stopping:
         spread[defined] = values
         return spread
 
-    def _units(self, count: int) -> tuple[np.ndarray, list[int]]:
-        """Return the number of the unit of each example so far (B,), and the numbers of whole units at each look."""
+    @cached_property
+    def _units(self) -> np.ndarray:
+        """Number of the unit of each example of the data set, shape (N,): the example itself, or its cluster."""
         if not self.cluster:
-            return np.arange(count), self.looks
-        names = [
-            cluster_of(example.meta, self.cluster, example.id) for example in self.examples.slice(0, min(count + 1, len(self.examples)))
-        ]
-        # A cluster whose next example is not scored yet is no whole unit.
-        numbers = np.cumsum([0, *(names[k] != names[k - 1] for k in range(1, len(names)))])
-        whole = [int(numbers[stop]) if stop < len(numbers) else int(numbers[-1]) + 1 for stop in self.looks]
-        return numbers[:count], [max(1, stop) for stop in whole]
+            return np.arange(len(self.examples))
+        names = [cluster_of(example.meta, self.cluster, example.id) for example in self.examples]
+        return np.cumsum([False, *(name != last for last, name in pairwise(names))])
 
 
 def ordered_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:

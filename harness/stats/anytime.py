@@ -26,7 +26,7 @@ FIRST_LOOK = 200
 """Number of independent units at which an asymptotic confidence sequence begins."""
 FRACTIONS = 0.99 * 0.5 ** np.arange(8)
 """Fractions of the capital that are bet, from nearly all to less than a hundredth; the capital is divided equally among them."""
-BISECTIONS = 30
+BISECTIONS = 20
 """Halvings of the range of a mean until the end of a confidence sequence is known."""
 
 
@@ -48,7 +48,14 @@ def shifted(look: Look, amount: float) -> Look:
 
 
 def betting_looks(
-    sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    bound: float,
+    looks: Sequence[int],
+    *,
+    level: float = LEVEL,
+    population: int | None = None,
+    largest: float | None = None,
 ) -> list[Look]:
     """Return the betting confidence sequence of a mean of differences within [-bound, bound].
 
@@ -70,41 +77,51 @@ def betting_looks(
     level : float
         1 minus the coverage.
     population : int, optional
-        Number of examples of the data set, for a statement on its mean: examples are drawn from it without replacement.
+        Number of examples of the data set, for a statement on its mean: examples are drawn from it without replacement. What the examples
+        that are left can change at most bounds the mean too, so that the sequence ends at it.
+    largest : float, optional
+        Number of examples of the largest unit, where more units follow; default: of these units.
     """
-    largest = float(sizes.max())
+    largest = float(sizes.max()) if largest is None else largest
     earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
     remaining = None if population is None else population - np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
 
-    def capital(mean: float, sign: int, stop: int) -> np.ndarray:
-        """Return the logarithm of the capital (stop,) that is bet on differences larger (sign 1) or smaller (-1) than a mean."""
+    def growth(mean: float, sign: int, stop: int) -> np.ndarray:
+        """Return the factors (stop, 8) of the capital that is bet on differences larger (sign 1) or smaller (-1) than a mean."""
         values, null = sign * sums[:stop], np.full(stop, sign * mean)
         if remaining is not None and population is not None:
             # Of a finite population the mean of the examples that are left follows from those that are drawn.
             null = np.clip((population * sign * mean - sign * earlier[:stop]) / remaining[:stop], -bound, bound)
         unit = (values - null * sizes[:stop]) / ((bound + null) * largest + 1e-12 * bound)
-        paths = np.cumsum(np.log1p(np.multiply.outer(np.maximum(unit, -1), FRACTIONS)), axis=0)
-        return np.logaddexp.reduce(paths, axis=1) - log(len(FRACTIONS))
+        return 1 + np.multiply.outer(np.maximum(unit, -1), FRACTIONS)
 
-    def end(sign: int, stop: int, inside: float) -> float:
-        """Return the smallest mean (sign 1; the largest for -1) whose capital stayed below 2 / level, between the bound and ``inside``."""
-        outside = -sign * bound
+    def log_capital(sign: int) -> np.ndarray:
+        """Return the logarithm of the capital (U,) that is bet against the mean 0."""
+        return np.logaddexp.reduce(np.cumsum(np.log(growth(0.0, sign, len(sums))), axis=0), axis=1) - log(len(FRACTIONS))
+
+    def end(sign: int, stop: int, outside: float, inside: float) -> float:
+        """Return the smallest mean (sign 1; the largest for -1) whose capital stayed below 2 / level, between the ends given."""
         for _ in range(BISECTIONS):
             middle = (outside + inside) / 2
-            if capital(middle, sign, stop).max() < log(2 / level):
+            if np.cumprod(growth(middle, sign, stop), axis=0).sum(axis=1).max() < 2 / level * len(FRACTIONS):
                 inside = middle
             else:
                 outside = middle
         return outside
 
     total, count = np.cumsum(sums), np.cumsum(sizes)
-    best = np.maximum.accumulate(np.maximum(capital(0.0, 1, len(sums)), capital(0.0, -1, len(sums))))
-    p_values = np.minimum(1.0, 2 * np.exp(-best))
-    return [
-        Look(stop, mean, end(1, stop, max(mean, -bound)), end(-1, stop, min(mean, bound)), float(p_values[stop - 1]))
-        for stop in looks
-        for mean in [float(total[stop - 1] / count[stop - 1])]
-    ]
+    left = np.full(len(sums), inf) if population is None else (population - count) * bound
+    best = np.maximum.accumulate(np.maximum(log_capital(1), log_capital(-1)))
+    p_values = np.minimum.accumulate(np.where(np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))))
+    found, low, high = list[Look](), -bound, bound
+    for stop in looks:
+        mean, rest = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
+        with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
+            low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
+        if population is not None:
+            low, high = max(low, (total[stop - 1] - rest) / population), min(high, (total[stop - 1] + rest) / population)
+        found.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
+    return found
 
 
 def asymptotic_looks(

@@ -1,0 +1,354 @@
+"""Decisions with fewer calls: false alarms of sequences that are looked at after every example, examples that they save, size of the gate.
+
+    python -m benchmarks.decide [--runs 200] [--length 2000] [--metrics NAME ...] [--cache FILE] [--seed 0]
+
+Captions are those of 13 captioners of the COCO Karpathy test split; TRM has four systems of three captions each. Statistics are computed
+once and kept in a file.
+
+*False alarms*: share of null runs whose confidence sequence ever excludes 0, with a look after every example from the first one (of an
+asymptotic sequence: 200) to ``--length``. Examples are drawn with replacement; under *swapped* the captions of both systems change places
+at random, *skewed* has 95 % small losses and 5 % large gains whose difference is 0. Beside it the z test with the same looks.
+
+*Examples used*: of the pairs that differ significantly with all examples (z test, level .05), the share of the examples until the sequence
+excludes 0, at the looks of ``harness run --until``; 1 where it never does. Wrong directions are counted among them.
+
+*Gate*: share of runs of 200 and 1000 examples that pass and that fail at the margin (the true worsening), and the power of both beside
+that of Student's t where the normal approximation promises .8.
+
+*Overhead*: CPU time of a run with a condition that the data never decide, beside the run without it.
+
+Goals: false alarms, and size of the gate, at most .05 within two standard errors; at most 50 % of the examples for CIDEr-D and 60 % for
+METEOR; wrong directions at most 1 %; overhead at most 5 %. Exit status 1 when one is missed. The full size is ``--runs 4000``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import log, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats as distributions
+
+import harness
+from benchmarks.captions import CAPTIONERS, data_folder, read_json_lines, references
+from harness.contracts import CaptionSet
+from harness.registry import current
+from harness.registry.display_names import display_name
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.run.sequences import mean_bounds, metric_looks
+from harness.run.stopping import BATCH, batches
+from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, influences
+from harness.stats.one_sided import SkewedMean
+
+METRICS: dict[str, tuple[str, dict[str, Any]]] = {
+    "cider": ("cider", {}), "meteor": ("meteor", {}), "rouge": ("rouge", {}), "bleu4": ("bleu4", {}), "trm": ("trm", {"distance": "rouge"}),
+}  # fmt: skip
+FAMILIES = ("init", "pre", "par", "merge")
+"""Captioners of three seeds each, whose captions are the sets of TRM."""
+NULLS = ("swapped", "skewed")
+SHARES = {"cider": 0.5, "meteor": 0.6}
+"""Metric -> goal of the mean share of examples."""
+WRONG, OVERHEAD = 0.01, 0.05
+GATED = (200, 1000)
+"""Numbers of examples of the runs of a gate."""
+failures: list[str] = []
+
+
+def check(name: str, value: float, goal: float, runs: int = 0) -> str:
+    """Return a mark of a goal, within two standard errors of a share of runs, and note a failure."""
+    holds = value <= goal + (2 * sqrt(goal * (1 - goal) / runs) if runs else 0.0)
+    if not holds:
+        failures.append(name)
+    return "ok" if holds else "MISSED"
+
+
+# --------------------------------------------------------------------------- data
+@dataclass(frozen=True)
+class Addends:
+    """A metric with the addends of its systems on the same examples."""
+
+    name: str
+    metric: Any
+    systems: Sequence[np.ndarray]
+    """Addends (N, k) of each system."""
+
+    @cached_property
+    def bound(self) -> float | None:
+        """Largest difference of two scores; None for a metric of the asymptotic sequence."""
+        bounds = mean_bounds(self.metric)
+        return bounds[1] - bounds[0] if bounds else None
+
+    def value(self, addends: np.ndarray) -> float:
+        """Return the number of addends (B, k)."""
+        return float(self.metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
+
+    def influences_of(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return the influences (B,) of the examples on the difference."""
+        return influences(self.metric.of_sums, a) - influences(self.metric.of_sums, b)
+
+
+def load(names: Sequence[str], cache: Path) -> list[Addends]:
+    """Return the addends of the metrics, from the cache where it has them."""
+    stored = dict(np.load(cache)) if cache.exists() else {}
+    found: list[Addends] = []
+    for name in names:
+        metric: Any = current().create("metrics", METRICS[name][0], METRICS[name][1])
+        if name not in stored:
+            start = time.perf_counter()
+            stored[name] = np.stack(score_systems(metric, sets=name == "trm"))
+            np.savez(cache, **stored)
+            print(f"scored {name}: {stored[name].shape} in {time.perf_counter() - start:.0f} s", flush=True)
+        found.append(Addends(name, metric, list(stored[name])))
+    return found
+
+
+def score_systems(metric: Any, *, sets: bool) -> list[np.ndarray]:
+    """Return the addends (N, k) of every captioner; ``sets``: of the captioners of one family together."""
+    rows, texts = read_json_lines(data_folder() / CAPTIONERS), references()
+    names = list(rows[0]["candidates"])
+    systems = [[name for name in names if name.startswith(family)] for family in FAMILIES] if sets else [[name] for name in names]
+    features, found = FeatureCache(texts), list[np.ndarray]()
+    for system in systems:
+        captions = [
+            CaptionSet(str(k), tuple(row["candidates"][name] for name in system), tuple(own))
+            for k, (row, own) in enumerate(zip(rows, texts))
+        ]
+        scored = scoring.score(metric, scoring.batches(captions, features), features, None, 0)
+        found.append(np.asarray(metric.summands(np.asarray(scored.stats)), dtype=np.float64))
+    return found
+
+
+# --------------------------------------------------------------------------- sequences of many runs
+def running_log_e(data: Addends, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logarithm of the evidence against equality after each example, and the z statistic, both (R, n).
+
+    Parameters
+    ----------
+    data : Addends
+        The metric.
+    a, b : ndarray
+        Addends of R runs, shape (R, n, k).
+    """
+    counts = np.arange(1, a.shape[1] + 1)
+    if data.bound is not None:
+        differences = (a - b)[..., 0]
+        sides = [np.cumsum(np.log1p(np.multiply.outer(sign * differences / data.bound, FRACTIONS)), axis=1) for sign in (1, -1)]
+        capital = np.maximum(*(np.logaddexp.reduce(side, axis=2) - log(len(FRACTIONS)) for side in sides))
+        mean, square = np.cumsum(differences, axis=1) / counts, np.cumsum(differences**2, axis=1) / counts
+        return capital - log(2), mean / np.sqrt(np.maximum(square - mean**2, 1e-300) / counts)
+    sums = [np.cumsum(side, axis=1) for side in (a, b)]
+    values = [data.metric.of_sums(side.reshape(-1, side.shape[2])).reshape(side.shape[:2]) for side in sums]
+    gradient = np.concatenate([_gradient(data, sums[0]), -_gradient(data, sums[1])], axis=2)
+    columns = np.concatenate([a, b], axis=2)
+    second = np.cumsum(np.einsum("rni,rnj->rnij", columns, columns, optimize=True), axis=1)
+    mean = np.concatenate(sums, axis=2) / counts[:, None]
+    along = np.einsum("rni,rni->rn", gradient, mean)
+    variance = np.einsum("rni,rnij,rnj->rn", gradient, second, gradient, optimize=True) / counts - along**2
+    deviation = counts * np.sqrt(np.maximum(variance, 1e-300))
+    difference = np.nan_to_num(values[0] - values[1])
+    rho = sqrt((-2 * log(LEVEL) + log(-2 * log(LEVEL) + 1)) / FIRST_LOOK)
+    growth = counts * rho**2 + 1
+    log_e = (counts * rho * difference / deviation) ** 2 / (2 * growth) - np.log(growth) / 2
+    return np.where(counts >= FIRST_LOOK, log_e, 0.0), np.where(counts >= FIRST_LOOK, difference / deviation * np.sqrt(counts), 0.0)
+
+
+def _gradient(data: Addends, sums: np.ndarray) -> np.ndarray:
+    """Return the gradient of the number at sums (R, n, k)."""
+    gradient = np.zeros_like(sums)
+    for column in range(sums.shape[2]):
+        step = np.zeros_like(sums)
+        step[..., column] = 1e-6 * np.maximum(np.abs(sums[..., column]), 1e-9)
+        ends = [data.metric.of_sums((sums + side * step).reshape(-1, sums.shape[2])).reshape(sums.shape[:2]) for side in (1, -1)]
+        gradient[..., column] = (ends[0] - ends[1]) / (2 * step[..., column])
+    return np.nan_to_num(gradient)
+
+
+def check_evidence(data: Addends, a: np.ndarray, b: np.ndarray, log_e: np.ndarray) -> None:
+    """End the script where the evidence of a run differs from the p-value of the harness."""
+    looks = range(FIRST_LOOK, len(a) + 1) if data.bound is None else [len(a)]
+    (*_, last) = metric_looks(data.metric, a, b, np.ones(len(a)), looks)
+    ours = min(1.0, float(np.exp(-log_e.max())))
+    if not np.isclose(last.p_value, ours, rtol=1e-3, atol=1e-9):
+        raise SystemExit(f"{data.name}: p is {last.p_value:g} in the harness and {ours:g} here")
+
+
+# --------------------------------------------------------------------------- false alarms
+def skewed_population(data: Addends, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return addends of both systems and the probability of each example: 95 % small losses and 5 % large gains, with difference 0."""
+    effects = data.influences_of(a, b) + data.value(a) - data.value(b)
+    order = np.argsort(np.abs(effects))
+    gains = order[-len(order) // 20 :]
+    swap = np.where(np.isin(np.arange(len(a)), gains), effects < 0, effects > 0)[:, None]
+    a, b = np.where(swap, b, a), np.where(swap, a, b)
+
+    def difference(weights: np.ndarray) -> float:
+        return data.value(a * weights[:, None]) - data.value(b * weights[:, None])
+
+    def weights(losses: int, share: float) -> np.ndarray:
+        found = np.zeros(len(a))
+        found[order[:losses]], found[gains] = (1 - share) / losses, share / len(gains)
+        return found
+
+    few, many = 1, len(order) - len(gains)
+    while many - few > 1:  # the more of the smaller differences are losses, the larger is their mean
+        middle = (few + many) // 2
+        few, many = (middle, many) if difference(weights(middle, 0.05)) > 0 else (few, middle)
+    low, high = 0.0, 0.5
+    for _ in range(60):
+        low, high = (low, middle) if difference(weights(many, middle := (low + high) / 2)) > 0 else (middle, high)
+    return a, b, weights(many, low)
+
+
+def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
+    """Print the share of null runs in which the sequence, and the z test, ever rejects."""
+    rng = np.random.default_rng(seed)
+    first, last = data.systems[0], data.systems[-1]
+    for null in NULLS:
+        a, b, p = skewed_population(data, first, last) if null == "skewed" else (first, last, None)
+        alarms, naive, chunk = 0, 0, max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
+        for start in range(0, runs, chunk):
+            rows = rng.choice(len(a), (min(chunk, runs - start), length), p=p)
+            swap = rng.integers(0, 2, rows.shape).astype(bool)[..., None] if null == "swapped" else np.zeros((1, 1, 1), dtype=bool)
+            x, y = np.where(swap, b[rows], a[rows]), np.where(swap, a[rows], b[rows])
+            log_e, z = running_log_e(data, x, y)
+            if not start:
+                check_evidence(data, x[0], y[0], log_e[0])
+            alarms += int((log_e.max(axis=1) >= -log(LEVEL)).sum())
+            naive += int((np.abs(z[:, min(FIRST_LOOK, length) - 1 :]).max(axis=1) > 1.96).sum())
+        mark = check(f"false alarms {data.name} {null}", alarms / runs, LEVEL, runs)
+        name = display_name(data.metric.spec.name)
+        print(f"  {name:12} {null:8} {alarms / runs:8.4f}  z test {naive / runs:6.3f}   {mark}", flush=True)
+
+
+# --------------------------------------------------------------------------- examples used
+def examples_used(data: Addends, orders: int, seed: int) -> None:
+    """Print the share of the examples until the sequences of significant pairs have decided, and the wrong directions."""
+    rng, n = np.random.default_rng(seed), len(data.systems[0])
+    stops = [min(n, BATCH * batch[-1][1]) for batch in batches([(k, k + 1) for k in range(-(-n // BATCH))])]
+    shares, wrong, pairs, significant = list[float](), 0, list(combinations(data.systems, 2)), 0
+    for a, b in pairs:
+        difference = data.value(a) - data.value(b)
+        if abs(difference) <= 1.96 * float(np.std(data.influences_of(a, b))) / sqrt(n):
+            continue
+        significant += 1
+        for _ in range(orders):
+            order = rng.permutation(n)
+            log_e, z = running_log_e(data, a[None, order], b[None, order])
+            seen = np.maximum.accumulate(log_e[0]) if data.bound is not None else log_e[0]
+            stop = next((stop for stop in stops if seen[stop - 1] >= -log(LEVEL)), None)
+            shares.append((stop or n) / n)
+            wrong += stop is not None and z[0, stop - 1] * difference < 0
+    mean = float(np.mean(shares))
+    marks = [check(f"examples {data.name}", mean, SHARES[data.name])] if data.name in SHARES else []
+    marks.append(check(f"wrong directions {data.name}", wrong / len(shares), WRONG))
+    decided = float(np.mean(np.array(shares) < 1))
+    print(
+        f"  {display_name(data.metric.spec.name):12} {significant:3} of {len(pairs)} pairs  {mean:6.1%} of the examples, before the end "
+        f"{decided:6.1%}, wrong {wrong} of {len(shares)}   {' '.join(marks)}",
+        flush=True,
+    )
+
+
+# --------------------------------------------------------------------------- gate
+def gate_size(data: Addends, runs: int, seed: int) -> None:
+    """Print how often a gate passes and fails at the margin, and its power beside Student's t."""
+    rng = np.random.default_rng(seed)
+    populations = [(*data.systems[:: len(data.systems) - 1], None), skewed_population(data, data.systems[0], data.systems[-1])]
+    sign = -1.0 if data.metric.spec.higher_is_better else 1.0
+    for (a, b, p), kind in zip(populations, ("real", "skewed")):
+        weights = np.full(len(a), 1 / len(a)) if p is None else p
+        truth = sign * (data.value(a * weights[:, None]) - data.value(b * weights[:, None]))
+        sample = rng.choice(len(a), 100_000, p=p)
+        spread = float(np.std(data.influences_of(a[sample], b[sample])))
+        for n in GATED:
+            step, counts = 2.4865 * spread / sqrt(n), np.zeros(6)
+            for _ in range(runs):
+                rows = rng.choice(len(a), n, p=p)
+                x, y = a[rows], b[rows]
+                mean = SkewedMean.of(sign * (data.value(x) - data.value(y)), sign * data.influences_of(x, y))
+                t = (mean.value - truth + np.array([-step, step])) / (mean.error or 1.0)
+                counts += [
+                    mean.p_below(truth) <= LEVEL, mean.p_above(truth) <= LEVEL,
+                    mean.p_below(truth + step) <= LEVEL, mean.p_above(truth - step) <= LEVEL,
+                    t[0] <= distributions.t.ppf(LEVEL, n - 1), t[1] >= distributions.t.ppf(1 - LEVEL, n - 1),
+                ]  # fmt: skip
+            share = counts / runs
+            marks = [check(f"gate {side} {data.name} {kind} {n}", share[k], LEVEL, runs) for k, side in enumerate(("pass", "fail"))]
+            print(
+                f"  {display_name(data.metric.spec.name):12} {kind:7} n = {n:5}  at the margin: pass {share[0]:.4f} fail {share[1]:.4f}   "
+                f"power: pass {share[2]:.3f} (t {share[4]:.3f}) fail {share[3]:.3f} (t {share[5]:.3f})   {' '.join(marks)}",
+                flush=True,
+            )
+
+
+# --------------------------------------------------------------------------- overhead
+def overhead(limit: int, repeats: int = 3) -> None:
+    """Print the CPU time of a run with a condition that the data never decide, beside that of the run without it."""
+    rows = read_json_lines(data_folder() / CAPTIONERS)[:limit]
+    with tempfile.TemporaryDirectory() as folder:
+        data, models = Path(folder) / "data.jsonl", list[object]()
+        examples = [{"id": str(k), "references": own} for k, own in enumerate(references()[:limit])]
+        data.write_text("".join(json.dumps(item) + "\n" for item in examples), encoding="utf-8")
+        for name in ("init_1", "merge_3"):
+            file = Path(folder) / f"{name}.jsonl"
+            lines = [json.dumps({"id": str(k), "candidates": [row["candidates"][name]]}) + "\n" for k, row in enumerate(rows)]
+            file.write_text("".join(lines), encoding="utf-8")
+            models.append({"predictions": {"label": name, "path": str(file)}})
+        spec = {
+            "task": "overhead", "dataset": {"reader": "jsonl", "path": str(data)}, "models": models,
+            "metrics": ["cider", "meteor", "rouge", "bleu4"], "bootstrap": {"samples": 0},
+        }  # fmt: skip
+        seconds: dict[bool, list[float]] = {False: [], True: []}
+        harness.evaluate({**spec, "limit": 20})  # imports and tables are loaded once
+        for _ in range(repeats):
+            for grows in (False, True):
+                start = time.process_time()
+                harness.evaluate({**spec, **({"until": {"conditions": ["cider ± 0.0001"]}} if grows else {})})
+                seconds[grows].append(time.process_time() - start)
+    plain, grown = min(seconds[False]), min(seconds[True])
+    share = grown / plain - 1
+    mark = check("overhead", share, OVERHEAD)
+    print(f"  {limit:,} examples, 2 systems, 4 metrics: {plain:.2f} s CPU, with --until {grown:.2f} s ({share:+.1%})   {mark}")
+
+
+def main() -> int:
+    """Print the sections; return 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=200, help="null runs, and runs of a gate")
+    parser.add_argument("--orders", type=int, default=1, help="random orders of the examples for each pair")
+    parser.add_argument("--length", type=int, default=2000, help="examples of a null run")
+    parser.add_argument("--metrics", nargs="+", choices=tuple(METRICS), default=list(METRICS))
+    parser.add_argument("--limit", type=int, default=5000, help="examples of the runs that measure the overhead; 0: none")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-decide.npz", help="file of the statistics")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    metrics = load(args.metrics, args.cache)
+    print(f"False alarms, looks after every example up to {args.length:,}, {args.runs:,} runs; goal {LEVEL}")
+    for data in metrics:
+        false_alarms(data, args.runs, args.length, args.seed)
+    print("\nExamples used by pairs that are significant with all of them")
+    for data in metrics:
+        examples_used(data, args.orders, args.seed)
+    print(f"\nGate, {args.runs:,} runs; goal {LEVEL} at the margin")
+    for data in metrics:
+        gate_size(data, args.runs, args.seed)
+    if args.limit:
+        print("\nOverhead of --until")
+        overhead(args.limit)
+    print("\nmissed: " + ", ".join(failures) if failures else "\nall goals met")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

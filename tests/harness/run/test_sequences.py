@@ -1,0 +1,68 @@
+"""Confidence sequences of metrics: bounds, addends, order of the units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.run.sequences import mean_bounds, metric_looks, random_order, verified_addends
+from harness.stats.anytime import asymptotic_looks, betting_looks
+
+
+def metric(name, **parameters):
+    return current().create("metrics", name, {"tokenizer": "none", **parameters})
+
+
+def test_bounds_are_declared_by_means_of_scores_alone():
+    assert mean_bounds(metric("rouge")) == (0.0, 1.0)
+    assert mean_bounds(metric("cider")) == (0.0, 10.0)
+    assert mean_bounds(metric("bleu4")) is None, "a ratio of sums, although it has bounds"
+    assert mean_bounds(metric("distinct", n=2)) is None
+
+
+def test_addends_give_the_reported_number_or_are_refused(monkeypatch):
+    rouge, rows = metric("rouge"), np.random.default_rng(0).uniform(0, 1, (9, 1))
+    addends = verified_addends(rouge, rows)
+    assert addends is not None
+    assert rouge.of_sums(addends.sum(axis=0, keepdims=True))[0] == pytest.approx(rows.mean())
+    monkeypatch.setattr(type(rouge), "reduce", lambda self, stats, weights=None: float(np.median(stats)))
+    assert verified_addends(rouge, rows) is None, "a reduction of its own"
+
+    def unfitted(self, stats, weights=None):
+        raise HarnessError("not fitted")
+
+    monkeypatch.setattr(type(rouge), "reduce", unfitted)
+    assert verified_addends(rouge, rows) is None
+
+
+def test_the_order_of_a_subset_is_that_within_the_whole():
+    names = [f"e{k}" for k in range(50)]
+    whole = [names[k] for k in random_order(names, 3)]
+    assert sorted(whole) == sorted(names) and whole != names
+    assert [names[k] for k in random_order(names[:20], 3)] == [name for name in whole if name in names[:20]]
+    assert whole != [names[k] for k in random_order(names, 4)]
+    assert random_order(["a"] * 3, 0).tolist() == [0, 1, 2], "units of one name keep their order"
+
+
+def test_means_within_bounds_have_the_betting_sequence():
+    rng, rouge = np.random.default_rng(1), metric("rouge")
+    a, b = (np.column_stack([rng.uniform(0, 1, 80), np.ones(80)]) for _ in range(2))
+    sizes = np.ones(80)
+    assert metric_looks(rouge, a, b, sizes, [40, 80]) == betting_looks((a - b)[:, 0], sizes, 1.0, [40, 80])
+    (one,) = metric_looks(rouge, a, None, sizes, [80])
+    assert one.difference == pytest.approx(a[:, 0].mean())
+    assert 0 < one.low < one.difference < one.high < 1
+    (known,) = metric_looks(rouge, a, None, sizes, [80], population=80)
+    assert (known.low, known.high) == pytest.approx((a[:, 0].mean(),) * 2)
+
+
+def test_ratios_of_sums_have_the_asymptotic_sequence_and_no_population():
+    rng, bleu = np.random.default_rng(2), metric("bleu4")
+    width = 10
+    rows = rng.integers(3, 9, (250, width)).astype(float)
+    looks = metric_looks(bleu, rows, None, np.ones(250), [200, 250])
+    assert looks == asymptotic_looks(bleu.of_sums, rows, None, [200, 250])
+    with pytest.raises(HarnessError, match="no statement on the mean of a data set"):
+        metric_looks(bleu, rows, None, np.ones(250), [250], population=250)
