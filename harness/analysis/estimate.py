@@ -1,51 +1,51 @@
-"""Mean human scores of systems, and their differences, from few labels and the scores of a metric or judge on all examples."""
+"""Mean human scores of systems, and their differences, from few labels and the scores of metrics or judges on all examples.
+
+The examples to label are drawn at random, or from strata of a metric's scores, each with a probability that the estimate reads.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.human_labels import (
-    HumanLabels,
-    check_independence,
-    mean_predictions,
-    named_systems,
-    predictions,
-    predictors,
-    read_labels,
-    stratify,
-)
 from harness.analysis.pairs import ComparedRun
 from harness.errors import HarnessError, InputError, counted
-from harness.run.finished import Run
+from harness.files.captions import ID_COLUMNS
+from harness.files.record_files import read_records
+from harness.judgments.fields import number
+from harness.registry.catalogue import spelling
+from harness.rundir.format import file_digest, to_json
 from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
-from harness.stats.prediction_powered import LabelDesign, cross_fitted_predictions, powered_mean
+from harness.stats.prediction_powered import PoweredMean, powered_mean
 
-LEAST_LABELS = 3
-"""Smallest number of labels of an estimate in one stratum."""
+COLUMNS = {
+    "id": ("example", *ID_COLUMNS), "score": ("score", "human_score", "rating", "label"), "system": ("system", "model"),
+    "probability": ("probability",), "stratum": ("stratum",),
+}  # fmt: skip
+"""Usual names of the columns of labels, in order of preference."""
+FEWEST_LABELS = 3
+STRATA = 5
+"""Default number of strata of a plan."""
+Labels = Mapping[str, Mapping[tuple[str, str], float]]
+"""``score``, ``probability`` or ``stratum`` -> (system, example) -> number."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class HumanScore:
-    """Estimate of the mean human score of a system, or of the difference of two systems."""
+    """Estimate of the mean human score of a system, or of the difference of two."""
 
     system: str
-    baseline: str = ""
-    """System whose score is subtracted; empty for the score of one system."""
-    value: float
-    standard_error: float
-    ci95: tuple[float, float]
-    classical: float
-    """Mean of the labels alone."""
-    classical_error: float
-    classical_ci95: tuple[float, float]
-    tuning: float
-    """Coefficient of the predictions (lambda of PPI++)."""
+    """Label of the system, or ``A - B``."""
+    powered: PoweredMean
+    classical: PoweredMean
+    """Of the labels alone."""
     labels: int
     """Number of examples with labels."""
     examples: int
@@ -53,130 +53,211 @@ class HumanScore:
     @property
     def saved(self) -> float:
         """Number of further labels with which the labels alone would have the same standard error."""
-        return self.labels * ((self.classical_error / self.standard_error) ** 2 - 1) if self.standard_error else float("inf")
+        error = self.powered.standard_error
+        return self.labels * ((self.classical.standard_error / error) ** 2 - 1) if error else float("inf")
 
 
 @dataclass(frozen=True)
-class HumanScores:
-    """Estimates of all systems, then of their differences."""
+class PlannedLabel:
+    """A caption to label."""
 
-    rows: tuple[HumanScore, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Study:
-    """A run with labels."""
-
-    side: ComparedRun
-    path: str | Path
-    labels: HumanLabels
-    metrics: Sequence[str]
-    finite: bool
-    seed: int
-    strata: dict[str, int]
-    """Example -> number of its stratum; empty for one stratum."""
+    id: str
+    system: str
+    caption: str
+    """Several captions of one example are joined by `` | ``."""
+    probability: float
+    """Probability with which the example was drawn."""
+    stratum: float
+    """Smallest prediction of its stratum."""
 
 
 def estimate(
-    run: str | Path | Run,
-    labels: str | Path,
-    *,
-    by: str | Sequence[str],
-    baseline: str | None = None,
-    population: bool = False,
-    seed: int = 0,
-) -> HumanScores:
-    """Return the mean human score of each system with labels and the differences of systems, by prediction-powered inference.
+    run: str | Path, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
+) -> tuple[list[HumanScore], list[str]]:
+    """Return the estimated mean human score of each system with labels, then their differences, and notes on them.
 
     Parameters
     ----------
-    run : str, Path or Run
-        Run directory, ``RUN::MODEL``, or run.
+    run : str or Path
+        Run directory, or ``RUN::MODEL``.
     labels : str or Path
-        File with columns ``id``, ``score``, ``system`` where the run has several, and ``probability`` and ``stratum`` of a label plan.
-    by : str or sequence of str
-        Metric or judge of the run whose scores predict the labels; several are combined by least squares with cross-fitting.
+        File with columns ``id``, ``score``, ``system`` where the run has several, and ``probability`` and ``stratum`` of a plan. Several
+        rows of one caption are averaged, rows without a score left out.
+    by : sequence of str
+        Metrics or judges of the run whose scores predict the labels.
     baseline : str, optional
         System that the others are compared with; default: all pairs.
     population : bool
-        Estimate the mean over the examples of the run alone; default: over the population that they are drawn from.
-    seed : int
-        Seed of the folds of cross-fitting.
+        Estimate means over the examples of the run alone; default: over the population that they are drawn from.
 
     Raises
     ------
     HarnessError
-        The labels are of other examples or systems, too few, constant, or the metric was fitted on them.
+        The labels are of other examples or systems, constant, too few, or a metric was fitted on them.
     """
     side = ComparedRun.open(run)
-    metrics = predictors(side, [by] if isinstance(by, str) else by)
-    human = read_labels(labels, side)
-    for metric in metrics:
-        check_independence(side, metric, labels)
-    named = {name: system for name, system in named_systems(side).items() if name in human.scores}
-    if baseline is not None and baseline not in named:
-        raise HarnessError.of_name(f"{labels} has no labels of", baseline, named, "it has those of")
-    study = _Study(side, labels, human, metrics, population, seed, _strata(side, human, metrics[0], labels))
-    notes = [] if human.probabilities else ["labels without probabilities count as a simple random sample of the examples"]
-    if human.unscored:
-        notes.append(f"{counted(human.unscored, 'row')} without a score: missing by chance, as the estimate takes it")
-    rows = [_score(study, [named[name]], [name]) for name in named]
-    pairs = [(name, baseline) for name in named if name != baseline] if baseline else itertools.combinations(named, 2)
-    for pair in pairs:
+    metrics, human = _predictors(side, by), _read_labels(labels, side)
+    _check_independence(side, metrics, labels)
+    named = {side.label(system): system for system in side.systems}
+    names = [name for name in named if any(system == name for system, _ in human["score"])]
+    if baseline is not None and baseline not in names:
+        raise HarnessError.of_name(f"{labels} has no labels of", baseline, names, "it has those of")
+    strata = _strata(side, human["stratum"], metrics[0], str(labels))
+    column = side.run.provenance.spec.get("cluster")
+
+    def score(contrast: Sequence[str]) -> HumanScore:
+        return _score([named[name] for name in contrast], contrast, metrics, human, strata, str(column or ""), population)
+
+    notes = [] if human["probability"] else ["labels without probabilities: taken as a simple random sample of the examples"]
+    rows = [score([name]) for name in names]
+    for pair in [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2):
         try:
-            rows.append(_score(study, [named[name] for name in pair], pair))
-        except InputError as error:
-            notes.append(error.message)
-    return HumanScores(tuple(rows), tuple(notes))
+            rows.append(score(pair))
+        except InputError as error:  # few labels of the same examples, or equal differences
+            notes.append(str(error))
+    return rows, notes
 
 
-def _strata(side: ComparedRun, human: HumanLabels, metric: str, path: str | Path) -> dict[str, int]:
-    """Return example -> stratum by the mean prediction of all systems; raise :class:`InputError` where the labels have others."""
-    if not human.strata:
+def _score(
+    systems: Sequence[System], names: Sequence[str], metrics: Sequence[str], human: Labels, strata: Mapping[str, int], cluster: str,
+    finite: bool,
+) -> HumanScore:  # fmt: skip
+    """Return the estimate of one system, or of the first minus the second."""
+    examples = [example for example in systems[0].examples if example in systems[-1].row_of]
+    rows = [[system.row_of[example] for example in examples] for system in systems]
+    signs = np.array([1.0, -1.0])[: len(systems)]
+    labels = signs @ np.array([[human["score"].get((name, example), np.nan) for example in examples] for name in names])
+    predictions = np.stack([signs @ np.stack([_predict(s, metric)[row] for s, row in zip(systems, rows)]) for metric in metrics], axis=1)
+    title, present = " - ".join(names), labels[~np.isnan(labels)]
+    if len(present) < FEWEST_LABELS:
+        raise InputError(f"{title}: {counted(len(present), 'label')} of the same examples; expected at least {FEWEST_LABELS}")
+    if np.ptp(present) == 0:
+        raise InputError(f"{title}: all {len(present)} labels are {present[0]:g}: they give no interval")
+    probabilities = np.array([human["probability"].get((names[0], example), np.nan) for example in examples])
+    clusters = number_clusters(np.array(systems[0].clusters(cluster))[rows[0]]) if cluster else None
+    of_labels = partial(
+        powered_mean, labels, predictions, probabilities=probabilities if human["probability"] else None, clusters=clusters, finite=finite
+    )
+    powered = of_labels(strata=np.array([strata[example] for example in examples]) if strata else None)
+    classical = of_labels(tuning=np.zeros(len(metrics)))
+    if np.isnan(powered.standard_error):
+        raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata, clusters and metrics")
+    return HumanScore(title, powered, classical, len(present), len(examples))
+
+
+def label_plan(run: str | Path, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[PlannedLabel]:
+    """Return the captions of ``budget`` random examples to label, those of all systems for each example.
+
+    Parameters
+    ----------
+    run : str or Path
+        Run directory, or ``RUN::MODEL``.
+    budget : int
+        Number of examples.
+    by : str, optional
+        Metric or judge whose mean score over the systems forms strata; default: one stratum.
+    strata : int
+        Number of strata, of equal size where scores differ; each has its share of the budget.
+    seed : int
+        Seed of the draw.
+
+    Raises
+    ------
+    HarnessError
+        The budget is larger than the number of examples, or gives a stratum fewer than two.
+    """
+    side = ComparedRun.open(run)
+    means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
+    examples, values = list(means), np.array(list(means.values()))
+    bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="inverted_cdf"))
+    numbers = np.searchsorted(bounds, values, side="right") - 1
+    sizes = np.bincount(numbers)
+    counts = np.diff(np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0)
+    if budget > len(values) or counts.min() < 2:
+        raise HarnessError(f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, to {len(values)}, all examples")
+    rng = np.random.default_rng([seed, len(values)])
+    drawn = np.concatenate([rng.permutation(np.flatnonzero(numbers == k))[:count] for k, count in enumerate(counts)])
+    candidates = side.run.samples.lists("candidates")
+    return [
+        PlannedLabel(
+            examples[row], side.label(system), " | ".join(candidates[int(system.rows[system.row_of[examples[row]]])]),
+            float((counts / sizes)[numbers[row]]), float(bounds[numbers[row]]),
+        )
+        for row in sorted(map(int, drawn)) for system in side.systems
+    ]  # fmt: skip
+
+
+def _predictors(side: ComparedRun, names: Sequence[str]) -> list[str]:
+    """Return the labels of metrics with scores per example; raise :class:`HarnessError` with the nearest for an unknown one."""
+    labels = {spelling(label): label for label in side.run.samples.metrics}
+    for name in names:
+        if spelling(name) not in labels:
+            raise HarnessError.of_name(f"{side.name} has no scores per example of", name, labels.values(), "it has those of")
+    return [labels[spelling(name)] for name in names]
+
+
+def _predict(system: System, metric: str) -> np.ndarray:
+    """Return the scores (B,) of a metric, undefined ones replaced by the mean of the others."""
+    scores = system.scores(metric)
+    defined = np.isfinite(scores)
+    return np.where(defined, scores, scores[defined].mean() if defined.any() else 0.0)
+
+
+def _mean_predictions(side: ComparedRun, metric: str | None) -> dict[str, float]:
+    """Return example -> mean prediction of the systems, zero without a metric, for the examples that all of them have."""
+    shared = [name for name in side.systems[0].examples if all(name in system.row_of for system in side.systems)]
+    columns = [_predict(system, metric)[[system.row_of[name] for name in shared]] for system in side.systems if metric]
+    return dict(zip(shared, np.mean(columns, axis=0).tolist() if metric else [0.0] * len(shared)))
+
+
+def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric: str, path: str) -> dict[str, int]:
+    """Return example -> number of its stratum; raise :class:`InputError` where the labels have other strata than the metric's."""
+    bounds = sorted(set(stratum.values()))
+    if len(bounds) < 2:
         return {}
-    bounds = sorted(set(human.strata.values()))
-    means = mean_predictions(side.systems, metric)
-    numbers = dict(zip(means, stratify(np.array(list(means.values())), bounds).tolist()))
-    if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for example, bound in human.strata.items()):
-        raise InputError(f"its strata are not those of '{metric}' in {side.name}: give the run and the metric of the label plan", str(path))
+    means = _mean_predictions(side, metric)
+    numbers = dict(zip(means, (np.searchsorted(bounds, list(means.values()), side="right") - 1).tolist()))
+    if min(numbers.values()) < 0 or any(bounds[numbers[example]] != bound for (_, example), bound in stratum.items()):
+        raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
     return numbers
 
 
-def _score(study: _Study, systems: Sequence[System], names: Sequence[str]) -> HumanScore:
-    """Return the estimate of one system, or of the first minus the second."""
-    human, examples = study.labels, [example for example in systems[0].examples if all(example in item.row_of for item in systems)]
-    signs = np.array([1.0, -1.0][: len(systems)])
-    rows = [np.array([system.row_of[example] for example in examples]) for system in systems]
-    rated = np.array([[human.scores[name].get(example, np.nan) for example in examples] for name in names])
-    labels = signs @ rated
-    title, present = " - ".join(names), labels[~np.isnan(labels)]
-    if len(present) < LEAST_LABELS:
-        raise InputError(
-            f"{title}: {counted(len(present), 'label')} of the same captions; expected at least {LEAST_LABELS}", str(study.path)
-        )
-    if np.ptp(present) == 0:
-        raise InputError(f"{title}: all {len(present)} labels are {present[0]:g}, which gives no interval", str(study.path))
-    columns = np.stack(
-        [sum(sign * predictions(system, metric)[row] for sign, system, row in zip(signs, systems, rows)) for metric in study.metrics],
-        axis=1,
-    )
-    column = study.side.run.provenance.spec.get("cluster")
-    clusters = number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None
-    if len(study.metrics) > 1:
-        predicted = cross_fitted_predictions(labels, columns, clusters, study.seed)
-    else:
-        predicted = columns[:, 0]
-    probabilities = np.array([human.probabilities.get(example, np.nan) for example in examples]) if human.probabilities else None
-    strata = np.array([study.strata[example] for example in examples]) if study.strata else None
-    powered = powered_mean(labels, predicted, LabelDesign(probabilities, strata, clusters, study.finite))
-    classical = powered_mean(labels, predicted, LabelDesign(probabilities, None, clusters, study.finite), tuning=0.0)
-    if np.isnan(powered.standard_error):
-        raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata or clusters", str(study.path))
-    if len(study.metrics) == 1 and abs(np.corrcoef(present, predicted[~np.isnan(labels)])[0, 1]) > 1 - 1e-9:
-        raise InputError(f"{title}: '{study.metrics[0]}' repeats the labels, which it should predict", str(study.path))
-    return HumanScore(
-        system=names[0], baseline=names[1] if len(names) > 1 else "", value=powered.value, standard_error=powered.standard_error,
-        ci95=powered.ci95, classical=classical.value, classical_error=classical.standard_error, classical_ci95=classical.ci95,
-        tuning=powered.tuning, labels=len(present), examples=len(examples),
-    )  # fmt: skip
+def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
+    """Return the numbers of a file of labels, the mean of several rows of a caption.
+
+    Raises :class:`InputError` with the place of a mistake.
+    """
+    records = list(read_records(path, "file of labels"))
+    present = list(records[0].fields) if records else []
+    columns = {role: next((name for name in names if name in present), "") for role, names in COLUMNS.items()}
+    named = {side.label(system): system for system in side.systems}
+    for role in ("id", "score", "system")[: 2 if len(named) == 1 else 3]:
+        if not columns[role]:
+            raise InputError(f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path))
+    numbers: dict[str, dict[tuple[str, str], list[float]]] = {"score": {}, "probability": {}, "stratum": {}}
+    for record in records:
+        if record.fields.get(columns["score"]) in (None, ""):
+            continue
+        system = str(record.fields.get(columns["system"])) if columns["system"] else next(iter(named))
+        example = str(record.fields.get(columns["id"]))
+        if system not in named:
+            raise InputError.of_name(f"{side.name} has no system", system, named, "there are", record.where)
+        if example not in named[system].row_of:
+            raise InputError.of_name(f"{side.name} has no example", example, named[system].examples, where=record.where)
+        for role, rows in numbers.items():
+            value = number(record.fields.get(columns[role]))
+            if columns[role] and (value is None or (role == "probability" and not 0 < value <= 1)):
+                expected = "more than 0 and at most 1" if role == "probability" else "a number"
+                raise InputError(f"'{columns[role]}' is {record.fields.get(columns[role])!r}; expected {expected}", record.where)
+            if value is not None:
+                rows.setdefault((system, example), []).append(value)
+    return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
+
+
+def _check_independence(side: ComparedRun, metrics: Sequence[str], labels: str | Path) -> None:
+    """Raise :class:`HarnessError` for a metric with a parameter that is the file of labels: it was fitted on them."""
+    digest = file_digest(Path(labels))
+    for metric in metrics:
+        texts = re.findall(r'"([^"]{1,1000})"', to_json(side.run.provenance.metric(metric).params).decode())
+        if any(Path(text).is_file() and file_digest(Path(text)) == digest for text in texts):
+            raise HarnessError(f"'{metric}' was fitted on {labels}: it does not predict labels that it has seen; label other examples")

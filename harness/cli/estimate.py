@@ -4,21 +4,16 @@
   harness estimate RUN --labels plan.csv --by cider             each system, and the differences of systems
 
 A metric or judge that predicts the labels narrows the intervals; one that does not leaves them as they are (prediction-powered
-inference). Several, as in --by cider,meteor, are combined with cross-fitting.
+inference). Of several, as in --by cider,meteor, the best linear combination counts.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_count, add_flag, add_format, add_names, print_json
-from harness.reporting.table import Table, interval_text, number
-
-if TYPE_CHECKING:
-    from harness.analysis.estimate import HumanScores
+from harness.cli.options import add_common, add_flag, add_format, add_names, print_json
 
 HEADERS = ("system", "score", "95 % interval", "labels alone", "95 % interval of these", "labels", "saved", "examples")
 NOTE = "saved: further labels that the labels alone would need for an interval as narrow"
@@ -31,40 +26,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_names(parser, "--by", required=True, help="metric or judge of the run that predicts the scores; several are combined")
     parser.add_argument("--baseline", metavar="MODEL", help="subtract the score of this system alone (default: all pairs)")
     add_flag(parser, "--population", "the mean over the examples of the run alone, not over the population that they are drawn from")
-    add_count(parser, "--seed", "seed of the folds of cross-fitting", 0)
-    add_format(parser, "form of the output, where csv and json have the numbers in full")
+    add_format(parser, "form of the output; json has the numbers in full")
     add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the estimates."""
     from harness.reporting.formats import print_as
+    from harness.reporting.table import Table, interval_text, number
 
-    scores = harness.estimate(args.run, args.labels, by=args.by, baseline=args.baseline, population=args.population, seed=args.seed)
+    rows, notes = harness.estimate(args.run, args.labels, by=args.by, baseline=args.baseline, population=args.population)
     if args.json or args.format == "json":
-        print_json({"estimates": [{**asdict(row), "saved": row.saved} for row in scores.rows], "notes": scores.notes})
-    else:
-        print_as(estimate_table(scores, args.by), args.format)
-    return 0
-
-
-def estimate_table(scores: HumanScores, by: list[str]) -> Table:
-    """Return a row per system and pair of systems."""
-    titles = [f"{row.system} - {row.baseline}" if row.baseline else row.system for row in scores.rows]
+        print_json({"estimates": [{**asdict(row), "saved": row.saved} for row in rows], "notes": notes})
+        return 0
     cells = [
         [
-            title, number(row.value), interval_text(row.ci95), number(row.classical), interval_text(row.classical_ci95),
-            str(row.labels), number(row.saved) if row.saved == float("inf") else f"{row.saved:.0f}", str(row.examples),
+            row.system, *(text for mean in (row.powered, row.classical) for text in (number(mean.value), interval_text(mean.ci95))),
+            str(row.labels), f"{row.saved:.0f}", str(row.examples),
         ]
-        for title, row in zip(titles, scores.rows)
+        for row in rows
     ]  # fmt: skip
-    data = [
-        ("system", "score", "low", "high", "labels_alone", "labels_alone_low", "labels_alone_high", "labels", "saved", "examples"),
-        *((title, row.value, *row.ci95, row.classical, *row.classical_ci95, row.labels, row.saved, row.examples)
-          for title, row in zip(titles, scores.rows)),
-    ]  # fmt: skip
-    pairs = frozenset([next((k for k, row in enumerate(scores.rows) if row.baseline), 0)]) - {0}
-    return Table(
-        HEADERS, cells, "lrrrrrrr", f"human score by {', '.join(by)} and labels", (NOTE, *scores.notes), groups=pairs, data=data,
-        secondary=("examples", "labels alone"),
-    )  # fmt: skip
+    print_as(Table(HEADERS, cells, "lrrrrrrr", f"human score by {', '.join(args.by)}", (NOTE, *notes), secondary=HEADERS[-1:]), args.format)
+    return 0

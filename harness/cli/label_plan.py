@@ -1,10 +1,9 @@
 """Choose the examples whose captions people label, and print them as CSV with an empty column for the scores.
 
-  harness label-plan RUN --budget 200                                    a simple random sample
-  harness label-plan RUN --budget 200 --by cider -o plan.csv             from strata of a metric's scores
-  harness label-plan RUN --budget 200 --by cider --pilot first.csv       more from strata whose earlier labels vary more
+  harness label-plan RUN --budget 200                            a simple random sample
+  harness label-plan RUN --budget 200 --by cider -o plan.csv     from strata of a metric's scores
 
-harness estimate RUN --labels plan.csv --by cider reads the plan with its scores. A row has the probability with which its example was drawn.
+A row has the probability with which its example was drawn; harness estimate RUN --labels plan.csv --by cider reads the plan with its scores.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=int, required=True, metavar="N", help="number of examples, each with the captions of all systems")
     parser.add_argument("--by", metavar="NAME", help="metric or judge of the run whose scores form strata")
     add_count(parser, "--strata", "number of strata (%(default)s)", 5)
-    parser.add_argument("--pilot", metavar="FILE", help="earlier labels: strata where they vary more are drawn more often")
     add_count(parser, "--seed", "seed of the draw", 0)
     parser.add_argument("-o", "--output", metavar="FILE", help="file of the plan (default: stdout)")
     add_registry(parser)
@@ -34,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Print or write the plan."""
     from harness.reporting.formats.delimited import delimit
 
-    plan = harness.label_plan(args.run, args.budget, by=args.by, strata=args.strata, pilot=args.pilot, seed=args.seed)
+    plan = harness.label_plan(args.run, args.budget, by=args.by, strata=args.strata, seed=args.seed)
     text = delimit([("id", "system", "caption", "probability", "stratum", "score"), *((*astuple(row), "") for row in plan)])
     if args.output is None:
         print(text, end="")
