@@ -258,6 +258,6 @@ def _check_independence(side: ComparedRun, metrics: Sequence[str], labels: str |
     """Raise :class:`HarnessError` for a metric with a parameter that is the file of labels: it was fitted on them."""
     digest = file_digest(Path(labels))
     for metric in metrics:
-        texts = re.findall(r'"([^"]{1,1000})"', to_json(side.run.provenance.metric(metric).params).decode())
+        texts: list[str] = re.findall(r'"([^"]{1,1000})"', to_json(side.run.provenance.metric(metric).params).decode())
         if any(Path(text).is_file() and file_digest(Path(text)) == digest for text in texts):
             raise HarnessError(f"'{metric}' was fitted on {labels}: it does not predict labels that it has seen; label other examples")

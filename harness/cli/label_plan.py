@@ -3,7 +3,8 @@
   harness label-plan RUN --budget 200                            a simple random sample
   harness label-plan RUN --budget 200 --by cider -o plan.csv     from strata of a metric's scores
 
-A row has the probability with which its example was drawn; harness estimate RUN --labels plan.csv --by cider reads the plan with its scores.
+A row has the probability with which its example was drawn. harness estimate RUN --labels plan.csv --by cider reads the plan with its
+scores.
 """
 
 from __future__ import annotations
