@@ -20,6 +20,7 @@ from harness.files.captions import ID_COLUMNS
 from harness.files.record_files import read_records
 from harness.judgments.fields import number
 from harness.registry.catalogue import spelling
+from harness.run.finished import Run
 from harness.rundir.format import file_digest, to_json
 from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
@@ -72,14 +73,14 @@ class PlannedLabel:
 
 
 def estimate(
-    run: str | Path, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
+    run: str | Path | Run, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
 ) -> tuple[list[HumanScore], list[str]]:
     """Return the estimated mean human score of each system with labels, then their differences, and notes on them.
 
     Parameters
     ----------
-    run : str or Path
-        Run directory, or ``RUN::MODEL``.
+    run : str, Path or Run
+        Run directory, ``RUN::MODEL``, or run.
     labels : str or Path
         File with columns ``id``, ``score``, ``system`` where the run has several, and ``probability`` and ``stratum`` of a plan. Several
         rows of one caption are averaged, rows without a score left out.
@@ -100,8 +101,9 @@ def estimate(
     _check_independence(side, metrics, labels)
     named = {side.label(system): system for system in side.systems}
     names = [name for name in named if any(system == name for system, _ in human["score"])]
-    if baseline is not None and baseline not in names:
-        raise HarnessError.of_name(f"{labels} has no labels of", baseline, names, "it has those of")
+    for name in [baseline] if baseline else names[:1] or [side.name]:
+        if name not in names:
+            raise HarnessError.of_name(f"{labels} has no labels of", name, names, "it has those of")
     strata = _strata(side, human["stratum"], metrics[0], str(labels))
     column = side.run.provenance.spec.get("cluster")
 
@@ -145,13 +147,13 @@ def _score(
     return HumanScore(title, powered, classical, len(present), len(examples))
 
 
-def label_plan(run: str | Path, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[PlannedLabel]:
+def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[PlannedLabel]:
     """Return the captions of ``budget`` random examples to label, those of all systems for each example.
 
     Parameters
     ----------
-    run : str or Path
-        Run directory, or ``RUN::MODEL``.
+    run : str, Path or Run
+        Run directory, ``RUN::MODEL``, or run.
     budget : int
         Number of examples.
     by : str, optional
@@ -245,10 +247,11 @@ def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
         if example not in named[system].row_of:
             raise InputError.of_name(f"{side.name} has no example", example, named[system].examples, where=record.where)
         for role, rows in numbers.items():
-            value = number(record.fields.get(columns[role]))
+            cell = record.fields.get(columns[role])
+            value = number(cell)
             if columns[role] and (value is None or (role == "probability" and not 0 < value <= 1)):
                 expected = "more than 0 and at most 1" if role == "probability" else "a number"
-                raise InputError(f"'{columns[role]}' is {record.fields.get(columns[role])!r}; expected {expected}", record.where)
+                raise InputError(f"'{columns[role]}' is {'empty' if cell is None else cell}; expected {expected}", record.where)
             if value is not None:
                 rows.setdefault((system, example), []).append(value)
     return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}

@@ -101,8 +101,8 @@ def _print_differences(args: argparse.Namespace) -> int:
     ]
     notes.append(f"two-sided test of one pair at level {args.alpha:g}")
     print_table(Table(headers, cells, "l" + "r" * (len(headers) - 1), " - ".join(args.compare), notes))
-    if difference and rows:
-        needed, low, high = rows[0].needed or ()
+    if rows and rows[0].needed:
+        needed, low, high = rows[0].needed
         interval = "" if low != low else f" (95 % interval {low:,.0f} to {high:,.0f})"
         print_folded(
             f"{rows[0].metric}: a difference of {number(difference)} needs about {needed:,.0f} examples{interval} for power {power:g}"

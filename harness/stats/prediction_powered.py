@@ -80,9 +80,10 @@ def powered_mean(
     size, labelled = len(labels), ~np.isnan(labels)
     strata = np.zeros(size, dtype=np.int64) if strata is None else strata
     clusters = np.arange(size) if clusters is None else clusters
-    totals, counts = np.bincount(strata), np.bincount(strata, labelled)
-    fitted = predictions.shape[1] if tuning is None else 0
-    freedom = min(int(labelled.sum()), len(np.unique(clusters[labelled]))) - len(totals) - fitted
+    totals, fitted = np.bincount(strata), predictions.shape[1] if tuning is None else 0
+    counts = np.bincount(np.unique(np.stack([strata, clusters])[:, labelled], axis=1)[0], minlength=len(totals))  # clusters with labels
+    free = len(np.unique(clusters[labelled])) - len(totals)
+    freedom = free - fitted
     if counts.min() < 2 or freedom < 1:
         return PoweredMean(float(np.nanmean(labels)), np.nan, (np.nan, np.nan))
     weights = np.where(labelled, 1.0 if probabilities is None else 1 / probabilities, 0.0)
@@ -100,14 +101,13 @@ def powered_mean(
         tuning = np.linalg.lstsq(centered * scale[:, None], residuals * scale, rcond=None)[0]
     expected = mean_labels + centered @ tuning
     value = float(expected.mean())
-    free = labelled.sum() - len(totals)
-    correction = np.sqrt(counts / (counts - 1) * free / (free - fitted))[strata]
+    correction = np.sqrt(counts / (counts - 1) * free / freedom)[strata]
     errors = weights * correction * (residuals - centered @ tuning)
     if finite:
         addends = errors * np.sqrt(1 - 1 / np.maximum(weights, 1))
     else:
         units = len(np.unique(clusters))
-        addends = (expected - value + errors) * np.sqrt(units / (units - 1))
+        addends = (expected - value) * np.sqrt(units / (units - 1)) + errors
     standard_error = float(np.sqrt(np.sum(np.bincount(clusters, addends) ** 2))) / size
     half = student_quantile(freedom, 0.975) * standard_error
     return PoweredMean(value, standard_error, (value - half, value + half))
