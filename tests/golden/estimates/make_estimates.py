@@ -30,9 +30,10 @@ def main() -> None:
     tuned = ppi_estimate(predictions, y, rows)
     for name, tuning in (("zero", 0.0), ("one", 1.0), ("tuned", tuned.lambda_)):
         theirs = ppi_estimate(predictions, y, rows, lambda_=tuning)
-        low, high = ppi_mean_ci(y, f, rest, alpha=0.05, lam=tuning)
+        ends = np.ravel(ppi_mean_ci(y, f, rest, alpha=0.05, lam=tuning)).tolist()
+        value = float(np.squeeze(ppi_mean_pointestimate(y, f, rest, lam=tuning)))
         values[name] = {
-            "lambda": tuning, "value": float(np.squeeze(ppi_mean_pointestimate(y, f, rest, lam=tuning))), "ci95": [float(low[0]), float(high[0])],
+            "lambda": tuning, "value": value, "ci95": ends,
             "truescore": {"value": theirs.point, "standard_error": theirs.standard_error},
         }  # fmt: skip
     values["tuned"]["by_package"] = float(np.squeeze(ppi_mean_pointestimate(y, f, rest)))

@@ -91,7 +91,8 @@ def test_a_plan_has_probabilities_and_strata_that_the_estimate_reads(run, capsys
         chosen = {row.id for row in plan if row.stratum == bound}
         assert chosen <= set(members)
         assert {row.probability for row in plan if row.stratum == bound} == {len(chosen) / len(members)}
-    assert plan == harness.label_plan(run, 20, by="caption-length", strata=3) != harness.label_plan(run, 20, by="caption-length", strata=3, seed=1)
+    assert plan == harness.label_plan(run, 20, by="caption-length", strata=3)
+    assert plan != harness.label_plan(run, 20, by="caption-length", strata=3, seed=1)
     assert {row.probability for row in harness.label_plan(run, 15)} == {0.25}
     capsys.readouterr()
     assert main(["label-plan", run, "--budget", "20", "--by", "caption-length", "-o", "plan.csv"]) == 0
@@ -182,10 +183,10 @@ def test_wrong_labels_are_one_line(run, tmp_path, capsys, content, message):
     [
         (["label-plan", "run", "--budget", "61"], "--budget is 61; expected 2, two for each stratum, to 60, all examples"),
         (["label-plan", "run", "--budget", "5", "--by", "caption-length"], "--budget is 5; expected 10, two for each stratum, to 60"),
-        (["label-plan", "run", "--budget", "9", "--by", "caption-lenght"], "no scores per example of 'caption-lenght'; did you mean 'caption-length'?"),
+        (["label-plan", "run", "--budget", "9", "--by", "roug"], "no scores per example of 'roug'; did you mean 'rouge'?"),
         (["estimate", "run", "--labels", "none.csv", "--by", "caption-length"], "none.csv: no such file of labels"),
         (["estimate", "run", "--labels", "l.csv"], "the following arguments are required: --by"),
-        (["estimate", "run", "--labels", "l.csv", "--by", "caption-length", "--baseline", "c"], "l.csv has no labels of 'c'; it has those of a"),
+        (["estimate", "run", "--labels", "l.csv", "--by", "rouge", "--baseline", "c"], "l.csv has no labels of 'c'; it has those of a"),
     ],
 )
 def test_mistakes_are_one_line(run, capsys, arguments, message):
