@@ -107,17 +107,27 @@ def pilots(run: str | Path, pair: Sequence[str], metrics: Sequence[str] | None =
 
 
 def _relative_error(sides: Sequence[ComparedRun], metric: str) -> float:
-    """Return the standard error of the logarithm of a standard error, from the kurtosis of the differences of the scores per example."""
+    """Return :func:`relative_error` of the differences of the scores per example of two systems; NaN for a metric without such scores."""
     systems = [side.systems[0] for side in sides]
     if metric not in systems[0].table.metrics:
         return math.nan
     shared = [example for example in systems[0].examples if example in systems[1].row_of]
-    scores = [system.scores(metric)[[system.row_of[example] for example in shared]] for system in systems]
-    gaps = scores[0] - scores[1]
+    rows = [[system.row_of[example] for example in shared] for system in systems]
     column = sides[0].run.provenance.spec.get("cluster")
-    clusters = number_clusters(
-        np.array([systems[0].clusters(str(column))[systems[0].row_of[name]] for name in shared] if column else shared)
-    )
+    names = np.array(systems[0].clusters(str(column)))[rows[0]] if column else np.array(shared)
+    return relative_error(systems[0].scores(metric)[rows[0]] - systems[1].scores(metric)[rows[1]], number_clusters(names))
+
+
+def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
+    """Return the standard error of the logarithm of the standard error of a mean, from the kurtosis of its addends.
+
+    Parameters
+    ----------
+    gaps : ndarray
+        Addends, shape (B,), NaN where undefined.
+    clusters : ndarray
+        Number of the cluster of each, shape (B,).
+    """
     sums = sum_over_clusters(np.nan_to_num(gaps - np.nanmean(gaps))[:, None], clusters)
     return math.sqrt(max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)) / 2
 
