@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.compare import compare
-from harness.analysis.pairs import ComparedRun
+from harness.analysis.compare import compare_pairs
+from harness.analysis.pairs import ComparedRun, Pair, pairs
 from harness.errors import HarnessError, InputError
 from harness.run.finished import Run
 from harness.stats.bootstrap import number_clusters, sum_over_clusters
@@ -93,29 +93,29 @@ def pilots(run: str | Path, pair: Sequence[str], metrics: Sequence[str] | None =
     judged = Run.open(run)
     if judged.provenance.kind:
         return _pilot_of_metrics(judged, *pair)
-    sides = [ComparedRun.open(f"{run}::{name}") for name in pair]
-    found: list[Pilot] = []
+    rows: list[Pilot] = []
     notes: list[str] = []
-    for row in compare(*(f"{run}::{name}" for name in pair), metrics=metrics):
-        if row.n < SMALLEST_PILOT:
-            raise InputError(f"has {row.n} examples of both systems; a pilot needs at least {SMALLEST_PILOT}", str(run))
-        if row.ci95 is None:
-            notes.append(f"{row.metric}: {row.note or 'the difference does not vary'}")
-            continue
-        found.append(Pilot(row.metric, row.n, (row.ci95[1] - row.ci95[0]) / (2 * 1.96), _relative_error(sides, row.metric)))
-    return found, None, notes
+    for compared in pairs([ComparedRun.open(f"{run}::{name}") for name in pair]):
+        for row in compare_pairs([compared], metrics=metrics):
+            if row.n < SMALLEST_PILOT:
+                raise InputError(f"has {row.n} examples of both systems; a pilot needs at least {SMALLEST_PILOT}", str(run))
+            if row.ci95 is None:
+                notes.append(f"{row.metric}: {row.note or 'the difference does not vary'}")
+            else:
+                rows.append(Pilot(row.metric, row.n, (row.ci95[1] - row.ci95[0]) / (2 * 1.96), _relative_error(compared, row.metric)))
+    return rows, None, notes
 
 
-def _relative_error(sides: Sequence[ComparedRun], metric: str) -> float:
+def _relative_error(compared: Pair, metric: str) -> float:
     """Return :func:`relative_error` of the differences of the scores per example of two systems; NaN for a metric without such scores."""
-    systems = [side.systems[0] for side in sides]
-    if metric not in systems[0].table.metrics:
+    a, b = compared.a, compared.b
+    if metric not in a.table.metrics:
         return math.nan
-    shared = [example for example in systems[0].examples if example in systems[1].row_of]
-    rows = [[system.row_of[example] for example in shared] for system in systems]
-    column = sides[0].run.provenance.spec.get("cluster")
-    names = np.array(systems[0].clusters(str(column)))[rows[0]] if column else np.array(shared)
-    return relative_error(systems[0].scores(metric)[rows[0]] - systems[1].scores(metric)[rows[1]], number_clusters(names))
+    shared = [example for example in a.examples if example in b.row_of]
+    rows = [[system.row_of[example] for example in shared] for system in (a, b)]
+    column = compared.one.run.provenance.spec.get("cluster")
+    names = np.array(a.clusters(str(column)))[rows[0]] if column else np.array(shared)
+    return relative_error(a.scores(metric)[rows[0]] - b.scores(metric)[rows[1]], number_clusters(names))
 
 
 def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.analysis.pairs import ComparedRun
+from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import ID_COLUMNS
 from harness.files.record_files import read_records
@@ -58,20 +59,6 @@ class HumanScore:
         return self.labels * ((self.classical.standard_error / error) ** 2 - 1) if error else float("inf")
 
 
-@dataclass(frozen=True)
-class PlannedLabel:
-    """A caption to label."""
-
-    id: str
-    system: str
-    caption: str
-    """Several captions of one example are joined by `` | ``."""
-    probability: float
-    """Probability with which the example was drawn."""
-    stratum: float
-    """Smallest prediction of its stratum."""
-
-
 def estimate(
     run: str | Path | Run, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
 ) -> tuple[list[HumanScore], list[str]]:
@@ -99,17 +86,11 @@ def estimate(
     side = ComparedRun.open(run)
     metrics, human = _predictors(side, by), _read_labels(labels, side)
     _check_independence(side, metrics, labels)
-    named = {side.label(system): system for system in side.systems}
-    names = [name for name in named if any(system == name for system, _ in human["score"])]
+    names = [name for name in map(side.label, side.systems) if any(name == system for system, _ in human["score"])]
     for name in [baseline] if baseline else names[:1] or [side.name]:
         if name not in names:
             raise HarnessError.of_name(f"{labels} has no labels of", name, names, "it has those of")
-    strata = _strata(side, human["stratum"], metrics[0], str(labels))
-    column = side.run.provenance.spec.get("cluster")
-
-    def score(contrast: Sequence[str]) -> HumanScore:
-        return _score([named[name] for name in contrast], contrast, metrics, human, strata, str(column or ""), population)
-
+    score = partial(_score, side, metrics, human, _strata(side, human["stratum"], metrics[0], str(labels)), population)
     notes = [] if human["probability"] else ["labels without probabilities: taken as a simple random sample of the examples"]
     rows = [score([name]) for name in names]
     for pair in [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2):
@@ -121,10 +102,10 @@ def estimate(
 
 
 def _score(
-    systems: Sequence[System], names: Sequence[str], metrics: Sequence[str], human: Labels, strata: Mapping[str, int], cluster: str,
-    finite: bool,
-) -> HumanScore:  # fmt: skip
+    side: ComparedRun, metrics: Sequence[str], human: Labels, strata: Mapping[str, int], finite: bool, names: Sequence[str]
+) -> HumanScore:
     """Return the estimate of one system, or of the first minus the second."""
+    systems = [system for name in names for system in side.systems if side.label(system) == name]
     examples = [example for example in systems[0].examples if example in systems[-1].row_of]
     rows = [[system.row_of[example] for example in examples] for system in systems]
     signs = np.array([1.0, -1.0])[: len(systems)]
@@ -136,18 +117,18 @@ def _score(
     if np.ptp(present) == 0:
         raise InputError(f"{title}: all {len(present)} labels are {present[0]:g}: they give no interval")
     probabilities = np.array([human["probability"].get((names[0], example), np.nan) for example in examples])
-    clusters = number_clusters(np.array(systems[0].clusters(cluster))[rows[0]]) if cluster else None
+    column = side.run.provenance.spec.get("cluster")
     of_labels = partial(
-        powered_mean, labels, predictions, probabilities=probabilities if human["probability"] else None, clusters=clusters, finite=finite
-    )
+        powered_mean, labels, predictions, probabilities=probabilities if human["probability"] else None, finite=finite,
+        clusters=number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None,
+    )  # fmt: skip
     powered = of_labels(strata=np.array([strata[example] for example in examples]) if strata else None)
-    classical = of_labels(tuning=np.zeros(len(metrics)))
     if np.isnan(powered.standard_error):
         raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata, clusters and metrics")
-    return HumanScore(title, powered, classical, len(present), len(examples))
+    return HumanScore(title, powered, of_labels(tuning=np.zeros(len(metrics))), len(present), len(examples))
 
 
-def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[PlannedLabel]:
+def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[Values]:
     """Return the captions of ``budget`` random examples to label, those of all systems for each example.
 
     Parameters
@@ -163,6 +144,12 @@ def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, str
     seed : int
         Seed of the draw.
 
+    Returns
+    -------
+    list of mappings
+        ``id``, ``system``, ``caption`` (several are joined by `` | ``), ``probability`` with which the example was drawn, ``stratum`` (the
+        smallest prediction of its stratum), and ``score``, which is empty.
+
     Raises
     ------
     HarnessError
@@ -172,20 +159,20 @@ def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, str
     means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
     examples, values = list(means), np.array(list(means.values()))
     bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="inverted_cdf"))
-    numbers = np.searchsorted(bounds, values, side="right") - 1
-    sizes = np.bincount(numbers)
+    stratum = np.searchsorted(bounds, values, side="right") - 1
+    sizes = np.bincount(stratum)
     counts = np.diff(np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0)
     if budget > len(values) or counts.min() < 2:
         raise HarnessError(f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, to {len(values)}, all examples")
     rng = np.random.default_rng([seed, len(values)])
-    drawn = np.concatenate([rng.permutation(np.flatnonzero(numbers == k))[:count] for k, count in enumerate(counts)])
+    drawn = np.concatenate([rng.permutation(np.flatnonzero(stratum == k))[:count] for k, count in enumerate(counts)])
     candidates = side.run.samples.lists("candidates")
     return [
-        PlannedLabel(
-            examples[row], side.label(system), " | ".join(candidates[int(system.rows[system.row_of[examples[row]]])]),
-            float((counts / sizes)[numbers[row]]), float(bounds[numbers[row]]),
-        )
-        for row in sorted(map(int, drawn)) for system in side.systems
+        {
+            "id": examples[k], "system": side.label(system), "caption": " | ".join(candidates[int(system.rows[system.row_of[examples[k]]])]),
+            "probability": float((counts / sizes)[stratum[k]]), "stratum": float(bounds[stratum[k]]), "score": "",
+        }
+        for k in sorted(map(int, drawn)) for system in side.systems
     ]  # fmt: skip
 
 
@@ -219,7 +206,7 @@ def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric:
         return {}
     means = _mean_predictions(side, metric)
     numbers = dict(zip(means, (np.searchsorted(bounds, list(means.values()), side="right") - 1).tolist()))
-    if min(numbers.values()) < 0 or any(bounds[numbers[example]] != bound for (_, example), bound in stratum.items()):
+    if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for (_, example), bound in stratum.items()):
         raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
     return numbers
 
@@ -232,28 +219,26 @@ def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
     records = list(read_records(path, "file of labels"))
     present = list(records[0].fields) if records else []
     columns = {role: next((name for name in names if name in present), "") for role, names in COLUMNS.items()}
-    named = {side.label(system): system for system in side.systems}
-    for role in ("id", "score", "system")[: 2 if len(named) == 1 else 3]:
+    systems = {side.label(system): system for system in side.systems}
+    for role in ("id", "score", "system")[: 2 if len(systems) == 1 else 3]:
         if not columns[role]:
             raise InputError(f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path))
     numbers: dict[str, dict[tuple[str, str], list[float]]] = {"score": {}, "probability": {}, "stratum": {}}
     for record in records:
-        if record.fields.get(columns["score"]) in (None, ""):
+        cells = {role: record.fields.get(column) for role, column in columns.items() if column}
+        name, example = str(cells.get("system", next(iter(systems)))), str(cells["id"])
+        if cells["score"] in (None, ""):
             continue
-        system = str(record.fields.get(columns["system"])) if columns["system"] else next(iter(named))
-        example = str(record.fields.get(columns["id"]))
-        if system not in named:
-            raise InputError.of_name(f"{side.name} has no system", system, named, "there are", record.where)
-        if example not in named[system].row_of:
-            raise InputError.of_name(f"{side.name} has no example", example, named[system].examples, where=record.where)
-        for role, rows in numbers.items():
-            cell = record.fields.get(columns[role])
-            value = number(cell)
-            if columns[role] and (value is None or (role == "probability" and not 0 < value <= 1)):
+        if name not in systems:
+            raise InputError.of_name(f"{side.name} has no system", name, systems, "there are", record.where)
+        if example not in systems[name].row_of:
+            raise InputError.of_name(f"{side.name} has no example", example, systems[name].examples, where=record.where)
+        for role in numbers.keys() & cells.keys():
+            value = number(cells[role])
+            if value is None or (role == "probability" and not 0 < value <= 1):
                 expected = "more than 0 and at most 1" if role == "probability" else "a number"
-                raise InputError(f"'{columns[role]}' is {'empty' if cell is None else cell}; expected {expected}", record.where)
-            if value is not None:
-                rows.setdefault((system, example), []).append(value)
+                raise InputError(f"'{columns[role]}' is {cells[role] or 'empty'}; expected {expected}", record.where)
+            numbers[role].setdefault((name, example), []).append(value)
     return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
 
 

@@ -10,7 +10,6 @@ scores.
 from __future__ import annotations
 
 import argparse
-from dataclasses import astuple
 from pathlib import Path
 
 import harness
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.reporting.formats.delimited import delimit
 
     plan = harness.label_plan(args.run, args.budget, by=args.by, strata=args.strata, seed=args.seed)
-    text = delimit([("id", "system", "caption", "probability", "stratum", "score"), *((*astuple(row), "") for row in plan)])
+    text = delimit([list(plan[0]), *(list(row.values()) for row in plan)])
     if args.output is None:
         print(text, end="")
         return 0

@@ -85,12 +85,12 @@ def _print_differences(args: argparse.Namespace) -> int:
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.table import Table, interval_text, number
 
-    found, difference, notes = pilots(args.run, args.compare, args.metric)
+    pilots_of_pair, difference, notes = pilots(args.run, args.compare, args.metric)
     difference, power = args.difference or difference, args.power or 0.8
-    if difference and len(found) > 1:
+    if difference and len(pilots_of_pair) > 1:
         raise HarnessError("--difference is of one metric, which --metric names")
     sizes = _geometric(_numbers("examples", args.examples))
-    rows = [pilot.difference_power(difference, size, args.alpha, power) for pilot in found for size in sizes or [pilot.examples]]
+    rows = [pilot.difference_power(difference, size, args.alpha, power) for pilot in pilots_of_pair for size in sizes or [pilot.examples]]
     if args.json:
         print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0

@@ -37,15 +37,9 @@ class PoweredMean:
 
 
 def powered_mean(
-    labels: np.ndarray,
-    predictions: np.ndarray,
-    *,
-    probabilities: np.ndarray | None = None,
-    strata: np.ndarray | None = None,
-    clusters: np.ndarray | None = None,
-    tuning: np.ndarray | None = None,
-    finite: bool = False,
-) -> PoweredMean:
+    labels: np.ndarray, predictions: np.ndarray, *, probabilities: np.ndarray | None = None, strata: np.ndarray | None = None,
+    clusters: np.ndarray | None = None, tuning: np.ndarray | None = None, finite: bool = False,
+) -> PoweredMean:  # fmt: skip
     """Return the prediction-powered estimate of the mean label.
 
     Parameters
@@ -92,8 +86,9 @@ def powered_mean(
     def stratum_means(values: np.ndarray) -> np.ndarray:
         return (np.bincount(strata, weights * values) / totals)[strata]
 
-    mean_labels = stratum_means(np.where(labelled, labels, 0.0))
-    residuals = np.where(labelled, labels, 0.0) - mean_labels
+    scores = np.where(labelled, labels, 0.0)
+    mean_labels = stratum_means(scores)
+    residuals = scores - mean_labels
     centered = np.stack([column - stratum_means(column) for column in predictions.T], axis=1)
     if tuning is None:
         # The variance over samples of labels is a sum over labelled examples of weight (weight - 1) residual².
@@ -103,11 +98,9 @@ def powered_mean(
     value = float(expected.mean())
     correction = np.sqrt(counts / (counts - 1) * free / freedom)[strata]
     errors = weights * correction * (residuals - centered @ tuning)
-    if finite:
-        addends = errors * np.sqrt(1 - 1 / np.maximum(weights, 1))
-    else:
-        units = len(np.unique(clusters))
-        addends = (expected - value) * np.sqrt(units / (units - 1)) + errors
+    units = len(np.unique(clusters))
+    sampled = errors * np.sqrt(1 - 1 / np.maximum(weights, 1))
+    addends = sampled if finite else (expected - value) * np.sqrt(units / (units - 1)) + errors
     standard_error = float(np.sqrt(np.sum(np.bincount(clusters, addends) ** 2))) / size
     half = student_quantile(freedom, 0.975) * standard_error
     return PoweredMean(value, standard_error, (value - half, value + half))

@@ -82,18 +82,18 @@ def test_several_rows_of_a_caption_are_averaged_and_empty_scores_left_out(run):
 
 def test_a_plan_has_probabilities_and_strata_that_the_estimate_reads(run, capsys):
     plan = harness.label_plan(run, 20, by="caption-length", strata=3)
-    assert len(plan) == 40 and len({row.id for row in plan}) == 20
-    assert len({row.stratum for row in plan}) == 3 and plan[0].caption.split()[0] == "dog"
+    assert len(plan) == 40 and len({row["id"] for row in plan}) == 20
+    assert len({row["stratum"] for row in plan}) == 3 and plan[0]["caption"].split()[0] == "dog"
     means = {f"00{k}": (lengths(0)[k] + lengths(1)[k]) / 2 for k in range(SIZE)}
-    for bound in {row.stratum for row in plan}:
-        following = min([row.stratum for row in plan if row.stratum > bound], default=np.inf)
+    for bound in {row["stratum"] for row in plan}:
+        following = min([row["stratum"] for row in plan if row["stratum"] > bound], default=np.inf)
         members = [name for name, mean in means.items() if bound <= mean < following]
-        chosen = {row.id for row in plan if row.stratum == bound}
+        chosen = {row["id"] for row in plan if row["stratum"] == bound}
         assert chosen <= set(members)
-        assert {row.probability for row in plan if row.stratum == bound} == {len(chosen) / len(members)}
+        assert {row["probability"] for row in plan if row["stratum"] == bound} == {len(chosen) / len(members)}
     assert plan == harness.label_plan(run, 20, by="caption-length", strata=3)
     assert plan != harness.label_plan(run, 20, by="caption-length", strata=3, seed=1)
-    assert {row.probability for row in harness.label_plan(run, 15)} == {0.25}
+    assert {row["probability"] for row in harness.label_plan(run, 15)} == {0.25}
     capsys.readouterr()
     assert main(["label-plan", run, "--budget", "20", "--by", "caption-length", "-o", "plan.csv"]) == 0
     assert capsys.readouterr().out == "plan.csv: 20 examples, 40 captions; fill in the column score\n"
