@@ -44,6 +44,8 @@ VERBS = {
     "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
+    "label-plan": ("harness.cli.label_plan", "choose the examples whose captions people label, with their probabilities"),
+    "estimate": ("harness.cli.estimate", "estimate mean human scores from few labels and a metric or judge"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
