@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness import api
 from harness.errors import InputError
 from harness.files.records import Record
 from harness.judgments.layouts import gather_columns, is_segment_file, segments, text_files
@@ -116,3 +117,26 @@ def test_mistakes_in_a_test_set(wmt, name, text, message):
     path = wmt(**{name: text})
     with pytest.raises(InputError, match=message):
         list(segments(path))
+
+
+GOLDEN = {"pearson": 0.8929420728129062, "kendall_b": 0.7676549717391222}
+"""Values of mt-metrics-eval (google-research/mt-metrics-eval), stats.Correlation of the same scores."""
+
+
+def test_correlations_of_mt_metrics_eval(wmt, tmp_path):
+    cells = [(s, k, -((7 * k + 3 * s) ** 2 % 11), (5 * k + 2 * s) ** 2 % 7) for s in range(5) for k in range(12)]
+    texts = "".join(f"text {k}\n" for k in range(12))
+    outputs = {f"system-outputs/de-en/S{s}.txt": texts for s in range(5)}
+    scores = "".join(f"S{s}\t{'None' if (k + s) % 5 == 0 else gold}\n" for s, k, gold, _ in cells)
+    path = wmt(
+        **outputs,
+        **{f"references/de-en.ref{name}.txt": texts for name in "AB"},
+        **{"sources/de-en.txt": texts, "documents/de-en.docs": "news\tn\n" * 12, "human-scores/de-en.mqm.merged.seg.score": scores},
+        **{"system-outputs/de-en/refB.txt": texts, "system-outputs/de-en/On-line.1.txt": texts},
+        **{"metric-scores/de-en/M-refA.seg.score": "".join(f"S{s}\t{gold + noise}\n" for s, k, gold, noise in cells)},
+    )
+    judgments = {"form": "captions", "path": path, "columns": {"references": "references.refA"}, "without": {"score": [None]}}
+    metric = {"scores": {"path": str(tmp_path / "metric-scores/de-en/M-refA.seg.score")}}
+    content = {"task": "t", "judgments": judgments, "statistics": list(GOLDEN), "metrics": [metric], "references": {"own": "keep"}}
+    result = api.evaluate(content)
+    assert {r.statistic: r.value for r in result.records} == pytest.approx(GOLDEN, abs=1e-12)
