@@ -9,7 +9,7 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.columns import FILE_ID_COLUMNS
-from harness.files.forms import WRAPPERS, single_object, text_lines
+from harness.files.forms import WRAPPERS, read_lines, single_object
 from harness.files.records import Record, delimited_rows, existing, first_byte, is_parquet, is_table_file, list_items, records
 from harness.files.yaml_source import YamlValue
 
@@ -31,7 +31,7 @@ def read_records(path: str | Path, what: str) -> Iterator[Record]:
     if file.suffix.lower() == ".parquet" and not is_parquet(file):
         raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
     if file.suffix == SCORES:
-        yield from score_lines(file)
+        yield from read_score_lines(file)
     elif is_table_file(file):
         yield from delimited_rows(file)
     elif not is_parquet(file) and first_byte(file) == b"{" and (value := single_object(file)) is not None:
@@ -40,13 +40,13 @@ def read_records(path: str | Path, what: str) -> Iterator[Record]:
         yield from records(file)
 
 
-def score_lines(path: Path) -> Iterator[Record]:
+def read_score_lines(path: Path) -> Iterator[Record]:
     """Yield the lines ``[DOMAIN] SYSTEM SCORE`` of a file of scores; the id of a score is its number among those of its system.
 
     The word None is no score.
     """
     counts: dict[str, int] = {}
-    for number, line in text_lines(path):
+    for number, line in read_lines(path):
         words = line.split()
         if len(words) not in (2, 3):
             raise InputError(f"found {len(words)} words; expected [DOMAIN] SYSTEM SCORE", f"{path}:{number}")

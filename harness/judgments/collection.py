@@ -16,7 +16,7 @@ from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import column, is_marked, lookup, rows, same
-from harness.judgments.layouts import gather_columns, is_segment_file, segments
+from harness.judgments.layouts import gather_columns, is_segment_file, read_segments
 from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
@@ -51,7 +51,8 @@ class Collection:
         count = 0
         for path in self.source.paths or [None]:
             self._names.clear()
-            for record in rows([path] if path else [], self.source.hf) if path is None or not is_segment_file(path) else segments(path):
+            read = read_segments(path) if path and is_segment_file(path) else rows([path] if path else [], self.source.hf)
+            for record in read:
                 if self._is_selected(record.fields):
                     count += 1
                     yield gather_columns(record, self.source.columns)

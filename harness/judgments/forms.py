@@ -102,7 +102,7 @@ def read_pairs(collection: Collection) -> None:
             continue
         first, second = (
             _make_caption(collection, record, item, lookup(record.fields, str(name)), str(name), system, mark, meta=meta)
-            for name, system, mark, meta in zip(names, systems, marks, _scores_of_pair(collection, record))
+            for name, system, mark, meta in zip(names, systems, marks, _read_scores_of_pair(collection, record))
         )
         if foils and first.texts == second.texts:
             raise InputError(f"the foil equals the caption: {first.texts[0]!r:.60}", record.where)
@@ -118,7 +118,7 @@ def _make_caption(
     return JudgedCaption(item, texts, system, ratings, collection.own(texts, item, record.fields, mark, record.where), {}, meta or {})
 
 
-def _scores_of_pair(collection: Collection, record: Record) -> tuple[Values, Values]:
+def _read_scores_of_pair(collection: Collection, record: Record) -> tuple[Values, Values]:
     """Return the scores of other programs for the first and for the second caption of a pair."""
     columns = collection.source.columns.scores
     first, second = (

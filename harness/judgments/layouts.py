@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from harness.errors import InputError
-from harness.files.forms import text_lines
+from harness.files.forms import read_lines
 from harness.files.record_files import read_records
 from harness.files.records import Record, decode_json, kind
 from harness.files.user_path import user_path
@@ -46,7 +46,7 @@ def is_segment_file(path: str) -> bool:
     return path.endswith(SEGMENT_SCORES)
 
 
-def text_files(path: str) -> dict[str, Path]:
+def list_text_files(path: str) -> dict[str, Path]:
     """Return the texts that belong to a file of human scores: ``source``, ``documents``, ``reference NAME`` and ``system NAME`` -> file."""
     scores = user_path(path)
     pair, folder = scores.name.split(".")[0], scores.parent.parent
@@ -58,13 +58,13 @@ def text_files(path: str) -> dict[str, Path]:
     return found
 
 
-def segments(path: str) -> Iterator[Record]:
+def read_segments(path: str) -> Iterator[Record]:
     """Yield the human scores of a test set with the texts of their segments.
 
     A record has ``id`` (the number of the segment), ``system``, ``score``, ``caption``, ``source``, ``domain``, ``document``, and
     ``references``, an object by their names, such as ``refA``.
     """
-    texts = {name: _read_lines(file) for name, file in text_files(path).items()}
+    texts = {name: _read_lines(file) for name, file in list_text_files(path).items()}
     sources, references = texts["source"], {name.split()[1]: lines for name, lines in texts.items() if name.startswith("reference ")}
     documents = [line.split() for line in texts["documents"]]
     uneven = next((name for name, lines in texts.items() if len(lines) != len(sources)), None)
@@ -86,4 +86,4 @@ def segments(path: str) -> Iterator[Record]:
 def _read_lines(path: Path) -> list[str]:
     if not path.exists():
         raise InputError("no such file of a test set in the folders of mt-metrics-eval", str(path))
-    return [line.rstrip() for _, line in text_lines(path)]
+    return [line.rstrip() for _, line in read_lines(path)]

@@ -20,7 +20,7 @@ from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection
 from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
-from harness.judgments.layouts import is_segment_file, text_files
+from harness.judgments.layouts import is_segment_file, list_text_files
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows, distinct_captions
 from harness.judgments.system_agreement import system_names
@@ -176,12 +176,12 @@ def signature(plan: JudgmentPlan) -> str:
 
 def missing_files(source: JudgmentSource) -> list[str]:
     """Return the files of a source that do not exist."""
-    return [str(path) for path in _files(source) if not user_path(path).exists()]
+    return [str(path) for path in _list_files(source) if not user_path(path).exists()]
 
 
-def _files(source: JudgmentSource) -> list[str | Path]:
+def _list_files(source: JudgmentSource) -> list[str | Path]:
     """Return the files of a source: judgments, the texts of a test set that they judge, and tables."""
-    texts = [file for path in source.paths if is_segment_file(path) for file in text_files(path).values()]
+    texts = [file for path in source.paths if is_segment_file(path) for file in list_text_files(path).values()]
     return [*source.paths, *texts, *(table.path for table in (source.references, source.system_scores) if table is not None)]
 
 
@@ -227,4 +227,4 @@ def source_fingerprint(source: JudgmentSource) -> str:
     for table in ("references", "system_scores"):
         if params[table]:
             params[table].pop("path")
-    return fingerprint("judgments", [user_path(path) for path in _files(source)], params)
+    return fingerprint("judgments", [user_path(path) for path in _list_files(source)], params)

@@ -7,7 +7,7 @@ import pytest
 from harness import api
 from harness.errors import InputError
 from harness.files.records import Record
-from harness.judgments.layouts import gather_columns, is_segment_file, segments, text_files
+from harness.judgments.layouts import gather_columns, is_segment_file, list_text_files, read_segments
 from harness.judgments.plan import missing_files, read_judgments, source_fingerprint
 from harness.spec.judgment_models import JudgmentColumns
 
@@ -67,10 +67,10 @@ def wmt(tmp_path):
 
 def test_segments_of_a_test_set(wmt):
     path = wmt()
-    assert is_segment_file(path) and list(text_files(path)) == [
+    assert is_segment_file(path) and list(list_text_files(path)) == [
         "source", "documents", "reference refA", "reference refB", "system On-line.1", "system refB",
     ]  # fmt: skip
-    records = [record.fields for record in segments(path)]
+    records = [record.fields for record in read_segments(path)]
     assert records[4] == {
         "id": "2", "system": "On-line.1", "score": "-0.1", "caption": "", "source": "eine Katze", "domain": "news", "document": "n1",
         "references": {"refA": "a cat", "refB": "the cat"},
@@ -100,7 +100,7 @@ def test_the_texts_of_a_test_set_are_its_data(wmt, source, tmp_path):
     (tmp_path / "sources/de-en.txt").unlink()
     assert missing_files(judgments) == [str(tmp_path / "sources/de-en.txt")]
     with pytest.raises(InputError, match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-eval"):
-        list(segments(judgments.paths[0]))
+        list(read_segments(judgments.paths[0]))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_texts_of_a_test_set_are_its_data(wmt, source, tmp_path):
 def test_mistakes_in_a_test_set(wmt, name, text, message):
     path = wmt(**{name: text})
     with pytest.raises(InputError, match=message):
-        list(segments(path))
+        list(read_segments(path))
 
 
 GOLDEN = {"pearson": 0.8929420728129062, "kendall_b": 0.7676549717391222}

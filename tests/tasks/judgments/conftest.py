@@ -165,6 +165,15 @@ def fill_long_captions(data: Path) -> None:
         for scene, references in SCENES.items()
         for captions, score in grades
     ]
+    aspects = ("coherence", "consistency", "fluency", "relevance")
+    summaries = [
+        {"id": scene, "model_id": f"M{k}", "decoded": captions[scene], "references": references,
+         "expert_annotations": [dict.fromkeys(aspects, 5 - k - n % 2) for n in range(3)]}
+        for scene, references in SCENES.items()
+        for k, (captions, _) in enumerate(grades)
+    ]  # fmt: skip
+    (data / "summeval").mkdir()
+    (data / "summeval/model_annotations.aligned.jsonl").write_text("".join(json.dumps(line) + "\n" for line in summaries))
     (data / "vatex_eval").mkdir()
     (data / "vatex_eval/judgments.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     pairs = [
@@ -202,6 +211,12 @@ def fill_reference_free(data: Path) -> None:
         for name, winner in zip(SCENES, ("large", "human", "equal", "bad"))
     ]  # fmt: skip
     indented(data / "caparena/caparena_annots_eval.json", battles)
+    answers = [
+        {"id": k, "prompt": "p", "chosen": GOOD[name], "rejected": BAD[name], "chosen_model": "a", "rejected_model": "b", "subset": "chat"}
+        for k, name in enumerate(SCENES)
+    ]
+    (data / "reward-bench").mkdir()
+    pq.write_table(pa.Table.from_pylist(answers), data / "reward-bench/filtered.parquet")
     criteria = ("correctness", "completeness", "clarity", "fluency", "conciseness", "overall")
     write(
         data / "mmhe/judgments.jsonl",

@@ -22,8 +22,8 @@ from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_b
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
 SUITES = {"all", "reference-free"}
-REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "tifa"}
-ASPECTS = {"harmoniceval"}
+REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "rewardbench", "tifa"}
+ASPECTS = {"harmoniceval", "summeval"}
 GERMAN = {"wmt22-ende"}  # the metrics of the suite are those of English captions
 NAMES = sorted({path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE - ASPECTS)
 LISTED = {
@@ -109,6 +109,13 @@ def test_aspects_of_texts_for_images(judged):
     assert [run.manifest["task"].rpartition("-")[2] for run in results] == [
         "correctness", "completeness", "clarity", "fluency", "conciseness", "overall",
     ]  # fmt: skip
+
+
+def test_aspects_of_summaries(judged):
+    results = api.evaluate_all("judgments/summeval", metrics=[{"bleu1": {"tokenizer": "none"}}])
+    assert [run.manifest["task"].rpartition("-")[2] for run in results] == ["coherence", "consistency", "fluency", "relevance"]
+    (record,) = [r for r in results[0].records if r.statistic == "kendall_b"]
+    assert record.value > 0.5 and results[0].manifest["data"]["ratings"] == 36
 
 
 def test_two_labelings_of_one_set(judged):
