@@ -181,7 +181,7 @@ def missing_files(source: JudgmentSource) -> list[str]:
 
 def _list_files(source: JudgmentSource) -> list[str | Path]:
     """Return the files of a source: judgments, the texts of a test set that they judge, and tables."""
-    texts = [file for path in source.paths if is_segment_file(path) for file in list_text_files(path).values()]
+    texts = [file for path in source.paths if is_segment_file(path) and user_path(path).exists() for file in list_text_files(path).values()]
     return [*source.paths, *texts, *(table.path for table in (source.references, source.system_scores) if table is not None)]
 
 
