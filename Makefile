@@ -110,7 +110,7 @@ pytest: $(SETUP)
 FORMER := harness/plugins harness/adapters harness/tasks
 doctests: $(SETUP)
 	@echo "doctests"
-	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider $(FORMER:%=--ignore=%) harness plugins adapters tasks kernels/caption_kernels
+	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider $(FORMER:%=--ignore=%) harness plugins adapters tasks kernels/caption_kernels kernels/reference
 
 test-slow: $(SETUP)
 	@HYPOTHESIS_PROFILE=full $(BIN)/python -m pytest -m slow
@@ -130,7 +130,7 @@ sbom: $(SETUP)
 	@$(BIN)/python -m tools.release.sbom
 
 clean:
-	rm -rf build kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info .pytest_cache .ruff_cache
+	rm -rf build kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info kernels/reference/*.egg-info .pytest_cache .ruff_cache
 
 # Alters files, specs, registries, run directories, checkpoints, captions, replies and labels for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from caption_kernels.reference.tokenizer import Tokenizer
+from caption_kernels_reference.tokenizer import Tokenizer
 
 ORDERS = 4
 """Highest n-gram order."""

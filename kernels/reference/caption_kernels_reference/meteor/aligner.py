@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from caption_kernels.reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, hyp_span, ref_span, search
+from caption_kernels_reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, hyp_span, ref_span, search
 
 
 class Word(NamedTuple):
@@ -50,7 +50,7 @@ MOST_MATCHES = 1 << 22
 
 
 def statistics(hyp: Text, ref: Text) -> list[int]:
-    """Return the 23 statistics of two texts; see :func:`caption_kernels.reference.meteor.score.segment_score`."""
+    """Return the 23 statistics of two texts; see :func:`caption_kernels_reference.meteor.score.segment_score`."""
     return statistics_of(search(find_matches(hyp, ref), len(ref.words)), hyp, ref)
 
 

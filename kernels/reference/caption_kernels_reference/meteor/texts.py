@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels.reference.meteor.aligner import Occurrence, Text, TooManyMatches, Word, statistics
-from caption_kernels.reference.meteor.lexicon import Lexicon
-from caption_kernels.reference.meteor.normaliser import words as words_of
-from caption_kernels.reference.meteor.score import N_STATISTICS, segment_score
-from caption_kernels.reference.stemmer import stem
-from caption_kernels.reference.text_index import TextIndex
+from caption_kernels_reference.meteor.aligner import Occurrence, Text, TooManyMatches, Word, statistics
+from caption_kernels_reference.meteor.lexicon import Lexicon
+from caption_kernels_reference.meteor.normaliser import words as words_of
+from caption_kernels_reference.meteor.score import N_STATISTICS, segment_score
+from caption_kernels_reference.stemmer import stem
+from caption_kernels_reference.text_index import TextIndex
 
 # --------------------------------------------------------------------------- hash of Java
 # Java's ``String.hashCode``. meteor-1.5.jar compares these hashes in place of words.

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from caption_kernels.reference.ptb.rules import ABBREVIATION, SPLIT_WORDS, longest
+from caption_kernels_reference.ptb.rules import ABBREVIATION, SPLIT_WORDS, longest
 
 PUNCTUATION = frozenset(("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"))
 """Tokens that the toolkit removes. Its bracket names are in capitals and never match lower-case tokens, so brackets remain."""

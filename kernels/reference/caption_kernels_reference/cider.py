@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels.reference import math
-from caption_kernels.reference.text_index import ORDERS, TextIndex
+from caption_kernels_reference import math
+from caption_kernels_reference.text_index import ORDERS, TextIndex
 
 SIGMA = 6.0
 """Width of the length penalty of CIDEr-D, in bigrams."""

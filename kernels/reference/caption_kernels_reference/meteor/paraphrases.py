@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from caption_kernels.lexicon.file_format import bounds, damaged_error
-from caption_kernels.reference.meteor.hashes import edge_slots_of, slots_of
+from caption_kernels_reference.meteor.hashes import edge_slots_of, slots_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

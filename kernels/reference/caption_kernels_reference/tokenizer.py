@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from caption_kernels.reference.ptb import tokeniser
+from caption_kernels_reference.ptb import tokeniser
 
 
 class Tokenizer:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels.reference.text_index import TextIndex
+from caption_kernels_reference.text_index import TextIndex
 
 BETA = 1.2
 """Weight of recall: beta squared times that of precision."""

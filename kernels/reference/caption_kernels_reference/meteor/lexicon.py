@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from caption_kernels.lexicon import file_format as layout
-from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mix_hashes
+from caption_kernels_reference.meteor.hashes import first_slot, hash_bytes, mix_hashes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

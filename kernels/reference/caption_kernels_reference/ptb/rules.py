@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from caption_kernels.reference.ptb import word_lists as words
-from caption_kernels.reference.ptb.characters import DIGITS, LETTERS, MARKS, SYMBOLS
+from caption_kernels_reference.ptb import word_lists as words
+from caption_kernels_reference.ptb.characters import DIGITS, LETTERS, MARKS, SYMBOLS
 
 ASCII_LETTERS = "A-Za-z"
 SPACES = " \t\u00a0\u2000-\u200a\u3000"

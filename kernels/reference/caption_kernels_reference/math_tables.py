@@ -1,6 +1,6 @@
 """Tables of logarithm and exponential, computed to 50 digits with :mod:`decimal`.
 
-``python -m caption_kernels.reference.math_tables`` prints ``core/math_tables.inc``, the same numbers for the compiled version.
+``python -m caption_kernels_reference.math_tables`` prints ``core/math_tables.inc``, the same numbers for the compiled version.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _pair(value: Decimal, bits: int = 53) -> tuple[float, float]:
 def source() -> str:
     """Return the tables as C++."""
     t = tables()
-    lines = ["// Written by caption_kernels.reference.math_tables; do not edit."]
+    lines = ["// Written by caption_kernels_reference.math_tables; do not edit."]
     for name, (high, low) in (("THIRD", t.third), ("LOG2", t.log2), ("STEP", t.step)):
         lines += [f"constexpr double {name}_HIGH = {high.hex()};", f"constexpr double {name}_LOW = {low.hex()};"]
     lines.append(f"constexpr double STEPS_PER_UNIT = {t.steps_per_unit.hex()};")

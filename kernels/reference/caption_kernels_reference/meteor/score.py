@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels.reference.math import power
+from caption_kernels_reference.math import power
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)

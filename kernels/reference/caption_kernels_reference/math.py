@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from caption_kernels.reference.math_tables import tables
+from caption_kernels_reference.math_tables import tables
 
 _ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds to an integer."""
