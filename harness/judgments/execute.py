@@ -51,6 +51,7 @@ from harness.rundir.samples import SampleTable
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
+from harness.stats.quantiles import wilson_interval
 
 _log = logging.getLogger(__name__)
 
@@ -155,6 +156,8 @@ def _values(rows: JudgmentRows, agreements_of: Callable[[str], dict[str, Agreeme
                 resampled = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
                 defined = resampled[~np.isnan(resampled)]
                 interval = bootstrap.interval(defined) if len(defined) else None
+                if statistic in PAIR_STATISTICS and interval and interval[0] == interval[1]:  # all right, all wrong, or all tied
+                    interval = wilson_interval(value, int(agreement.details["items"]))
             out[statistic, group] = _Value(agreement, value, interval, resampled)
     return out
 
@@ -203,6 +206,8 @@ def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRec
         note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else None
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
+            if metric.metric.spec.details_of_undefined:
+                details.update(metric.details(np.asarray(item.metric.scored.stats)) or {})
         details.update(_find_published_value(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(

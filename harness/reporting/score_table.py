@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
 from harness.errors import counted
-from harness.reporting.result_groups import full_row
+from harness.reporting.result_groups import full_row, usage_notes
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
@@ -103,7 +103,12 @@ def score_table(
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
-        notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
+        notes=[
+            *_notes(ordered, baseline, draws),
+            *usage_notes(records),
+            *bold_notes,
+            *(f"({k}) {text}" for k, text in enumerate(remarks, 1)),
+        ],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=[DATA, *(_data(result, baseline) for result in ordered)],

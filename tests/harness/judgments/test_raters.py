@@ -16,8 +16,8 @@ RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 9, 60)
 PEOPLE = np.clip(TRUTH[:, None] + RNG.integers(-2, 3, (60, 3)), 0, 9)
 RECORDS = [
-    {"id": str(k // 3), "caption": "xyz"[k % 3] * (3 + int(TRUTH[k])), "score": PEOPLE[k].tolist(), "references": ["r"], "kind": "ab"[k % 2]}
-    for k in range(60)
+    {"id": str(k // 3), "caption": "xyz"[k % 3] * (3 + int(TRUTH[k])), "score": people.tolist(), "references": ["r"], "kind": "ab"[k % 2]}
+    for k, people in enumerate(PEOPLE)
 ]
 
 
@@ -83,7 +83,7 @@ def test_captions_with_one_rating_are_skipped(judged):
 
 
 def test_labels_and_systems(judged):
-    records = [{**record, "score": [bool(x > 4) for x in row], "system": "st"[k % 2]} for k, (record, row) in enumerate(zip(RECORDS, PEOPLE))]
+    records = [{**record, "score": (row > 4).tolist(), "system": "st"[k % 2]} for k, (record, row) in enumerate(zip(RECORDS, PEOPLE))]
     run = judged(records=records, statistics=["auc", "pearson_system"], source={"raters": "each"})
     assert {name for name, _ in people_of(run)} == {"auc", "pearson_system"}
 
