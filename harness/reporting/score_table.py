@@ -97,18 +97,13 @@ def score_table(
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
     bold = {k for k, result in enumerate(ordered) if (result.record.metric, result.record.model) in leading}
     untested = f"not in bold: {compared.note}" if compared and compared.note else ""
-    bold_notes = [note for note in (BOLD_NOTE if leading else "", untested) if note]
+    bold_notes = [note for note in (*usage_notes(records), BOLD_NOTE if leading else "", untested) if note]
     return Table(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
-        notes=[
-            *_notes(ordered, baseline, draws),
-            *usage_notes(records),
-            *bold_notes,
-            *(f"({k}) {text}" for k, text in enumerate(remarks, 1)),
-        ],
+        notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=[DATA, *(_data(result, baseline) for result in ordered)],

@@ -68,9 +68,9 @@ class GeneratedAnswers(Wrapper):
     def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
         """Yield the scores of the references of each example; raise :class:`HarnessError` where the model fails to answer."""
         orders = [np.random.default_rng(zlib.crc32(example.id.encode())).permutation(len(example.references)) for example in examples]
-        asked = [self._ask(example, order) for example, order in zip(examples, orders)]
+        questions = [self._ask(example, order) for example, order in zip(examples, orders)]
         decoding = Decoding(candidates=1, max_length=self.max_length)
-        for example, order, result in zip(examples, orders, self.model.generate(asked, decoding, [0] * len(asked))):
+        for example, order, result in zip(examples, orders, self.model.generate(questions, decoding, [0] * len(questions))):
             if isinstance(result, Failure):
                 raise HarnessError(f"{self.kind}: example '{example.id}': {result.reason}")
             text = (result.candidates if isinstance(result, Generation) else result)[0]
@@ -81,8 +81,8 @@ class GeneratedAnswers(Wrapper):
     def _ask(self, example: Example, order: np.ndarray) -> Example:
         """Return the example with the question as its source."""
         options = [example.references[k] for k in order]
-        listed = "\n".join(f"{letter}. {option}" for letter, option in zip(string.ascii_uppercase, options))
-        meta = {**example.meta, "options": listed if self.by == "letter" else " or ".join(options)}
+        listing = "\n".join(f"{letter}. {option}" for letter, option in zip(string.ascii_uppercase, options))
+        meta = {**example.meta, "options": listing if self.by == "letter" else " or ".join(options)}
         return replace(example, source=fill_prompt(self.prompt, replace(example, source=example.source or QUESTION, meta=meta)))
 
 
@@ -120,5 +120,5 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
     if match:
         return [name.casefold() for name in names].index(match[1].casefold())
     texts = [re.escape(_MARKUP.sub("", option).strip().rstrip(".")) for option in options]
-    found = [k for k, option in enumerate(texts) if re.search(rf"(?<!\w){option}(?!\w)", plain, re.IGNORECASE)]
-    return found[0] if len(found) == 1 else None
+    matches = [k for k, option in enumerate(texts) if re.search(rf"(?<!\w){option}(?!\w)", plain, re.IGNORECASE)]
+    return matches[0] if len(matches) == 1 else None

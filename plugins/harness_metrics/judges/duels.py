@@ -58,8 +58,8 @@ class Outcome:
 
 def fight(judge: Judge, duels: Sequence[Duel], criterion: str, template: str) -> list[Outcome]:
     """Return the outcomes of duels; equal captions tie without a request."""
-    asked = [duel for duel in duels if duel.first != duel.second]
-    orders = [(*captions, duel) for duel in asked for captions in ((duel.first, duel.second), (duel.second, duel.first))]
+    contests = [duel for duel in duels if duel.first != duel.second]
+    orders = [(*captions, duel) for duel in contests for captions in ((duel.first, duel.second), (duel.second, duel.first))]
     texts = [_prompt(*order, criterion, template) for order in orders]
     # Models prefer a position: both orders are asked, and a preference that follows the position is a tie.
     verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ), [duel.media for *_, duel in orders]))

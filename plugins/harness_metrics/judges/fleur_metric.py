@@ -117,10 +117,10 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
     grade, place = 0.0, 0
     while place < min(len(decimals), DECIMALS):
         token = token_at.get(number.end() - len(decimals) + place, {"": 0.0})
-        chosen = next(iter(token)).strip()
-        if not chosen.isdigit():
+        answer = next(iter(token)).strip()
+        if not answer.isdigit():
             return None
         digits = [(text.strip()[: DECIMALS - place], exp(value)) for text, value in token.items() if text.strip().isdigit()]
         grade += sum(probability * float(f"0.{'0' * place}{text}") for text, probability in digits)
-        place += len(chosen)
+        place += len(answer)
     return grade

@@ -60,8 +60,8 @@ class JudgeMetric(MeanMetric):
         self, batch: Batch, prompt_of: Callable[[CaptionSet, str], str], read: Callable[[Reply], Verdict[T]]
     ) -> list[list[Verdict[T]]]:
         """Return the verdicts on the candidates of each example; ``prompt_of`` maps an example and a candidate to the prompt."""
-        asked = [(prompt_of(item, caption), item.media) for item in batch.sets for caption in item.candidates]
-        verdicts = self.judge.ask([prompt for prompt, _ in asked], read, [media for _, media in asked])
+        questions = [(prompt_of(item, caption), item.media) for item in batch.sets for caption in item.candidates]
+        verdicts = self.judge.ask([prompt for prompt, _ in questions], read, [media for _, media in questions])
         return [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
 
     @property

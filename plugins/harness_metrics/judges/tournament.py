@@ -149,11 +149,11 @@ def _standings(names: Sequence[str], wins: np.ndarray, samples: int, seed: int, 
     duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
     points = wins.sum(axis=(0, 2)) / np.where(duels > 0, duels, np.nan)
     order = sorted(range(n), key=lambda k: (-values[k], names[k]))
-    decided = bool((wins != wins.transpose(0, 2, 1)).any())
+    decisive = bool((wins != wins.transpose(0, 2, 1)).any())
     return tuple(
         Standing(
-            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])) if decided else (1, n), float(values[k]),
-            bootstrap.interval(resampled[:, k]) if decided else None, float(points[k]),
+            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])) if decisive else (1, n), float(values[k]),
+            bootstrap.interval(resampled[:, k]) if decisive else None, float(points[k]),
         )
         for k in order
     ), order  # fmt: skip
