@@ -48,6 +48,7 @@ EXCEPTIONS = {
     ("harness_models.textspace.adapter", "harness_metrics.discrepancy.frontier"),
     ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
+    ("harness_metrics.judges.server", "harness_models.openai.messages"),  # sends images as the adapter does
 }
 """Imports across the rules, each with its reason."""
 NEUTRAL_NAMES = {"human", "lines", "best", "text", "jsonl", "coco", "a3ds", "hf", "power", "trained", "sample", "demo", "scores"}

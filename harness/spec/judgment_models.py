@@ -247,6 +247,17 @@ class PublishedSpec(Strict):
     note: str = ""
 
 
+class AlternativeSpec(Strict):
+    """The alternative annotator test of judges (:func:`harness.stats.alternative_annotator.judge_against_people`)."""
+
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """Advantage that is given to a judge: 0.2 against experts, 0.15 against skilled annotators, 0.1 against crowd workers."""
+    alignment: Literal["rmse", "accuracy"] = "rmse"
+    """Closeness to the other people: of grades, or of labels."""
+    scale: tuple[float, float] | None = None
+    """Rating that corresponds to the lowest score of a metric with bounds, and to the highest; default: the range of the ratings."""
+
+
 class MetricTestsSpec(Strict):
     """Tests between metrics; 0 draws: none."""
 
@@ -254,6 +265,8 @@ class MetricTestsSpec(Strict):
     """Rows whose scores are exchanged together: all captions of an item (PERM-INPUT), a caption (PERM-BOTH), a system (PERM-SYS)."""
     draws: Annotated[int, Field(ge=0)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    alternative: AlternativeSpec | None = None
+    """The alternative annotator test of each metric, for sets with ratings of several people."""
 
 
 class JudgmentSpec(Strict):

@@ -21,6 +21,9 @@ from string import Template
 
 import yaml
 
+from harness.run.finished import Run
+from harness.rundir.format import run_folders
+from tools.showcase import metrics
 from tools.showcase.captions import COCO, SYSTEMS, data_folder
 from tools.showcase.screen import ROOT, photograph, run
 
@@ -36,6 +39,11 @@ TEXTS = {
         "Which metric agrees with people?",
         "Metrics against the judgments of people on every set that is at hand: agreement with intervals, clusters of metrics that tests do "
         "not tell apart, and the published values beside ours.",
+    ),
+    "metrics": (
+        "Which metric for which question?",
+        "The league by question (single captions, sets, hallucination, long captions): clusters, tests, speed and the cost of judges, and "
+        "what to use when.",
     ),
     "study": (
         "The captioner that repeats itself",
@@ -94,6 +102,10 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
         folder = f"{item.name}-{limit}" if limit else item.name
         run(["run", item.task, "--output", folder, *item.options], RUNS, item.data)
         run(["report", folder, "--output", str(output / f"{item.name}.html"), "--title", item.title], RUNS, item.data)
+    if any(item.name == "league" for item in shown):
+        league = RUNS / (f"league-{limit}" if limit else "league")
+        (output / "metrics.html").write_text(metrics.page([Run.open(path) for path in run_folders(league)[0]]), encoding="utf-8")
+        shown.append(Exhibit("metrics", *TEXTS["metrics"], "judgments/all", str(data), ["--limit", str(limit or 500)]))
     for dark in (False, True):
         pictures = {output / f"{item.name}.html": output / f"{item.name}{'-dark' * dark}.png" for item in shown}
         photograph(pictures, height=900, scale=2 / 3, dark=dark)
