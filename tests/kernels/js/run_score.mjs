@@ -1,0 +1,21 @@
+// node run_score.mjs MODULE [LEXICON]: reads {references, systems} (lists of texts) from stdin; prints values, scores, intervals and
+// comparisons with the first system as JSON.
+import { readFileSync } from "node:fs";
+import { load } from "../../../kernels/js/caption_kernels.js";
+import { Task } from "../../../kernels/js/metrics.js";
+import { compareSystems, confidenceInterval } from "../../../kernels/js/statistics.js";
+
+const [wasm, lexicon] = process.argv.slice(2);
+const kernels = await load(readFileSync(wasm));
+const { references, systems } = JSON.parse(readFileSync(0, "utf8"));
+const task = new Task(kernels, references, { lexicon: lexicon && kernels.openLexicon(readFileSync(lexicon)) });
+const times = { start: performance.now() };
+const results = systems.map((candidates) => task.score(candidates));
+times.scored = performance.now();
+const numbers = results.map((system) =>
+  Object.fromEntries(Object.entries(system).map(([name, result]) =>
+    [name, { value: result.value, scores: [...result.scores], ci95: confidenceInterval(kernels, result) }])));
+times.intervals = performance.now();
+const comparisons = results.slice(1).map((system) => compareSystems(kernels, system, results[0]));
+times.compared = performance.now();
+process.stdout.write(JSON.stringify({ systems: numbers, comparisons, times }));
