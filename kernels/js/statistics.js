@@ -159,59 +159,83 @@ export function totals(addends, width) {
   return total;
 }
 
-/** 95 % interval of the number of one system: `result` has addends (examples, width), ofSums, value and bounds. */
-export function confidenceInterval(kernels, result, seed = 0) {
+/** Sums of the addends of results under the same random weights: a function of a result, (draws, width) of its own. */
+function drawSums(kernels, results, kind, draws, seed) {
+  const blocks = []; // equal columns, such as the counts of BLEU-1 to BLEU-4, are drawn once
+  let width = 0;
+  const blockOf = new Map(results.map((result) => {
+    const known = blocks.find(({ addends }) =>
+      addends === result.addends || (addends.length === result.addends.length && addends.every((value, k) => value === result.addends[k])));
+    if (known) return [result, known];
+    blocks.push({ addends: result.addends, width: result.width, start: width });
+    width += result.width;
+    return [result, blocks[blocks.length - 1]];
+  }));
+  const examples = results[0].scores.length;
+  const columns = new Float64Array(examples * width);
+  for (const block of blocks) {
+    for (let i = 0; i < examples; i++) columns.set(block.addends.subarray(i * block.width, (i + 1) * block.width), i * width + block.start);
+  }
+  const sums = kernels.drawSums(columns, width, kind, draws, seed);
+  return (result) => {
+    const block = blockOf.get(result);
+    const own = new Float64Array(draws * block.width);
+    for (let k = 0; k < draws; k++) own.set(sums.subarray(k * width + block.start, k * width + block.start + block.width), k * block.width);
+    return own;
+  };
+}
+
+/**
+ * 95 % intervals of results on the same examples, null for those without one. A result has scores of the examples, addends
+ * (examples, width), ofSums, value and bounds.
+ */
+export function confidenceIntervals(kernels, results, seed = 0) {
+  if (!results.length || results[0].scores.length < FEWEST) return results.map(() => null);
+  const sums = drawSums(kernels, results.filter(isDefined), "multinomial", SAMPLES, seed);
+  return results.map((result) => (isDefined(result) ? cutToBounds(result, ownInterval(result, sums)) : null));
+}
+
+const isDefined = (result) => Number.isFinite(result.value);
+
+function ownInterval(result, sums) {
   const examples = result.scores.length;
-  if (examples < FEWEST || !Number.isFinite(result.value)) return null;
   const [lowest, highest] = result.bounds;
   if (result.isShare && result.scores.every((score) => score === lowest || score === highest)) {
     const share = result.scores.filter((score) => score === highest).length / examples;
     return wilsonInterval(share, examples).map((end) => lowest + (highest - lowest) * end);
   }
-  const draws = result.ofSums(kernels.drawSums(result.addends, result.width, "multinomial", SAMPLES, seed));
   const total = totals(result.addends, result.width);
   const without = examples < SMALL ? result.ofSums(withoutEach(total, result.addends, result.width)) : [];
-  const ends = intervalOfDraws(draws, result.ofSums(total)[0], without, examples);
-  return ends && [Math.max(ends[0], Math.min(lowest, result.value)), Math.min(ends[1], Math.max(highest, result.value))];
+  return intervalOfDraws(result.ofSums(sums(result)), result.ofSums(total)[0], without, examples);
 }
 
-/** Comparisons (name -> difference, interval, p) of results of system A with those of a baseline B, by metric. */
-export function compareSystems(kernels, a, b, draws = DRAWS, seed = 0) {
-  // Equal columns, such as the counts of BLEU-1 to BLEU-4, are drawn once.
-  const blocks = [];
-  const place = ({ addends, width }) => {
-    const known = blocks.find((block) => block.width === width && block.addends.every((value, k) => value === addends[k]));
-    if (known) return known;
-    blocks.push({ addends, width, start: blocks.length ? blocks[blocks.length - 1].start + blocks[blocks.length - 1].width : 0 });
-    return blocks[blocks.length - 1];
-  };
-  const names = Object.keys(a).filter((name) => b[name] && Number.isFinite(a[name].value) && Number.isFinite(b[name].value));
-  if (!names.length) return {};
-  const places = names.map((name) => [place(a[name]), place(b[name])]);
-  const examples = a[names[0]].scores.length;
-  const width = blocks[blocks.length - 1].start + blocks[blocks.length - 1].width;
-  const columns = new Float64Array(examples * width);
-  for (const block of blocks) {
-    for (let i = 0; i < examples; i++) columns.set(block.addends.subarray(i * block.width, (i + 1) * block.width), i * width + block.start);
-  }
+function cutToBounds({ bounds: [lowest, highest], value }, ends) {
+  return ends && [Math.max(ends[0], Math.min(lowest, value)), Math.min(ends[1], Math.max(highest, value))];
+}
+
+/**
+ * Comparisons of systems with the first one: a list of objects (metric -> a, b, difference, interval, p, draws, exact) with the
+ * difference of a system to the first. `systems` are objects (metric -> result) on the same examples.
+ */
+export function compareSystems(kernels, systems, draws = DRAWS, seed = 0) {
+  const [baseline, ...others] = systems;
+  const results = systems.flatMap((system) => Object.values(system)).filter(isDefined);
+  if (!others.length || !results.length) return [];
+  const examples = results[0].scores.length;
   const exact = examples < 31 && 2 ** examples <= draws;
   const assignments = exact ? 2 ** examples : draws;
-  const resampled = examples > 1 ? kernels.drawSums(columns, width, "resamples", draws, seed) : new Float64Array();
-  const assigned = kernels.drawSums(columns, width, exact ? "patterns" : "assignments", assignments, seed);
-  const cut = (sums, block) => {
-    const rows = sums.length / width;
-    const out = new Float64Array(rows * block.width);
-    for (let row = 0; row < rows; row++) out.set(sums.subarray(row * width + block.start, row * width + block.start + block.width), row * block.width);
-    return out;
-  };
-  const rows = {};
-  names.forEach((name, k) => {
-    const sides = places[k].map((block) => ({
-      total: totals(block.addends, block.width), resampled: cut(resampled, block), assigned: cut(assigned, block), ...block,
-    }));
-    rows[name] = { ...testDifference(a[name].ofSums, sides, examples, exact), draws: assignments, exact };
+  const resampled = examples >= FEWEST ? drawSums(kernels, results, "resamples", draws, seed) : () => new Float64Array();
+  const assigned = drawSums(kernels, results, exact ? "patterns" : "assignments", assignments, seed);
+  const sideOf = (result) => ({
+    ...result, total: totals(result.addends, result.width), resampled: resampled(result), assigned: assigned(result),
   });
-  return rows;
+  return others.map((system) => {
+    const names = Object.keys(system).filter((name) => baseline[name] && isDefined(system[name]) && isDefined(baseline[name]));
+    return Object.fromEntries(names.map((name) => {
+      const sides = [system[name], baseline[name]].map(sideOf);
+      return [name, { ...testDifference(system[name].ofSums, sides, examples, exact), draws: assignments, exact }];
+    }));
+  });
 }
 
 function testDifference(ofSums, [a, b], examples, exact) {

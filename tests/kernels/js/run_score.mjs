@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { load } from "../../../kernels/js/caption_kernels.js";
 import { Task } from "../../../kernels/js/metrics.js";
-import { compareSystems, confidenceInterval } from "../../../kernels/js/statistics.js";
+import { compareSystems, confidenceIntervals } from "../../../kernels/js/statistics.js";
 
 const [wasm, lexicon] = process.argv.slice(2);
 const kernels = await load(readFileSync(wasm));
@@ -12,10 +12,10 @@ const task = new Task(kernels, references, { lexicon: lexicon && kernels.openLex
 const times = { start: performance.now() };
 const results = systems.map((candidates) => task.score(candidates));
 times.scored = performance.now();
+const intervals = confidenceIntervals(kernels, results.flatMap((system) => Object.values(system)));
 const numbers = results.map((system) =>
-  Object.fromEntries(Object.entries(system).map(([name, result]) =>
-    [name, { value: result.value, scores: [...result.scores], ci95: confidenceInterval(kernels, result) }])));
+  Object.fromEntries(Object.entries(system).map(([name, { value, scores }]) => [name, { value, scores: [...scores], ci95: intervals.shift() }])));
 times.intervals = performance.now();
-const comparisons = results.slice(1).map((system) => compareSystems(kernels, system, results[0]));
+const comparisons = compareSystems(kernels, results);
 times.compared = performance.now();
 process.stdout.write(JSON.stringify({ systems: numbers, comparisons, times }));
