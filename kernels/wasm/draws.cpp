@@ -4,6 +4,7 @@
 // the methods `integers`, `bytes` and `multinomial` are those of NumPy's Generator.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "caption_kernels.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr int DIGITS = 53;
 constexpr double LARGEST_MEAN = 8;  // the weights of a draw sum to at most this many times the number of examples
 constexpr int64_t BLOCK = 256;      // draws of one generator
+constexpr size_t TILE = 16;         // columns whose sums are held in registers
 
 // NumPy's SeedSequence: eight words of 32 bits from a list of numbers.
 class Seeds {
@@ -151,25 +153,26 @@ class Table {
       if (fractional) trailing_.push_back(std::move(trailing));
     }
     for (auto& part : trailing_) parts.push_back(std::move(part));
-    stride_ = (parts.size() + 1) / 2 * 2;
-    rows_.assign(static_cast<size_t>(examples) * stride_, 0.0);
+    tiles_.assign((parts.size() + TILE - 1) / TILE, std::vector<double>(static_cast<size_t>(examples) * TILE));
     for (size_t k = 0; k < parts.size(); ++k)
-      for (size_t i = 0; i < static_cast<size_t>(examples); ++i) rows_[i * stride_ + k] = parts[k][i];
-    totals_.resize(stride_);
+      for (size_t i = 0; i < static_cast<size_t>(examples); ++i) tiles_[k / TILE][i * TILE + k % TILE] = parts[k][i];
+    totals_.resize(tiles_.size() * TILE);
   }
 
   void sum(const std::vector<uint32_t>& weights, double* sums) {
-    std::fill(totals_.begin(), totals_.end(), 0.0);
-    double* totals = totals_.data();
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (!weights[i]) continue;
-      const double weight = weights[i];
-      const double* row = rows_.data() + i * stride_;
-      for (size_t k = 0; k < stride_; ++k) totals[k] += weight * row[k];
+    chosen_.clear();
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (weights[i]) chosen_.push_back({i, static_cast<double>(weights[i])});
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      double total[TILE] = {};  // in registers
+      const double* rows = tiles_[tile].data();
+      for (const auto& [example, weight] : chosen_)
+        for (size_t k = 0; k < TILE; ++k) total[k] += weight * rows[example * TILE + k];
+      std::copy(total, total + TILE, totals_.data() + tile * TILE);
     }
     for (int32_t k = 0; k < width_; ++k) {
       const int32_t trailing = second_[static_cast<size_t>(k)];
-      sums[k] = trailing < 0 ? totals[k] : totals[k] + totals[width_ + trailing];
+      sums[k] = trailing < 0 ? totals_[static_cast<size_t>(k)] : totals_[static_cast<size_t>(k)] + totals_[static_cast<size_t>(width_ + trailing)];
     }
   }
 
@@ -187,10 +190,12 @@ class Table {
   }
 
   int32_t width_;
-  size_t stride_ = 0, second_count_ = 0;
+  size_t second_count_ = 0;
   std::vector<int32_t> second_;  // of each column the number of its trailing addend, -1 for none
   std::vector<std::vector<double>> trailing_;
-  std::vector<double> rows_, totals_;
+  std::vector<std::vector<double>> tiles_;  // columns in groups of TILE, by example
+  std::vector<std::pair<size_t, double>> chosen_;
+  std::vector<double> totals_;
 };
 
 void draw_multinomial(Generator& generator, std::vector<uint32_t>& counts) {
