@@ -298,6 +298,11 @@ export class Kernels {
     return new MeteorTexts(this, lexicon);
   }
 
+  /** A handle that `create(call, slot)` makes and ck_NAME_free ends. */
+  newHandle(name, create) {
+    return new Handle(this, name, create);
+  }
+
   /** Run `work(call)` and free what it allocated. */
   call(work) {
     const call = new Call(this.exports);
@@ -328,7 +333,7 @@ export class Kernels {
   }
 
   #tokenized(texts, punctuation) {
-    this.tokenizer ||= new Handle(this, "tokenizer", (_, slot) => this.exports.ck_tokenizer_new(slot)).address;
+    this.tokenizer ||= this.newHandle("tokenizer", (_, slot) => this.exports.ck_tokenizer_new(slot)).address;
     return this.strings("tokeniser", (c, slot) => this.exports.ck_tokenize(this.tokenizer, c.texts(texts), BigInt(texts.length), punctuation, slot));
   }
   /** Tokens of each text without the toolkit's punctuation, joined by blanks. */

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 PACKAGE = ROOT / "kernels" / "js"
 MODULE = PACKAGE / "caption_kernels.wasm"
-SCRIPTS = (PACKAGE / "caption_kernels.js", PACKAGE / "statistics.js", PACKAGE / "metrics.js", HERE / "files.js", HERE / "page.js")
+SCRIPTS = (*(PACKAGE / f"{name}.js" for name in ("caption_kernels", "lexicon", "statistics", "metrics")), HERE / "files.js", HERE / "page.js")
 """ES modules, each after those that it imports."""
 STYLES = (ROOT / "harness" / "reporting" / "page" / "assets" / "base.css", HERE / "page.css")
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";\n', re.MULTILINE)

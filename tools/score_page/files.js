@@ -219,11 +219,19 @@ export function readCaptions(text, name, role) {
   }
 }
 
+/** Stream of the bytes of a file, decompressed where it is gzipped. */
+export async function openStream(file) {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  return first === 0x1f && second === 0x8b ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
+}
+
 /** Bytes of a file, decompressed where it is gzipped. */
 export async function readBytes(file) {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+  try {
+    return new Uint8Array(await new Response(await openStream(file)).arrayBuffer());
+  } catch (error) {
+    throw new FileError(`${file.name}: the gzip file is broken or cut off (${error.message})`);
+  }
 }
 
 /** What the bytes of a file are: METEOR's lexicon, or text. */

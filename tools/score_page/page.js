@@ -1,13 +1,16 @@
 // The page: files, table, examples, origin of the numbers.
 
 import { load } from "./caption_kernels.js";
+import { buildLexicon, isJar } from "./lexicon.js";
 import { METRICS, Task } from "./metrics.js";
 import { DRAWS, LARGE, SAMPLES, compareSystems, confidenceIntervals, holm } from "./statistics.js";
-import { decodeBytes, FileError, isLexicon, joinFiles, labelOf, readBytes, readCaptions } from "./files.js";
+import { decodeBytes, FileError, isLexicon, joinFiles, labelOf, openStream, readBytes, readCaptions } from "./files.js";
 
 const LEVEL = 0.05;
 const PAGE = 20;
-const ROLES = { references: "references", candidates: "candidates", lexicon: "METEOR's lexicon" };
+const ROLES = {
+  references: "references", candidates: "candidates", lexicon: "METEOR's lexicon", jar: "METEOR's word lists", table: "METEOR's paraphrases",
+};
 const state = { files: [], kernels: null, task: null, lexicon: null, data: null, results: null, shown: PAGE };
 const find = (selector) => document.querySelector(selector);
 
@@ -25,7 +28,10 @@ function element(name, attributes = {}, ...children) {
 function numberText(value) {
   if (value === null || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
-  if (size && (size < 1e-3 || size >= 1e6)) return value.toPrecision(3).replace(/e([-+])(\d)$/, "e$10$2");
+  if (size && (size < 1e-3 || size >= 1e6)) {
+    const rounded = Number(value.toPrecision(3));
+    return Math.abs(rounded) >= 1e-4 && size < 1 ? String(rounded) : rounded.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
+  }
   return value.toFixed(size < 10 ? 4 : 2);
 }
 const signedText = (value) => (value > 0 ? `+${numberText(value)}` : numberText(value));
@@ -49,14 +55,7 @@ async function addFiles(files) {
   for (const file of files) {
     await step(`reading ${file.name} …`);
     try {
-      const bytes = await readBytes(file);
-      const item = { name: file.name, size: bytes.length, bytes };
-      if (isLexicon(bytes)) item.role = "lexicon";
-      else {
-        item.text = decodeBytes(bytes, file.name);
-        delete item.bytes;
-        item.role = guessRole(item);
-      }
+      const item = await openFile(file);
       state.files.push(item);
     } catch (error) {
       reportFault(error);
@@ -64,6 +63,16 @@ async function addFiles(files) {
   }
   await step("");
   drawFiles();
+}
+
+/** A dropped file with its role; captions as text, METEOR's data as bytes or as the file itself. */
+async function openFile(file) {
+  const common = { name: file.name, size: file.size };
+  if (/paraphrase/i.test(file.name)) return { ...common, file, role: "table" };
+  const bytes = await readBytes(file);
+  if (isLexicon(bytes) || isJar(bytes)) return { ...common, bytes, role: isJar(bytes) ? "jar" : "lexicon" };
+  const text = decodeBytes(bytes, file.name);
+  return { ...common, text, role: guessRole({ name: file.name, text }) };
 }
 
 /** The first file with several captions of one example has the references; a file named like one too. */
@@ -79,7 +88,7 @@ function guessRole({ name, text }) {
 
 function drawFiles() {
   const rows = state.files.map((file, k) => {
-    const roles = file.role === "lexicon" ? ["lexicon"] : ["references", "candidates"];
+    const roles = file.text === undefined ? [file.role] : ["references", "candidates"];
     const select = element("select", { "aria-label": `${file.name} is read as`, onchange: (event) => setRole(k, event.target.value) },
       roles.map((role) => element("option", { value: role, selected: role === file.role }, ROLES[role])));
     const remove = element("button", { type: "button", "aria-label": `Remove ${file.name}`, onclick: () => removeFile(k) }, "Remove");
@@ -148,8 +157,16 @@ async function score() {
   drawFiles();
 }
 
+/** Bytes of METEOR's lexicon from the dropped files; null without them. */
+async function readLexicon() {
+  const [lexicon, jar, table] = ["lexicon", "jar", "table"].map((role) => state.files.find((file) => file.role === role));
+  if (lexicon) return lexicon.bytes;
+  if (!jar || !table) return null;
+  await step("building METEOR's lexicon …");
+  return buildLexicon(state.kernels, jar.bytes, await openStream(table.file));
+}
+
 async function openTask() {
-  const file = state.files.find(({ role }) => role === "lexicon");
   state.task?.free();
   state.task = null;
   if (!state.kernels) {
@@ -157,12 +174,15 @@ async function openTask() {
     state.kernels = await load(Uint8Array.from(text, (character) => character.charCodeAt(0)));
     state.lexicon = null;
   }
-  if (state.lexicon?.file !== file) {
-    state.lexicon?.handle.free();
-    state.lexicon = file ? { file, handle: state.kernels.openLexicon(file.bytes) } : null;
+  const key = state.files.filter((file) => file.text === undefined).map((file) => file.name).join();
+  if (state.lexicon?.key !== key) {
+    state.lexicon?.handle?.free();
+    state.lexicon = null;
+    const bytes = await readLexicon();
+    state.lexicon = { key, handle: bytes && state.kernels.openLexicon(bytes) };
   }
   await step("tokenising the references …");
-  state.task = new Task(state.kernels, state.data.references, { lexicon: state.lexicon?.handle });
+  state.task = new Task(state.kernels, state.data.references, { lexicon: state.lexicon.handle });
 }
 
 /** Holm's p-values over the comparisons of a metric. */
@@ -231,7 +251,8 @@ function noteTexts(several) {
     ? "Intervals and p come from the same random draws (seed 0): p is equal, intervals up to the last digits."
     : "From 20,000 examples on harness score draws other weights for the intervals of values: they are equal within Monte Carlo error. p is equal."));
   if (examples < 10) notes.push("No intervals: this page prints them from 10 examples on.");
-  if (!state.lexicon) notes.push("METEOR is left out: its lexicon was not dropped.");
+  if (several) notes.push("Shaded: the largest value of a metric.");
+  if (!state.lexicon.handle) notes.push("METEOR is left out: its data were not dropped.");
   return notes;
 }
 

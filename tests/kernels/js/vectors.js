@@ -1,5 +1,7 @@
 // Every number of every test vector, computed by the WebAssembly module. Runs in node and, inside a page, in a browser.
 
+import { buildLexicon } from "../../../kernels/js/lexicon.js";
+
 const BETA = 1.2;
 const ORDERS = 4;
 
@@ -129,7 +131,7 @@ const COMPUTE = {
     return { documents, grams, texts, examples, result };
   },
   meteor(kernels, item, file) {
-    const lexicon = kernels.openLexicon(file.lexiconBytes[item.lexicon]);
+    const lexicon = kernels.openLexicon(file.built[item.lexicon]);
     const texts = kernels.newMeteor(lexicon);
     const total = new Array(23).fill(0);
     const examples = item.candidates.map((candidate, k) => {
@@ -186,10 +188,18 @@ function cosine(hyp, ref, order, clip) {
   return scale ? product / scale : product;
 }
 
-/** Compare all cases of files (name -> content): the number of cases, of compared values, and the first that differ. */
-export function compareVectors(kernels, files) {
+/** Bytes of a lexicon of the vectors. */
+function lexiconOf(kernels, { function_words: functions, prefixes, exceptions, synsets, paraphrases }) {
+  const table = new Blob([paraphrases.map(([phrase, paraphrase]) => `1\n${phrase}\n${paraphrase}\n`).join("")]).stream();
+  return buildLexicon(kernels, [functions, prefixes, exceptions, synsets], table);
+}
+
+/** Compare all cases of files (name -> content): the number of cases, of compared values, and the fields that differ. */
+export async function compareVectors(kernels, files) {
   const report = {};
   for (const [name, file] of Object.entries(files)) {
+    file.built = {};
+    for (const [key, contents] of Object.entries(file.lexicons ?? {})) file.built[key] = await lexiconOf(kernels, contents);
     const entry = (report[name] = { cases: file.cases.length, values: 0, differing: [] });
     for (const [number, item] of file.cases.entries()) {
       const computed = COMPUTE[name](kernels, item, file);
