@@ -16,7 +16,7 @@ MODULE = PACKAGE / "caption_kernels.wasm"
 SCRIPTS = (*(PACKAGE / f"{name}.js" for name in ("caption_kernels", "lexicon", "statistics", "metrics")), HERE / "files.js", HERE / "page.js")
 """ES modules, each after those that it imports."""
 STYLES = (ROOT / "harness" / "reporting" / "page" / "assets" / "base.css", HERE / "page.css")
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]*/([\w.]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
 

@@ -168,6 +168,7 @@ function ofImages(object) {
   const groups = new Map();
   for (const image of object.get("images")) {
     const id = identity(image.get("cocoid") ?? image.get("imgid") ?? image.get("id"), "images");
+    if (groups.has(id)) throw new FileError(`the image id '${id}' occurs twice`);
     groups.set(id, image.has("sentences") ? captionsOf(image.get("sentences"), `image ${id}`) : []);
   }
   for (const [k, record] of (object.get("annotations") ?? []).entries()) {
