@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 PACKAGE = ROOT / "kernels" / "js"
 MODULE = PACKAGE / "caption_kernels.wasm"
-SCRIPTS = (*(PACKAGE / f"{name}.js" for name in ("caption_kernels", "lexicon", "statistics", "metrics")), HERE / "files.js", HERE / "page.js")
+_MODULES = ("caption_kernels", "lexicon", "statistics", "metrics")
+SCRIPTS = (*(PACKAGE / f"{name}.js" for name in _MODULES), HERE / "files.js", HERE / "page.js")
 """ES modules, each after those that it imports."""
 STYLES = (ROOT / "harness" / "reporting" / "page" / "assets" / "base.css", HERE / "page.css")
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]*/([\w.]+)";\n', re.MULTILINE)

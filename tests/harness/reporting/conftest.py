@@ -13,6 +13,7 @@ from tests.support.browser import browse, violations
 
 __all__ = ["browse", "violations"]
 
+
 @pytest.fixture
 def artefacts(tmp_path: Path) -> Path:
     """The folder of screenshots: ``HARNESS_ARTEFACTS``, else a temporary one."""

@@ -18,7 +18,25 @@ from harness.cli.main import main
 from harness.run.finished import Run
 from tools.score_page import __main__ as score_page
 
-WORDS = "a the dog cat man woman's runs sits on in with red street café standing next to of two 3.5 % well-known".split()
+WORDS = [
+    "a",
+    "the",
+    "dog",
+    "cat",
+    "woman's",
+    "runs",
+    "sits",
+    "in",
+    "red",
+    "street",
+    "café",
+    "standing",
+    "next",
+    "to",
+    "3.5",
+    "%",
+    "well-known",
+]
 built = pytest.mark.skipif(not score_page.MODULE.is_file(), reason="kernels/js/caption_kernels.wasm is not built: make wasm")
 
 
