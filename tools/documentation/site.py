@@ -24,7 +24,8 @@ GALLERY_LINK = '<p><a class="md-button md-button--primary" href="gallery/index.h
 TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
     "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats", "report-page.md": "Report page",
-    "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels", "browser.md": "In the browser",
+    "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
+    "browser.md": "In the browser",
     "comparisons.md": "Comparisons", "power.md": "Power", "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
