@@ -66,14 +66,10 @@ def _help(verbs: dict[str, str]) -> str:
 def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
 
-    verbs = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
+    verbs = {name: text for name, (module, text) in VERBS.items() if importlib.util.find_spec(module) is not None}
     for entry in current().entries("commands"):
         verbs.setdefault(current().bare_name(entry), entry.summary)
     return verbs
-
-
-def _exists(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -112,11 +112,7 @@ class O2naTraining(VideoTraining):
 
     recipe: O2naRecipe
     model: O2na
-
-    @property
-    def method(self) -> str:
-        """O2NA."""
-        return "O2NA"
+    method = "O2NA"
 
     def build(self) -> O2na:
         """Return the model with initial weights and the word ids of the objects."""

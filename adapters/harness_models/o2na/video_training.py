@@ -66,6 +66,8 @@ class VideoTraining(CaptionTraining):
     seed_word = "o2na"  # of all video models: another word would change the weights of stored recipes
     recipe: VideoRecipe
     model: VideoNetwork
+    method: str
+    """Name of the method, which is stored with the weights."""
 
     def read_data(self) -> None:
         """Read captions, word list and features."""
@@ -84,11 +86,6 @@ class VideoTraining(CaptionTraining):
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
         """Return the mean loss per predicted token, without the length loss, and the number of predicted tokens."""
-        raise NotImplementedError
-
-    @property
-    def method(self) -> str:
-        """Name of the method, which is stored with the weights."""
         raise NotImplementedError
 
     def build_sizes(self, **sizes: Any) -> VideoSizes:
