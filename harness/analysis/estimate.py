@@ -5,6 +5,7 @@ The examples to label are drawn at random, or from strata of a metric's scores, 
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -205,9 +206,8 @@ def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric:
     if len(bounds) < 2:
         return {}
     means = _mean_predictions(side, metric)
-    values = np.array(list(means.values()))
-    values += 1e-9 * np.ptp(values)  # a spreadsheet may have rounded the bounds
-    numbers = dict(zip(means, map(int, np.searchsorted(bounds, values, side="right") - 1)))
+    margin = 1e-9 * (bounds[-1] - bounds[0])  # a spreadsheet may have rounded the bounds
+    numbers = {name: bisect.bisect_right(bounds, value + margin) - 1 for name, value in means.items()}
     if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for (_, example), bound in stratum.items()):
         raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
     return numbers
