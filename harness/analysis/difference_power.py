@@ -21,6 +21,8 @@ from harness.stats.bootstrap import number_clusters, sum_over_clusters
 
 SMALLEST_PILOT = 200
 """Smallest number of examples of a pilot; with fewer the variance of skewed scores is too uncertain."""
+FORM_ERROR = 0.03
+"""Relative error of a standard error by the normal approximation, ties of scores and the draws of the bootstrap, by the benchmark."""
 Range = tuple[float, float, float]
 """Estimate, and the ends of its 95 % interval for the chance of the pilot's variance; NaN where these are unknown."""
 
@@ -119,7 +121,7 @@ def _relative_error(compared: Pair, metric: str) -> float:
 
 
 def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
-    """Return the standard error of the logarithm of the standard error of a mean, from the kurtosis of its addends.
+    """Return the standard error of the logarithm of the standard error of a mean, from the kurtosis of its addends and :data:`FORM_ERROR`.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
         Number of the cluster of each, shape (B,).
     """
     sums = sum_over_clusters(np.nan_to_num(gaps - np.nanmean(gaps))[:, None], clusters)
-    return math.sqrt(max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)) / 2
+    return math.hypot(math.sqrt(max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)) / 2, FORM_ERROR)
 
 
 def _pilot_of_metrics(run: Run, a: str, b: str) -> tuple[list[Pilot], float | None, list[str]]:

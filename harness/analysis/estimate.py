@@ -5,6 +5,7 @@ The examples to label are drawn at random, or from strata of a metric's scores, 
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -166,10 +167,10 @@ def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, str
         raise HarnessError(f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, to {len(values)}, all examples")
     rng = np.random.default_rng([seed, len(values)])
     drawn = np.concatenate([rng.permutation(np.flatnonzero(stratum == k))[:count] for k, count in enumerate(counts)])
-    candidates = side.run.samples.lists("candidates")
+    captions = {system: system.caption_sets() for system in side.systems}
     return [
         {
-            "id": examples[k], "system": side.label(system), "caption": " | ".join(candidates[int(system.rows[system.row_of[examples[k]]])]),
+            "id": examples[k], "system": side.label(system), "caption": " | ".join(captions[system][system.row_of[examples[k]]].candidates),
             "probability": float((counts / sizes)[stratum[k]]), "stratum": float(bounds[stratum[k]]), "score": "",
         }
         for k in sorted(map(int, drawn)) for system in side.systems
@@ -205,7 +206,8 @@ def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric:
     if len(bounds) < 2:
         return {}
     means = _mean_predictions(side, metric)
-    numbers = dict(zip(means, (np.searchsorted(bounds, list(means.values()), side="right") - 1).tolist()))
+    margin = 1e-9 * (bounds[-1] - bounds[0])  # a spreadsheet may have rounded the bounds
+    numbers = {name: bisect.bisect_right(bounds, value + margin) - 1 for name, value in means.items()}
     if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for (_, example), bound in stratum.items()):
         raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
     return numbers
@@ -233,11 +235,13 @@ def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
             raise InputError.of_name(f"{side.name} has no system", name, systems, "there are", record.where)
         if example not in systems[name].row_of:
             raise InputError.of_name(f"{side.name} has no example", example, systems[name].examples, where=record.where)
-        for role in numbers.keys() & cells.keys():
+        for role in [role for role in numbers if role in cells]:
             value = number(cells[role])
             if value is None or (role == "probability" and not 0 < value <= 1):
                 expected = "more than 0 and at most 1" if role == "probability" else "a number"
-                raise InputError(f"'{columns[role]}' is {cells[role] or 'empty'}; expected {expected}", record.where)
+                raise InputError(
+                    f"'{columns[role]}' is {'empty' if cells[role] is None else cells[role]}; expected {expected}", record.where
+                )
             numbers[role].setdefault((name, example), []).append(value)
     return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
 
