@@ -89,6 +89,11 @@ class Addends:
         bounds = mean_bounds(self.metric)
         return bounds[1] - bounds[0] if bounds else None
 
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last captioner; the people before them are a system of the pairs alone."""
+        return self.systems[1 if len(self.systems) > len(FAMILIES) else 0], self.systems[-1]
+
     def value(self, addends: np.ndarray) -> float:
         """Return the number of addends (B, k)."""
         return float(self.metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
@@ -213,7 +218,7 @@ def skewed_population(data: Addends, a: np.ndarray, b: np.ndarray) -> tuple[np.n
 def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
     """Print the share of null runs in which the sequence, and the z test, ever rejects."""
     rng = np.random.default_rng(seed)
-    first, last = data.systems[0], data.systems[-1]
+    first, last = data.ends
     for null in NULLS:
         a, b, p = skewed_population(data, first, last) if null == "skewed" else (first, last, None)
         alarms, naive, chunk = 0, 0, max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
@@ -264,7 +269,7 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
 def gate_size(data: Addends, runs: int, seed: int) -> None:
     """Print how often a gate passes and fails at the margin, and its power beside Student's t."""
     rng = np.random.default_rng(seed)
-    populations = [(*data.systems[:: len(data.systems) - 1], None), skewed_population(data, data.systems[0], data.systems[-1])]
+    populations = [(*data.ends, None), skewed_population(data, *data.ends)]
     sign = -1.0 if data.metric.spec.higher_is_better else 1.0
     for (a, b, p), kind in zip(populations, ("real", "skewed")):
         weights = np.full(len(a), 1 / len(a)) if p is None else p

@@ -64,9 +64,11 @@ def read_score_log(path: Path) -> Run:
         columns[metric] = column.tolist()
         for model in models:
             of_model = column[[name == model for name in columns["model"]]]
-            key = ArtifactKey.of(f"{model} {metric}", model, metric)
+            n = int(np.sum(~np.isnan(of_model)))
+            if not n:
+                continue
+            key, value = ArtifactKey.of(f"{model} {metric}", model, metric), float(np.nanmean(of_model))
             artifacts.write_arrays(key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays())
-            n, value = int(np.sum(~np.isnan(of_model))), float(np.nanmean(of_model))
             rows.append(ResultRecord(model=model, metric=metric, higher_is_better=True, value=value, n=n, statistics=key.stem))
     entries: list[Values] = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in metrics]
     content: Values = {"task": path.stem, "data": {"reader": form, "fingerprint": form, "examples": len(scores)}, "metrics": entries}

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from harness.cli.options import add_count, add_json, add_list, add_names, print_folded, print_json
-from harness.errors import HarnessError
+from harness.errors import HarnessError, counted
 
 CODES = {"pass": 0, "fail": 1, "stop": 4}
 """Value of ``--undecided`` -> exit code of an undecided gate."""
@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     names, texts = args.metric or [], args.max_drop
     if not names or len(texts) not in (1, len(names)):
         raise HarnessError(
-            f"there are {len(names)} metrics and {len(texts)} margins; give --metric NAME --max-drop MARGIN for each metric, or one margin"
+            f"{counted(len(names), 'metric')} and {counted(len(texts), 'margin')}: "
+            "give --metric NAME --max-drop MARGIN for each metric, or one margin"
         )
     margins = [Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))]
     result = gate(args.new, args.baseline, dict(zip(names, margins)), slices=args.slice, seed=args.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from harness.cli.main import main
+from tests.support.growing import write_task
 
 
 def test_a_run_prints_a_table_and_writes_to_the_folder_of_its_task(project, capsys):
@@ -66,3 +67,32 @@ def test_what_a_plugin_prints_goes_to_stderr_with_json(project, capsys):
     captured = capsys.readouterr()
     assert json.loads(captured.out)["runs"] == ["r"]
     assert "noise" in captured.err
+
+
+def test_until_stops_the_run_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(json.dumps(write_task(tmp_path, 300)))
+    assert main(["run", "spec.yaml", "--output", "r", "--until", "ROUGE-L: good > bad"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "of 300 examples (ROUGE-L: good > bad: confirmed)" in output
+    assert "the intervals of the table are those of a fixed number of examples" in output
+    state = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
+    assert state["examples"] < 300
+    command = ["run", "spec.yaml", "--output", "r", "--extend", "--until", "ROUGE-L: good > bad", "--until", "ROUGE-L: good > twin"]
+    assert main([*command, "--population", "--json"]) == 0
+    extended = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
+    assert extended["level"] == 0.025 and extended["examples"] >= state["examples"]
+
+
+def test_conditions_that_cannot_hold_are_2(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(json.dumps(write_task(tmp_path, 20)))
+    for arguments, message in (
+        (["--population"], "--population belongs to --until"),
+        (["--until", "rouge: good > bed"], "did you mean 'bad'"),
+        (["--until", "rouge: good > bad", "--shard", "1/2"], "cannot be combined with --shard"),
+        (["--until", "bleu4: good > bad", "--population"], "'BLEU-4' is no mean of scores with known bounds"),
+    ):
+        assert main(["run", "spec.yaml", "--output", "r", *arguments]) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+        assert not (tmp_path / "r").exists()

@@ -251,7 +251,7 @@ def test_frequencies_of_shards_join_to_those_of_all_references(roberta):
 
 
 def test_names_in_tables_have_the_model_unless_it_is_the_published_default(roberta):
-    from harness.reporting.table import display_name
+    from harness.registry.display_names import display_name
 
     def name(**options):
         metric = BertScore(**options)

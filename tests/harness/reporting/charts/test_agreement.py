@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.registry.display_names import display_name
 from harness.reporting.charts import charts_for
 from harness.reporting.charts.agreement import BEST, OTHER, PUBLISHED
-from harness.reporting.table import display_name
 from harness.rundir.rundir import RunDir
 
 

@@ -8,10 +8,11 @@ import pytest
 
 import harness
 from harness.analysis.comparison_budget import GENERAL, PER_TEST
+from harness.registry.display_names import display_name
 from harness.reporting.charts import differences as module
 from harness.reporting.charts.chart import PAGE
 from harness.reporting.charts.differences import Compared, compared_systems, differences
-from harness.reporting.table import display_name, shown_name
+from harness.reporting.table import shown_name
 from harness.run.finished import Run
 
 

@@ -1,0 +1,65 @@
+"""Results of a gate as a table, JUnit XML, Markdown and a page."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.analysis.gate import GateResult, GateRow
+from harness.reporting.gate_files import gate_markdown, gate_page, gate_table, junit
+
+
+def row(metric="rouge", text="", system="m", p_pass=0.01, p_fail=1.0, better=True) -> GateRow:
+    return GateRow(metric, system, text, 1200, 0.52, 0.53, 0.01, 0.004, 0.016, 0.02, p_pass, p_fail, 900.0, better)
+
+
+PASSED, FAILED = row(), row("cider", "language=<de>", p_pass=1.0, p_fail=0.001)
+UNDECIDED = row("trm(rouge)", p_pass=0.3, p_fail=0.7, better=False)
+RESULT = GateResult([PASSED, FAILED, UNDECIDED])
+
+
+def test_the_table_has_a_row_per_metric_and_slice():
+    table = gate_table(RESULT)
+    cells = [[cell.text for cell in cells] for cells in table.cells()]
+    assert len(cells) == 3 and len(cells[0]) == len(table.headers) == len(table.alignment) == 9
+    assert cells[0] == ["ROUGE-L ↑", "all", "1,200", "0.5300", "0.5200", "0.0100", "0.0040 … 0.0160", "0.0200", "passed"]
+    assert [line[-1] for line in cells] == ["passed", "failed", "undecided"]
+    assert cells[1][1] == "language=<de>" and cells[2][0].endswith("↓")
+    assert "one-sided" in table.notes[0]
+
+
+def test_several_systems_have_a_column():
+    table = gate_table(GateResult([PASSED, row(system="other")]))
+    assert table.headers[0] == "system" and [cells[0].text for cells in table.cells()] == ["m", "other"]
+    assert len(table.alignment) == len(table.headers) == 10
+
+
+@pytest.mark.parametrize(("fails", "failures", "skipped"), [(False, 1, 1), (True, 2, 0)])
+def test_junit_is_xml_that_other_programs_read(fails, failures, skipped):
+    suite = ElementTree.fromstring(junit(RESULT, fails))
+    assert suite.tag == "testsuite" and suite.get("name") == "harness gate"
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "3", "failures": str(failures), "skipped": str(skipped),
+    }  # fmt: skip
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == ["ROUGE-L all", "CIDEr-D language=<de>", "TRM (ROUGE-L) all"]
+    assert all(case.get("classname") == "m" and "margin 0.02" in (case.findtext("system-out") or "") for case in cases)
+    assert cases[0].find("failure") is None and cases[0].find("skipped") is None
+    failure = cases[1].find("failure")
+    assert failure is not None and failure.get("message", "").startswith("failed: worse by 0.01, bounds 0.004 and 0.016")
+    undecided = cases[2].find("failure" if fails else "skipped")
+    assert undecided is not None and undecided.get("message", "").startswith("undecided")
+
+
+def test_markdown_shows_names_as_they_are():
+    text = gate_markdown(GateResult([FAILED]), "failed: a_b in language=<de> [0.004, 0.016]")
+    first, _, table = text.partition("\n\n")
+    assert first == r"**harness gate: failed: a\_b in language=\<de> \[0.004, 0.016\]**"
+    assert "| CIDEr-D ↑" in table and "failed" in table
+
+
+def test_the_page_escapes_what_runs_name():
+    page = gate_page(GateResult([FAILED]), "failed: <script>alert(1)</script>")
+    assert page.startswith("<!doctype html>") and "<h1>Gate: failed</h1>" in page
+    assert "<script>" not in page and "language=&lt;de&gt;" in page
