@@ -67,9 +67,9 @@ def test_the_row_stands_in_the_league_without_a_cluster(judged):
     assert run.records[0].details["cluster"] == 1
 
 
-@pytest.mark.parametrize("source", [{"mean_of": 3}, {}])
-def test_ratings_that_name_nobody(judged, jsonl, source):
-    scores = [int(truth) if source else sorted(row.tolist()) for truth, row in zip(TRUTH, PEOPLE)]
+@pytest.mark.parametrize("source, falling", [({"mean_of": 3}, False), ({}, False), ({}, True)])
+def test_ratings_that_name_nobody(judged, source, falling):
+    scores = [int(truth) if source else sorted(row.tolist(), reverse=falling) for truth, row in zip(TRUTH, PEOPLE)]
     run = judged(records=[{**record, "score": score} for record, score in zip(RECORDS, scores)], source=source)
     assert not people_of(run)
 
