@@ -22,15 +22,15 @@ ONE_PERSON = "one person against the others"
 def ratings_of_people(rows: JudgmentRows) -> np.ndarray | None:
     """Return the ratings of m people, shape (captions, m), NaN where there is none; None for a set without ratings of its raters.
 
-    A person is a position in the ratings of a caption. Ratings in ascending order everywhere, and votes that were reconstructed from
-    a mean, name no person.
+    A person is a position in the ratings of a caption. Ratings that are sorted everywhere, and votes that were reconstructed from a mean,
+    name no person.
     """
     ratings = [caption.ratings for caption in rows.judgments.captions]
     if rows.spec.judgments.mean_of is not None or max(map(len, ratings), default=0) < 2:
         return None
     table = np.array(list(zip_longest(*ratings, fillvalue=np.nan))).T
     steps = np.diff(table, axis=1)
-    return None if (steps > 0).any() and not (steps < 0).any() else table
+    return table if (steps > 0).any() == (steps < 0).any() else None
 
 
 def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement]:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features
-from harness.errors import HarnessError
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import count_answers, read_number, verdict_of
-from harness_metrics.judges.judge import JudgeSpec, resolve_judge
+from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
 _READ = read_number("score", 0.0, 100.0)
@@ -45,9 +44,6 @@ class Clair(JudgeMetric):
 
     def __init__(self, *, judge: JudgeSpec, prompt: str | None = None, unanswered: Unanswered = "undefined") -> None:
         self.prompt = prompts.check_template(prompt or prompts.CLAIR, ("candidates", "references"), "clair")
-        judge = resolve_judge(judge, "clair")
-        if judge.image:
-            raise HarnessError("clair: compares sets of texts; rubric, win-rate and fleur take a judge with image: true", parameter="judge")
         super().__init__("clair", judge, unanswered, frozenset({"references"}), prompts.prompt_key(self.prompt))
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:

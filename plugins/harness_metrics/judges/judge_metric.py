@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
+from harness.errors import HarnessError
 from harness_metrics.judges.answers import COLUMNS, Verdict, describe_counts
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
 from harness_metrics.judges.replies import Reply
@@ -46,6 +47,8 @@ class JudgeMetric(MeanMetric):
         self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
     ) -> None:  # fmt: skip
         self.judge: Judge = resolve_judge(judge, name)
+        if self.judge.image and self.of_all_candidates:
+            raise HarnessError(f"{name}: compares texts; image: true is for the judges of rubric, win-rate and fleur", parameter="judge")
         needs |= {"images"} if self.judge.image else set[str]()
         self.unanswered = unanswered
         self.settings = settings

@@ -67,9 +67,9 @@ def test_the_row_stands_in_the_league_without_a_cluster(judged):
     assert run.records[0].details["cluster"] == 1
 
 
-@pytest.mark.parametrize("source", [{"mean_of": 3}, {}])
-def test_ratings_that_name_nobody(judged, jsonl, source):
-    scores = [int(truth) if source else sorted(row.tolist()) for truth, row in zip(TRUTH, PEOPLE)]
+@pytest.mark.parametrize("source, falling", [({"mean_of": 3}, False), ({}, False), ({}, True)])
+def test_ratings_that_name_nobody(judged, source, falling):
+    scores = [int(truth) if source else sorted(row.tolist(), reverse=falling) for truth, row in zip(TRUTH, PEOPLE)]
     run = judged(records=[{**record, "score": score} for record, score in zip(RECORDS, scores)], source=source)
     assert not people_of(run)
 
@@ -118,10 +118,10 @@ def test_a_judge_of_labels_is_rounded(judged, length):
 
 
 def test_the_table_of_ratings(source, jsonl):
-    records = [{**RECORDS[0], "score": [3, 1]}, {**RECORDS[3], "score": [2]}]
+    records = [{**RECORDS[0], "score": [3, 1]}, {**RECORDS[3], "score": [2]}, {**RECORDS[6], "score": [1, 2]}]
     judgments = read_judgments(source(jsonl(records), columns={"score": "score"}))
     spec = JudgmentSpec.model_validate(
         {"task": "t", "judgments": {"form": "captions", "path": "x"}, "statistics": ["kendall_b"], "metrics": ["novelty"]}
     )
     table = ratings_of_people(JudgmentRows(judgments, spec))
-    assert table is not None and np.array_equal(table, [[3, 1], [2, np.nan]], equal_nan=True)
+    assert table is not None and np.array_equal(table, [[3, 1], [2, np.nan], [1, 2]], equal_nan=True)
