@@ -56,7 +56,7 @@ def corpus() -> Corpus:
     words = ["", "", *(word for word, _ in counts.most_common(WORDS - 2))]
     number = {word: index for index, word in enumerate(words) if word}
     coded = [[number[word] for word in text if word in number][: LONGEST - 1] for text in texts]
-    prompts = [(sorted(code, key=lambda c: counts[words[c]]) + [2, 2])[:2] for code in coded]
+    prompts = [[*sorted(code, key=lambda c: counts[words[c]]), 2, 2][:2] for code in coded]
     captions = np.zeros((len(coded), LONGEST), dtype=np.int64)
     for row, code in enumerate(coded):
         captions[row, : len(code) + 1] = [*code, END]

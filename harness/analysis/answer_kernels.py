@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,23 +20,23 @@ MOST_GRAMS = 200
 KERNELS = ("n-grams", "tokens", "characters", "overlap", "exact")
 """String kernels: cosine of n-gram counts (1 to 4), equal positions of tokens and of characters, shared n-grams (2 to 4), equality."""
 REFUSAL = re.compile(
-    r"\b(i(['’]m| am) (sorry|unable|not able)|i (cannot|can['’]t|won['’]t)|as an ai|i apologi[sz]e|unable to (help|assist))\b", re.IGNORECASE
+    r"\b(i(['’]m| am) (sorry|unable|not able)|i (cannot|can['’]t|won['’]t)|as an ai|i apologi[sz]e|unable to (help|assist))\b", re.I
 )
 """Usual wording of a refusal in English."""
-STYLE = {
-    "length in words": lambda text, tokens: len(tokens),
-    "length in characters": lambda text, tokens: len(text),
-    "empty": lambda text, tokens: not text.strip(),
-    "refusal": lambda text, tokens: bool(REFUSAL.search(text)),
-    "begins with a capital": lambda text, tokens: text[:1].isupper(),
-    "ends with a full stop": lambda text, tokens: text.rstrip().endswith("."),
-    "punctuation marks": lambda text, tokens: sum(not token[0].isalnum() for token in tokens),
-    "digits": lambda text, tokens: sum(map(str.isdigit, text)),
-    "lines": lambda text, tokens: text.count("\n"),
-    "Markdown": lambda text, tokens: bool(re.search(r"^\s*([#*-]|\d+\.) |\*\*|```", text, re.MULTILINE)),
-    "repeated words": lambda text, tokens: len(tokens) - len(set(tokens)),
-}
-"""Features of the style of an answer: name -> function of the text and of its tokens."""
+MARKDOWN = re.compile(r"^\s*([#*-]|\d+\.) |\*\*|```", re.MULTILINE)
+STYLE = (
+    "length in words", "length in characters", "empty", "refusal", "begins with a capital", "ends with a full stop", "punctuation marks",
+    "digits", "lines", "Markdown", "repeated words",
+)  # fmt: skip
+"""Features of the style of an answer, in the order of :func:`_style`."""
+
+
+def _style(text: str, tokens: Sequence[str]) -> list[float]:
+    return [
+        len(tokens), len(text), not text.strip(), bool(REFUSAL.search(text)), text[:1].isupper(), text.rstrip().endswith("."),
+        sum(not token[0].isalnum() for token in tokens), sum(map(str.isdigit, text)), text.count("\n"), bool(MARKDOWN.search(text)),
+        len(tokens) - len(set(tokens)),
+    ]  # fmt: skip
 
 
 class Answers:
@@ -67,11 +69,8 @@ class Answers:
 
     def features(self) -> tuple[list[str], np.ndarray]:
         """Return the names of the features and their values, shape (T, F); those without a difference between answers are left out."""
-        style = [[float(function(text, tokens)) for function in STYLE.values()] for text, tokens in zip(self.texts, self.tokens)]
-        grams = [
-            {*tokens, *map(" ".join, zip(tokens, tokens[1:])), *(f"{token} …" for token in tokens[:1]), *(f"… {t}" for t in tokens[-1:])}
-            for tokens in self.tokens
-        ]
+        style = [_style(text, tokens) for text, tokens in zip(self.texts, self.tokens)]
+        grams = [{*t, *map(" ".join, pairwise(t)), *(f"{x} …" for x in t[:1]), *(f"… {x}" for x in t[-1:])} for t in self.tokens]
         frequency = Counter(gram for present in grams for gram in present)
         chosen = [gram for gram, count in frequency.most_common(2 * MOST_GRAMS) if 1 < count < len(grams)][:MOST_GRAMS]
         column = {gram: number for number, gram in enumerate(chosen, len(STYLE))}
@@ -86,12 +85,12 @@ class Answers:
 
 def _padded(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Return the codes of texts, shape (b, N, L), with zeros behind the last one."""
-    length = max((len(codes[row]) for row in rows.ravel()), default=0)
-    out = np.zeros((*rows.shape, max(length, 1)), dtype=np.int64)
-    flat = out.reshape(-1, out.shape[2])
-    for position, row in enumerate(rows.ravel()):
-        flat[position, : len(codes[row])] = codes[row]
-    return out
+    chosen: list[int] = rows.ravel().tolist()
+    texts = [codes[row] for row in chosen]
+    out = np.zeros((len(texts), max(map(len, texts), default=0) or 1), dtype=np.int64)
+    for row, text in zip(out, texts):
+        row[: len(text)] = text
+    return out.reshape(*rows.shape, -1)
 
 
 def _hamming(codes: np.ndarray) -> np.ndarray:
@@ -107,8 +106,9 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
     from scipy.sparse import coo_array  # pyright: ignore[reportMissingTypeStubs]
 
     batch, size, length = words.shape
-    text = np.broadcast_to(np.arange(batch * size).reshape(batch, size, 1), words.shape)
-    hashes, keys, owners = np.zeros(words.shape, dtype=np.uint64), [], []
+    text = np.indices(words.shape, sparse=False)
+    text = text[0] * size + text[1]
+    hashes, keys, owners = np.zeros(words.shape, dtype=np.uint64), [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)]
     for n in range(1, min(order, length) + 1):
         width = length - n + 1
         hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15) + words[:, :, n - 1 :].astype(np.uint64)
@@ -118,16 +118,14 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
             prompt = (text[:, :, :width] // size).astype(np.uint64)
             keys.append(((hashes * np.uint64(0xBF58476D1CE4E5B9)) ^ (prompt * np.uint64(0x94D049BB133111EB)))[present])
             owners.append(text[:, :, :width][present])
-    columns = np.unique(np.concatenate(keys), return_inverse=True)[1] if keys else np.zeros(0, dtype=np.int64)
-    owner = np.concatenate(owners) if owners else columns
-    vectors = coo_array((np.ones(len(owner)), (owner, columns)), shape=(batch * size, int(columns.max(initial=0)) + 1)).tocsr()
+    columns, owner = np.unique(np.concatenate(keys), return_inverse=True)[1], np.concatenate(owners)
+    vectors: Any = coo_array((np.ones(len(owner)), (owner, columns)), shape=(batch * size, int(columns.max(initial=0)) + 1)).tocsr()
     if not counted:
         vectors.data[:] = 1.0
-    products = (vectors @ vectors.T).tocoo()
+    products = (vectors @ vectors.T).tocoo()  # grams of different prompts are different columns
     first, second = products.coords
-    same = first // size == second // size
     out = np.zeros((batch, size, size))
-    out[first[same] // size, first[same] % size, second[same] % size] = products.data[same]
+    out[first // size, first % size, second % size] = products.data
     norms = np.sqrt(np.einsum("bii->bi", out))
     out /= np.maximum(norms[:, :, None] * norms[:, None], 1e-300)
     empty = norms == 0

@@ -1,7 +1,7 @@
 """Test of two or more sources of answers: do they write the same distribution?
 
-The labels of the answers are permuted within each prompt (:mod:`harness.stats.stratified_test`). The p-value is that of several string kernels
-within prompts and of shifts across prompts together; its cost is that of one set of relabelings.
+The labels of the answers are permuted within each prompt (:mod:`harness.stats.stratified_test`). The p-value is that of several string
+kernels within prompts and of shifts across prompts together; its cost is that of one set of relabelings.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Source:
     label: str
     answers: Mapping[str, Sequence[str]]
     """Answers by the id of the prompt."""
+    prompts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Texts of the prompts that are known, by id."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,9 @@ def common_prompts(a: Source, b: Source, seed: int = 0) -> tuple[list[Prompt], l
     names = [name for name, texts in a.answers.items() if texts and b.answers.get(name)]
     if not names:
         raise InputError(f"{a.label} and {b.label} have no prompt in common: {counted(len(a.answers), 'id')} and {len(b.answers):,}")
+    for name in names:
+        if name in a.prompts and name in b.prompts and a.prompts[name] != b.prompts[name]:
+            raise InputError(f"the id '{name}' has different prompts: {a.prompts[name]!r:.60} and {b.prompts[name]!r:.60}", b.label)
     notes: list[str] = []
     for source in (a, b):
         if missing := len(source.answers) - len(names):
@@ -123,7 +128,9 @@ def common_prompts(a: Source, b: Source, seed: int = 0) -> tuple[list[Prompt], l
                 notes.append(f"{source.label}: {counted(number, kind, 'is/are')} kept")
         large = sum(len(source.answers[name]) > MOST_SAMPLES for name in names)
         if large:
-            notes.append(f"{source.label}: {counted(large, 'prompt', 'has/have')} more than {MOST_SAMPLES} answers, of which as many are drawn")
+            notes.append(
+                f"{source.label}: {counted(large, 'prompt', 'has/have')} more than {MOST_SAMPLES} answers, of which as many are drawn"
+            )
     prompts = [Prompt(name, _drawn(a.answers[name], seed), _drawn(b.answers[name], seed + 1)) for name in names]
     if all(len(set(texts)) == 1 for prompt in prompts for texts in (prompt.a, prompt.b)):
         unequal = sum(prompt.a[0] != prompt.b[0] for prompt in prompts)
@@ -136,7 +143,13 @@ def common_prompts(a: Source, b: Source, seed: int = 0) -> tuple[list[Prompt], l
 def _drawn(texts: Sequence[str], seed: int) -> Sequence[str]:
     if len(texts) <= MOST_SAMPLES:
         return texts
-    return [texts[k] for k in np.random.default_rng(seed).choice(len(texts), MOST_SAMPLES, replace=False)]
+    return choose(texts, np.random.default_rng(seed).permutation(len(texts))[:MOST_SAMPLES])
+
+
+def choose(texts: Sequence[str], positions: np.ndarray) -> list[str]:
+    """Return the texts at some positions."""
+    chosen: list[int] = positions.tolist()
+    return [texts[k] for k in chosen]
 
 
 @dataclass(frozen=True)
@@ -189,7 +202,7 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> Co
     adjusted = westfall_young(sums.shifts[:, : len(outcome.names)])
     labels = np.concatenate([[True] * len(prompt.a) + [False] * len(prompt.b) for prompt in prompts])
     means = outcome.features[labels].mean(axis=0), outcome.features[~labels].mean(axis=0)
-    order = np.lexsort((-np.abs(sums.shifts[0, : len(adjusted)]), adjusted))
+    order: list[int] = np.lexsort((-np.abs(sums.shifts[0, : len(adjusted)]), adjusted)).tolist()
     found = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
     return Comparison(
         (a.label, b.label), p, _verdict(p, effect, settings), outcome.relabelings.exact, outcome.relabelings.number,
@@ -265,7 +278,7 @@ def power_against(prompts: Sequence[Prompt], change: Alternative, settings: Sett
     found = 0
     for run in range(runs):
         rng = np.random.default_rng([settings.seed, run])
-        mixed = [rng.permutation(np.array([*p.a, *p.b], dtype=object)).tolist() for p in prompts[:POWER_PROMPTS]]
+        mixed = [choose([*p.a, *p.b], rng.permutation(len(p.a) + len(p.b))) for p in prompts[:POWER_PROMPTS]]
         changed = change([texts[len(p.a) :] for texts, p in zip(mixed, prompts)], rng)
         found += evaluate([Prompt(p.id, t[: len(p.a)], c) for p, t, c in zip(prompts, mixed, changed)], settings).p <= settings.alpha
     return found / runs

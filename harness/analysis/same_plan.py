@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.analysis.answer_kernels import TOKEN
-from harness.analysis.same import Alternative, Prompt, Settings, Source, evaluate, replace_answers
+from harness.analysis.same import Alternative, Prompt, Settings, Source, choose, evaluate, replace_answers
+from harness.errors import InputError
 
 ANSWERS = (5, 10, 20)
 PROMPTS = (5, 10, 25, 50, 100)
@@ -54,53 +56,62 @@ def changes(other: Source | None) -> dict[str, Alternative | float]:
 def plan(source: Source, settings: Settings, other: Source | None = None, power: float = 0.8) -> Iterator[Design]:
     """Yield for each change and number of answers the smallest number of prompts that reaches a power, or the largest tried.
 
-    Both sources are drawn with replacement from the answers to drawn prompts; ``other`` is a second source, such as a quantised model. A
-    temperature is approximated: an answer has the weight exp((1 / T - 1) log p) under a bigram model of all answers.
+    Both sources of a simulated check are drawn with replacement from the answers to drawn prompts. ``other`` is a second source, such as a
+    quantised model. The answers at a temperature are drawn with the weights of :func:`tempered_weights`.
     """
     names = [name for name, texts in source.answers.items() if len(texts) > 1 and (other is None or other.answers.get(name))]
-    scores = _log_likelihoods(source, names)
+    if not names:
+        raise InputError(f"{source.label} has no prompt with several answers; a plan draws from them")
     settings = replace(settings, draws=199)
     for title, change in changes(other).items():
-        for answers in ANSWERS:
-            for prompts in PROMPTS:
-                found = sum(
-                    evaluate(_checks(source, names, scores, change, other if other and title == other.label else None, (prompts, answers),
-                                     np.random.default_rng([settings.seed, run])), settings).p <= settings.alpha
-                    for run in range(RUNS)
-                ) / RUNS  # fmt: skip
-                if found >= power or prompts == PROMPTS[-1]:
-                    yield Design(title, answers, prompts, found)
-                    break
+        second = other if other is not None and title == other.label else source
+        weights = tempered_weights(second, names, change if isinstance(change, float) else 1.0)
+        reached = False
+        for answers, prompts in itertools.product(ANSWERS, PROMPTS):
+            if reached and prompts > PROMPTS[0]:
+                continue
+            shares = [
+                evaluate(_check(source, second, choose(names, rng.integers(len(names), size=prompts)), answers, change, weights, rng),
+                         settings).p <= settings.alpha
+                for rng in (np.random.default_rng([settings.seed, run]) for run in range(RUNS))
+            ]  # fmt: skip
+            reached = sum(shares) >= power * RUNS
+            if reached or prompts == PROMPTS[-1]:
+                yield Design(title, answers, prompts, sum(shares) / RUNS)
 
 
-def _checks(
-    source: Source, names: Sequence[str], scores: dict[str, np.ndarray], change: Alternative | float, other: Source | None,
-    size: tuple[int, int], rng: np.random.Generator,
+def _check(
+    source: Source, second: Source, names: Sequence[str], answers: int, change: Alternative | float, weights: Mapping[str, np.ndarray],
+    rng: np.random.Generator,
 ) -> list[Prompt]:  # fmt: skip
     """Return the prompts of one simulated check."""
-    prompts, answers = size
-    chosen = [names[k] for k in rng.integers(len(names), size=prompts)]
-
-    def draw(held: Source, temperature: float) -> list[list[str]]:
-        out: list[list[str]] = []
-        for name in chosen:
-            tilt = (1 / temperature - 1) * scores[name] if held is source else np.zeros(len(held.answers[name]))
-            weights = np.exp(tilt - tilt.max())
-            out.append([held.answers[name][k] for k in rng.choice(len(weights), answers, p=weights / weights.sum())])
-        return out
-
-    a, b = draw(source, 1.0), draw(other or source, change if isinstance(change, float) else 1.0)
-    changed = b if isinstance(change, float) else change(b, rng)
+    a = [choose(source.answers[name], rng.integers(len(source.answers[name]), size=answers)) for name in names]
+    b = [choose(second.answers[name], rng.choice(len(weights[name]), answers, p=weights[name])) for name in names]
+    changed = change(b, rng) if callable(change) else b
     return [Prompt(str(k), texts, others) for k, (texts, others) in enumerate(zip(a, changed))]
 
 
-def _log_likelihoods(source: Source, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the log-likelihoods of the answers to each prompt under a bigram model of all answers, with add-one-half smoothing."""
+def tempered_weights(source: Source, names: Sequence[str], temperature: float) -> dict[str, np.ndarray]:
+    """Return the probabilities with which answers are drawn that imitate a temperature, relative to that of the source.
+
+    A bigram model of all answers, with add-one-half smoothing, has the probabilities p at the temperature of the source; the weight of an
+    answer is the product over its tokens of p^(1 / T - 1) / sum p^(1 / T).
+    """
     tokens = {name: [["", *TOKEN.findall(text), ""] for text in source.answers[name]] for name in names}
-    listed = [words for texts in tokens.values() for words in texts]
-    pairs = Counter(pair for words in listed for pair in zip(words, words[1:]))
-    firsts = Counter(word for words in listed for word in words[:-1])
-    return {
-        name: np.array([sum(np.log((pairs[x, y] + 0.5) / (firsts[x] + 0.5 * len(firsts))) for x, y in zip(w, w[1:])) for w in texts])
-        for name, texts in tokens.items()
-    }
+    pairs = Counter(pair for texts in tokens.values() for words in texts for pair in itertools.pairwise(words))
+    firsts: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for (word, _), count in pairs.items():
+        firsts[word] += count
+        kinds[word] += 1
+    size, power = len(firsts), 1 / temperature
+    total = {word: (size - kinds[word]) * (0.5 / (firsts[word] + 0.5 * size)) ** power for word in firsts}
+    for (word, _), count in pairs.items():
+        total[word] += ((count + 0.5) / (firsts[word] + 0.5 * size)) ** power
+
+    def score(words: Sequence[str]) -> float:
+        probabilities = ((x, (pairs[x, y] + 0.5) / (firsts[x] + 0.5 * size)) for x, y in itertools.pairwise(words))
+        return float(sum((power - 1) * np.log(p) - np.log(total[x]) for x, p in probabilities))
+
+    scores = {name: np.array([score(words) for words in texts]) for name, texts in tokens.items()}
+    return {name: np.exp(s - s.max()) / np.exp(s - s.max()).sum() for name, s in scores.items()}

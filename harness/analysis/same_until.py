@@ -1,13 +1,15 @@
 """Test of two sources batch by batch, which may stop after any batch: e-values (Ramdas et al. 2023).
 
-A batch holds fresh answers of every prompt. Its statistic S > 0 is chosen from earlier batches; e = S(observed) / mean of S over relabelings of
-the batch has at most the mean 1 when both sources are the same. The product over batches exceeds 1 / alpha with probability at most alpha.
+A batch holds fresh answers of every prompt. Its statistic S > 0 is chosen from earlier batches; e = S(observed) / mean of S over
+relabelings of the batch has at most the mean 1 when both sources are the same. The product over batches exceeds 1 / alpha with probability
+at most alpha.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -16,7 +18,9 @@ from harness.analysis.same import Prompt, Settings
 from harness.stats.stratified_test import Relabelings, relabel_sums, strata_of
 
 LARGEST_STAKE = 4.0
-FIRST_STAKE = 1.0
+FIRST_STAKE = 0.5
+NOISE = 0.7
+"""Sums of earlier statistics, in standard deviations, that are taken as noise."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,7 @@ def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator
         batch = [(p, p.a[start : start + size], p.b[start : start + size]) for p in prompts]
         batch = [(Prompt(p.id, p.a[:start], p.b[:start]), a, b) for p, a, b in batch if a and b]
         columns = _columns(batch, settings, start)
-        weights = np.maximum(np.sum(evidence, axis=0), 0.0) + 0.5 if evidence else np.ones(columns.shape[1])
-        if not evidence:
-            weights[len(settings.kernels) :] = 0.0
+        weights = _weights(np.array(evidence), columns.shape[1], len(settings.kernels))
         combined = columns @ weights
         combined /= max(float(combined.std()), 1e-12)
         stake = float(np.clip(np.mean(gains), 0.5, LARGEST_STAKE)) if gains else FIRST_STAKE
@@ -54,26 +56,44 @@ def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator
             return
 
 
-def _columns(batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], settings: Settings, start: int) -> np.ndarray:
-    """Return the statistics of a batch under its relabelings, shape (P, 2 K + 1): kernels, witnesses of each, direction of features.
+def _weights(evidence: np.ndarray, number: int, kernels: int) -> np.ndarray:
+    """Return weights of the statistics (number,) from those of earlier batches (t, number): small sums count as noise.
 
-    A witness is the mean kernel of an answer with the earlier answers of A minus that with those of B.
+    Similarities, the last ones, may differ in either direction; the other statistics are expected to be positive.
+    """
+    if not len(evidence):
+        return (np.arange(number) < kernels).astype(np.float64)
+    mean = evidence.sum(axis=0) / np.sqrt(len(evidence))
+    weights = np.sign(mean) * np.maximum(np.abs(mean) - NOISE, 0.0)
+    expected = number - kernels
+    weights[:expected] = np.maximum(weights[:expected], 0.0)
+    weights[expected - 1] += 0.3
+    return weights
+
+
+def _columns(batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], settings: Settings, start: int) -> np.ndarray:
+    """Return the statistics of a batch under its relabelings, shape (P, 3 K + 1).
+
+    They are the kernels within the batch; their witnesses, the mean kernel of an answer with the earlier answers of A minus that with those
+    of B; the direction of the features; the mean similarities to all answers of the prompt.
     """
     texts = [text for _, a, b in batch for text in (*a, *b)]
     earlier = [text for prompt, _, _ in batch for text in (*prompt.a, *prompt.b)]
     answers, kernels = Answers([*texts, *earlier]), settings.kernels
     strata = strata_of([(len(a), len(b)) for _, a, b in batch])
-    features = np.zeros((len(texts), len(kernels) + 1))
+    features = np.zeros((len(texts), 2 * len(kernels) + 1))
     if start:
-        starts = len(texts) + np.cumsum([0, *(len(prompt.a) + len(prompt.b) for prompt, _, _ in batch)])
+        starts = [len(texts), *accumulate((len(p.a) + len(p.b) for p, _, _ in batch), initial=len(texts))][1:]
         for stratum in strata:
-            for row, position in zip(stratum.rows, stratum.prompts):
+            positions: list[int] = stratum.prompts.tolist()
+            for row, position in zip(stratum.rows, positions):
                 before = np.arange(starts[position], starts[position + 1])
                 matrices = answers.kernels(kernels, np.concatenate([row, before])[None])[0]
                 a = len(row) + len(batch[position][0].a)
                 witness = matrices[:, : len(row), len(row) : a].mean(axis=2) - matrices[:, : len(row), a:].mean(axis=2)
                 features[row, : len(kernels)] = witness.T
-        features[:, -1] = _direction(answers, batch, len(texts))
+                features[row, len(kernels) + 1 :] = matrices[:, : len(row)].mean(axis=2).T
+        features[:, len(kernels)] = _direction(answers, batch, len(texts))
     relabelings = Relabelings(strata, settings.draws, settings.seed + start)
     sums = relabel_sums(relabelings, lambda part: answers.kernels(kernels, part.rows), features)
     return np.concatenate([sums.within, sums.shifts[:, : features.shape[1]]], axis=1)
@@ -91,4 +111,3 @@ def _direction(answers: Answers, batch: Sequence[tuple[Prompt, Sequence[str], Se
         start += n + m
     z = shift / np.sqrt(variance)
     return values[:new] @ (np.where(np.abs(z) > 1.5, z, 0.0) / np.sqrt(variance))
-

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +103,7 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     """Return the sources of files and runs; a run directory has all its models."""
     from harness.analysis.pairs import ComparedRun
     from harness.analysis.same import Source
-    from harness.run.file_pair import FileOptions, file_labels, read_answers
+    from harness.run.file_pair import FileOptions, file_labels, read_answers, read_prompts
     from harness.run.metric_plan import unique
 
     options = FileOptions(None if args.id == "null" else args.id, args.column)
@@ -112,19 +112,49 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     sources: list[Source] = []
     for text in args.sources:
         if text in files:
-            sources.append(Source(next(names), read_answers(text, options)))
+            sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options)))
             continue
         side = ComparedRun.open(text)
         sources += [Source(side.label(s), {item.id: item.candidates for item in s.caption_sets()}) for s in side.systems]
     labels = args.label or unique([source.label for source in sources])
     if len(labels) != len(sources):
         raise HarnessError(f"same: {len(labels)} labels for {len(sources)} sources; expected one each")
-    return [Source(label, source.answers) for label, source in zip(labels, sources)]
+    return [replace(source, label=label) for label, source in zip(labels, sources)]
 
 
 def _plan(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
-    raise NotImplementedError
+    """Print the smallest checks that find each change; a second source is a change itself."""
+    from harness.analysis.same_plan import plan
+    from harness.reporting.formats.terminal import print_table
+    from harness.reporting.same_tables import plan_table
+
+    designs = list(plan(sources[0], settings, sources[1] if len(sources) > 1 else None, ENOUGH))
+    if args.json:
+        print_json([asdict(design) for design in designs])
+    else:
+        print_table(plan_table(designs, ENOUGH))
+    return 0
 
 
 def _until(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
-    raise NotImplementedError
+    """Print the evidence after each batch of two sources; return 1 for a difference, 4 where the answers do not suffice."""
+    from harness.analysis.same import common_prompts
+    from harness.analysis.same_until import follow
+
+    if len(sources) != 2:
+        raise HarnessError(f"same: --until follows two sources; found {len(sources)}")
+    prompts, notes = common_prompts(sources[0], sources[1], settings.seed)
+    batches = list(follow(prompts, args.until, settings))
+    different = batches[-1].e >= 1 / settings.alpha
+    if args.json:
+        print_json({"different": different, "batches": [asdict(batch) for batch in batches], "notes": notes})
+    else:
+        for number, batch in enumerate(batches, 1):
+            print(f"batch {number}: {batch.answers:,} answers, e {batch.e:.3g}")
+        verdict = "different" if different else "a difference is not shown"
+        print_folded(
+            f"{sources[0].label} and {sources[1].label}: {verdict} at level {settings.alpha:.3g} (e of {1 / settings.alpha:.3g} needed)"
+        )
+        for note in notes:
+            print_folded(f"  note: {note}")
+    return 1 if different else UNDECIDED

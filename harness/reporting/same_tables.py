@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.same import Comparison, Effect, Settings
+from harness.analysis.same import Comparison, Effect, Feature, Settings
+from harness.analysis.same_plan import Design
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
 
@@ -24,8 +25,8 @@ def report_lines(result: Comparison, settings: Settings, prompts: int = 2) -> It
     sizes = f"{counted(len(result.prompts), 'prompt')}, {answers[0]:,} and {answers[1]:,} answers"
     yield f"  p {p_text(result.p)} ({sizes}; {method} within prompts; smallest possible p {p_text(result.floor)})"
     yield "  " + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items()) + " (each alone, not adjusted)"
-    yield f"  MMD² of {settings.kernels[0]} {effect_text(result.effect)}; accuracy on held-out prompts {effect_text(result.accuracy)} (.5: none)"
-    for feature in shown_features(result, settings):
+    yield f"  MMD² of {settings.kernels[0]} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    for feature in list_features(result, settings):
         yield f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per answer (adjusted p {p_text(feature.p)})"
     for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
         yield f"  prompt {prompt.id} (p {p_text(prompt.p)}, not adjusted)"
@@ -51,8 +52,10 @@ def effect_text(effect: Effect) -> str:
     return f"{number(effect.value)} (95 % interval {interval_text(effect.interval)})"
 
 
-def shown_features(result: Comparison, settings: Settings) -> list[object]:
-    """Return the properties that differ, those of the smallest p-values."""
+def list_features(result: Comparison, settings: Settings) -> list[Feature]:
+    """Return the properties that differ where the sources do, those of the smallest p-values."""
+    if result.verdict != "different":
+        return []
     return [feature for feature in result.features if feature.p <= settings.alpha][:MOST_FEATURES]
 
 
@@ -81,3 +84,10 @@ def prompt_table(result: Comparison, number_of_prompts: int = 10, answers: int =
     chosen = result.prompts[:number_of_prompts]
     rows = [[p.id, p_text(p.p), "\n".join(p.a[:answers]), "\n".join(p.b[:answers])] for p in chosen]
     return Table(["prompt", "p", a, b], rows, "lrll", notes=["p of the prompt alone, not adjusted"])
+
+
+def plan_table(designs: Sequence[Design], power: float) -> Table:
+    """Return a table of the smallest number of prompts that reaches a power, by change and number of answers."""
+    rows = [[d.change, str(d.answers), str(d.prompts) if d.power >= power else f"more than {d.prompts}", f"{d.power:.2f}"] for d in designs]
+    note = f"smallest number of prompts tried with a power of {power:g}; simulated, a temperature by weights of the answers"
+    return Table(["change", "answers", "prompts", "power"], rows, "lrrr", notes=[note])

@@ -81,7 +81,7 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         Permutation standard deviation of the unbiased MMD^2 of each kernel.
     """
     size = kernels.shape[-1]
-    m, diagonal = size - n, np.arange(size)
+    m, diagonal = size - n, range(size)
     forms = np.array(kernels, dtype=np.float64)
     forms[..., diagonal, diagonal] = 0.0
     scale = ties.magnitude(forms.reshape(*forms.shape[:-2], -1))
@@ -209,9 +209,7 @@ def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarr
         variance = variance + (centred**2).sum(axis=(0, 1)) * (part.n * part.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
     scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
     order = np.argsort(np.concatenate(positions))
-    return Sums(
-        within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p
-    )
+    return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p)
 
 
 def ranked(values: np.ndarray) -> np.ndarray:
@@ -221,21 +219,28 @@ def ranked(values: np.ndarray) -> np.ndarray:
     [0.5, 1.0, 0.75, 0.5]
     """
     tolerance = ties.tolerance(ties.magnitude(values.T), 1e-9)
-    columns = []
+    columns: list[np.ndarray] = []
     for column, slack in zip(values.T, tolerance):
-        below = np.sort(column).searchsorted(column - slack, side="left")
-        columns.append((len(column) - below) / len(column))
+        below = np.searchsorted(np.sort(column), np.asarray(column - slack), side="left")
+        columns.append((len(column) - np.asarray(below)) / len(column))
     return np.stack(columns, axis=1)
 
 
 def adaptive_p(values: np.ndarray) -> float:
-    """Return the p-value of several statistics (P, J) together, from the ranks of each among all relabelings."""
-    ranks = ranked(values)
-    return float(ranked((1 / ranks).sum(axis=1)[:, None])[0, 0])
+    """Return the p-value of the largest of several statistics (P, J), each standardised over all relabelings, the observed one included.
+
+    >>> adaptive_p(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]]))
+    0.25
+    """
+    spread = values.std(axis=0)
+    usable = spread > 1e-9 * ties.magnitude(values.T)
+    standardised = (values[:, usable] - values[:, usable].mean(axis=0)) / spread[usable]
+    return float(ranked(standardised.max(axis=1, initial=-np.inf)[:, None])[0, 0]) if usable.any() else 1.0
 
 
 def westfall_young(shifts: np.ndarray) -> np.ndarray:
     """Return p-values (F,) of two-sided shifts (P, F), adjusted by the largest one of every relabeling (Westfall & Young 1993)."""
     size = np.abs(shifts)
     largest = np.sort(size.max(axis=1, initial=0.0))
-    return (len(size) - largest.searchsorted(size[0] - 1e-9, side="left")) / len(size)
+    below = np.searchsorted(largest, np.asarray(size[0] - 1e-9), side="left")
+    return (len(size) - np.asarray(below)) / len(size)
