@@ -169,7 +169,7 @@ def measure_until(pools: dict[str, list[list[str]]], runs: int) -> bool:
         for run in range(runs):
             prompts = check(pools, name, np.random.default_rng([run, 3]), (20, 20))
             full += evaluate(prompts, Settings(draws=DRAWS, seed=run)).p <= ALPHA
-            batches = list(follow(prompts, 2, Settings(draws=DRAWS, seed=run)))
+            batches = list(follow(prompts, 1, Settings(draws=DRAWS, seed=run)))
             found += batches[-1].e >= 1 / ALPHA
             used.append(batches[-1].answers / (40 * PROMPTS))
         print(f"until, {name}: power {found / runs:.2f}, full {full / runs:.2f}; answers {np.mean(used):.2f} of all", flush=True)

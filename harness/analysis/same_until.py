@@ -17,7 +17,7 @@ from harness.analysis.answer_kernels import Answers
 from harness.analysis.same import Prompt, Settings
 from harness.stats.stratified_test import Relabelings, relabel_sums, strata_of
 
-LARGEST_STAKE = 4.0
+SMALLEST_STAKE, LARGEST_STAKE = 0.6, 4.0
 FIRST_STAKE = 0.5
 NOISE = 0.7
 """Sums of earlier statistics, in standard deviations, that are taken as noise."""
@@ -45,7 +45,7 @@ def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator
         weights = _weights(np.array(evidence), columns.shape[1], len(settings.kernels))
         combined = columns @ weights
         combined /= max(float(combined.std()), 1e-12)
-        stake = float(np.clip(np.mean(gains), 0.5, LARGEST_STAKE)) if gains else FIRST_STAKE
+        stake = float(np.clip(np.mean(gains), SMALLEST_STAKE, LARGEST_STAKE)) if gains else FIRST_STAKE
         powers = np.exp(stake * (combined - combined.max()))
         wealth *= float(powers[0] / powers.mean())
         evidence.append(columns[0])

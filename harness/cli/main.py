@@ -2,9 +2,9 @@
 
 Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
 :class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed, some checks of ``harness check``
-failed, or the runs of ``harness compare --identical`` differ; 2 the spec or the input is wrong, or the system refuses something (a
-full disk, a folder that cannot be written); 3 a bug of the harness; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
-resumed).
+failed, the runs of ``harness compare --identical`` or the sources of ``harness same`` differ; 4 ``harness same`` cannot tell; 2
+the spec or the input is wrong, or the system refuses something (a full disk, a folder that cannot be written); 3 a bug of the
+harness; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be resumed).
 """
 
 from __future__ import annotations

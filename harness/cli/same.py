@@ -3,7 +3,7 @@
   harness same A.jsonl B.jsonl                  files of answers, several per prompt, in every form that harness score reads
   harness same RUN::MODEL_A RUN::MODEL_B        two models of finished runs
   harness same A.jsonl B.jsonl C.jsonl          every pair, adjusted by Holm
-  harness same A.jsonl B.jsonl --until 2        batch by batch of 2 answers per prompt, until the evidence is enough
+  harness same A.jsonl B.jsonl --until          batch by batch of one answer per prompt, until the evidence is enough
   harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
 
 Labels of the answers are permuted within each prompt. The test assumes that the answers to a prompt are independent and that both
@@ -38,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
     add_count(parser, "--night", "number of this check in a series of nightly checks, which spend the level together")
-    add_count(parser, "--until", "read the answers in batches of N per prompt and stop as soon as a difference is shown")
+    parser.add_argument(
+        "--until", type=int, nargs="?", const=1, metavar="N",
+        help="read the answers in batches of N per prompt (default 1) and stop as soon as a difference is shown",
+    )  # fmt: skip
     add_flag(parser, "--plan", "print the power of checks by numbers of prompts and answers, from the answers of one source")
     add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
     add_count(parser, "--seed", "seed of the random relabelings", 0)

@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.same import package_values
-from harness.analysis.same import (
-    Prompt,
-    Settings,
-    Source,
-    common_prompts,
-    compare_all,
-    compare_sources,
-    power_against,
-    replace_answers,
-)
+from harness.analysis.same import Prompt, Settings, Source, common_prompts, compare_all, compare_sources, power_against, replace_answers
 from harness.errors import InputError
 
-WORDS = "dog cat child man bird horse".split()
+WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
 FAST = Settings(draws=99, power=False)
 
 
