@@ -72,21 +72,21 @@ class Answers:
         style = [_style(text, tokens) for text, tokens in zip(self.texts, self.tokens)]
         grams = [{*t, *map(" ".join, pairwise(t)), *(f"{x} …" for x in t[:1]), *(f"… {x}" for x in t[-1:])} for t in self.tokens]
         frequency = Counter(gram for present in grams for gram in present)
-        chosen = [gram for gram, count in frequency.most_common(2 * MOST_GRAMS) if 1 < count < len(grams)][:MOST_GRAMS]
-        column = {gram: number for number, gram in enumerate(chosen, len(STYLE))}
-        values = np.zeros((len(grams), len(STYLE) + len(chosen)))
+        columns = [gram for gram, count in frequency.most_common(2 * MOST_GRAMS) if 1 < count < len(grams)][:MOST_GRAMS]
+        column = {gram: number for number, gram in enumerate(columns, len(STYLE))}
+        values = np.zeros((len(grams), len(STYLE) + len(columns)))
         values[:, : len(STYLE)] = style
         for row, present in enumerate(grams):
             values[row, [column[gram] for gram in present if gram in column]] = 1.0
         varying = np.ptp(values, axis=0) > 0
-        names = np.array([*STYLE, *(f"'{gram}'" for gram in chosen)])
+        names = np.array([*STYLE, *(f"'{gram}'" for gram in columns)])
         return names[varying].tolist(), values[:, varying]
 
 
 def _padded(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Return the codes of texts, shape (b, N, L), with zeros behind the last one."""
-    chosen: list[int] = rows.ravel().tolist()
-    texts = [codes[row] for row in chosen]
+    indices: list[int] = rows.ravel().tolist()
+    texts = [codes[row] for row in indices]
     out = np.zeros((len(texts), max(map(len, texts), default=0) or 1), dtype=np.int64)
     for row, text in zip(out, texts):
         row[: len(text)] = text

@@ -84,7 +84,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SourceComparison:
     """Result of the test of two sources."""
 
     labels: tuple[str, str]
@@ -148,8 +148,8 @@ def _drawn(texts: Sequence[str], seed: int) -> Sequence[str]:
 
 def choose(texts: Sequence[str], positions: np.ndarray) -> list[str]:
     """Return the texts at some positions."""
-    chosen: list[int] = positions.tolist()
-    return [texts[k] for k in chosen]
+    indices: list[int] = positions.tolist()
+    return [texts[k] for k in indices]
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,14 @@ def evaluate(prompts: Sequence[Prompt], settings: Settings) -> Evaluation:
     strata = strata_of([(len(prompt.a), len(prompt.b)) for prompt in prompts])
     relabelings = Relabelings(strata, settings.draws, settings.seed)
     names, features = answers.features()
-    sums = relabel_sums(relabelings, lambda part: answers.kernels(settings.kernels, part.rows), features)
+    sums = relabel_sums(relabelings, lambda block: answers.kernels(settings.kernels, block.rows), features)
     size = np.abs(sums.shifts)
     length = size[:, [names.index(name) for name in names if name == "length in words"]].sum(axis=1)
     groups = [size.max(axis=1), (size**2).sum(axis=1), size[:, len(names) :].max(axis=1), length]
     return Evaluation(strata, relabelings, sums, names, features, np.column_stack([sums.within, *groups]))
 
 
-def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> Comparison:
+def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> SourceComparison:
     """Return the test of two sources.
 
     Raises
@@ -203,16 +203,16 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> Co
     labels = np.concatenate([[True] * len(prompt.a) + [False] * len(prompt.b) for prompt in prompts])
     means = outcome.features[labels].mean(axis=0), outcome.features[~labels].mean(axis=0)
     order: list[int] = np.lexsort((-np.abs(sums.shifts[0, : len(adjusted)]), adjusted)).tolist()
-    found = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
-    return Comparison(
+    tested = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
+    return SourceComparison(
         (a.label, b.label), p, _verdict(p, effect, settings), outcome.relabelings.exact, outcome.relabelings.number,
         outcome.relabelings.floor, dict(zip(columns, ranked(outcome.columns)[0].tolist())), effect, _accuracy(outcome), power,
         [Feature(outcome.names[k], float(means[0][k]), float(means[1][k]), float(adjusted[k])) for k in order],
-        sorted(found, key=lambda prompt: prompt.p), notes,
+        sorted(tested, key=lambda prompt: prompt.p), notes,
     )  # fmt: skip
 
 
-def compare_all(sources: Sequence[Source], settings: Settings = Settings()) -> list[Comparison]:
+def compare_all(sources: Sequence[Source], settings: Settings = Settings()) -> list[SourceComparison]:
     """Return the tests of all pairs of sources, their p-values adjusted by Holm."""
     results = [compare_sources(a, b, settings) for a, b in itertools.combinations(sources, 2)]
     adjusted = holm([result.p for result in results])
@@ -275,10 +275,10 @@ def power_against(prompts: Sequence[Prompt], change: Alternative, settings: Sett
     :data:`POWER_PROMPTS` prompts the first ones are used: the power of all is larger.
     """
     settings = replace(settings, draws=199)
-    found = 0
+    rejections = 0
     for run in range(runs):
         rng = np.random.default_rng([settings.seed, run])
         mixed = [choose([*p.a, *p.b], rng.permutation(len(p.a) + len(p.b))) for p in prompts[:POWER_PROMPTS]]
         changed = change([texts[len(p.a) :] for texts, p in zip(mixed, prompts)], rng)
-        found += evaluate([Prompt(p.id, t[: len(p.a)], c) for p, t, c in zip(prompts, mixed, changed)], settings).p <= settings.alpha
-    return found / runs
+        rejections += evaluate([Prompt(p.id, t[: len(p.a)], c) for p, t, c in zip(prompts, mixed, changed)], settings).p <= settings.alpha
+    return rejections / runs

@@ -24,7 +24,7 @@ NOISE = 0.7
 
 
 @dataclass(frozen=True)
-class Batch:
+class Evidence:
     """Evidence after a batch."""
 
     answers: int
@@ -33,7 +33,7 @@ class Batch:
     """Product of the e-values so far."""
 
 
-def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator[Batch]:
+def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator[Evidence]:
     """Yield the evidence after each batch of ``size`` answers of each source and prompt, up to the batch that exceeds 1 / alpha."""
     wealth, used = 1.0, 0
     evidence: list[np.ndarray] = []
@@ -51,7 +51,7 @@ def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator
         evidence.append(columns[0])
         gains.append(float(combined[0]))
         used += sum(len(a) + len(b) for _, a, b in batch)
-        yield Batch(used, wealth)
+        yield Evidence(used, wealth)
         if wealth >= 1 / settings.alpha:
             return
 
@@ -95,7 +95,7 @@ def _columns(batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], setti
                 features[row, len(kernels) + 1 :] = matrices[:, : len(row)].mean(axis=2).T
         features[:, len(kernels)] = _direction(answers, batch, len(texts))
     relabelings = Relabelings(strata, settings.draws, settings.seed + start)
-    sums = relabel_sums(relabelings, lambda part: answers.kernels(kernels, part.rows), features)
+    sums = relabel_sums(relabelings, lambda block: answers.kernels(kernels, block.rows), features)
     return np.concatenate([sums.within, sums.shifts[:, : features.shape[1]]], axis=1)
 
 

@@ -23,7 +23,7 @@ from harness.cli.options import add_common, add_count, add_flag, add_list, print
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.analysis.same import Comparison, Settings, Source
+    from harness.analysis.same import Settings, Source, SourceComparison
 
 UNDECIDED, ENOUGH = 4, 0.8
 
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(results)
 
 
-def exit_code(results: Sequence[Comparison]) -> int:
+def exit_code(results: Sequence[SourceComparison]) -> int:
     """Return the exit code of some comparisons."""
     if any(result.verdict == "different" for result in results):
         return 1

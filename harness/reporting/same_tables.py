@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.same import Comparison, Effect, Feature, Settings
+from harness.analysis.same import Effect, Feature, Settings, SourceComparison
 from harness.analysis.same_plan import Design
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
@@ -16,7 +16,7 @@ ASSUMPTION = (
 MOST_FEATURES = 5
 
 
-def report_lines(result: Comparison, settings: Settings, prompts: int = 2) -> Iterator[str]:
+def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2) -> Iterator[str]:
     """Yield the lines of a comparison: verdict, p-value, effect, words, prompts, remarks."""
     a, b = result.labels
     answers = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]
@@ -37,7 +37,7 @@ def report_lines(result: Comparison, settings: Settings, prompts: int = 2) -> It
     yield f"  {ASSUMPTION}"
 
 
-def verdict_text(result: Comparison, settings: Settings) -> str:
+def verdict_text(result: SourceComparison, settings: Settings) -> str:
     """Return the verdict with the margin or the power that belongs to it."""
     if result.verdict == "different":
         return f"different at level {settings.alpha:.3g}"
@@ -52,14 +52,14 @@ def effect_text(effect: Effect) -> str:
     return f"{number(effect.value)} (95 % interval {interval_text(effect.interval)})"
 
 
-def list_features(result: Comparison, settings: Settings) -> list[Feature]:
+def list_features(result: SourceComparison, settings: Settings) -> list[Feature]:
     """Return the properties that differ where the sources do, those of the smallest p-values."""
     if result.verdict != "different":
         return []
     return [feature for feature in result.features if feature.p <= settings.alpha][:MOST_FEATURES]
 
 
-def matrix_table(results: Sequence[Comparison]) -> Table:
+def matrix_table(results: Sequence[SourceComparison]) -> Table:
     """Return a table of all pairs of sources."""
     headers = ["A", "B", "p Holm", "MMD²", "95 % interval", "accuracy", "verdict"]
     rows = [
@@ -69,7 +69,7 @@ def matrix_table(results: Sequence[Comparison]) -> Table:
     return Table(headers, rows, "llrrrrl", notes=["p adjusted by Holm over the pairs"] if len(results) > 1 else [])
 
 
-def feature_table(result: Comparison, settings: Settings) -> Table:
+def feature_table(result: SourceComparison, settings: Settings) -> Table:
     """Return a table of the properties with the smallest p-values."""
     a, b = result.labels
     rows = [[f.name, number(f.a), number(f.b), p_text(f.p)] for f in result.features[: 3 * MOST_FEATURES]]
@@ -78,11 +78,10 @@ def feature_table(result: Comparison, settings: Settings) -> Table:
     return Table(["property", a, b, "p"], rows, "lrrr", notes=[note], bold=bold)
 
 
-def prompt_table(result: Comparison, number_of_prompts: int = 10, answers: int = 5) -> Table:
+def prompt_table(result: SourceComparison, number_of_prompts: int = 10, answers: int = 5) -> Table:
     """Return a table of the prompts that differ most, with answers of both sources side by side."""
     a, b = result.labels
-    chosen = result.prompts[:number_of_prompts]
-    rows = [[p.id, p_text(p.p), "\n".join(p.a[:answers]), "\n".join(p.b[:answers])] for p in chosen]
+    rows = [[p.id, p_text(p.p), "\n".join(p.a[:answers]), "\n".join(p.b[:answers])] for p in result.prompts[:number_of_prompts]]
     return Table(["prompt", "p", a, b], rows, "lrll", notes=["p of the prompt alone, not adjusted"])
 
 

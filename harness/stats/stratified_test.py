@@ -60,7 +60,7 @@ def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
     groups: dict[tuple[int, int], list[int]] = {}
     for position, shape in enumerate(sizes):
         groups.setdefault(shape, []).append(position)
-    return [Stratum(np.array(held), starts[held][:, None] + np.arange(n + m), n) for (n, m), held in groups.items()]
+    return [Stratum(np.array(positions), starts[positions][:, None] + np.arange(n + m), n) for (n, m), positions in groups.items()]
 
 
 def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ class Relabelings:
         """Smallest p-value: of an enumeration, that of a statistic that exchanging equal numbers of texts leaves as it is."""
         return math.prod(2 if s.n == s.m else 1 for s in self.strata for _ in s.prompts) / self.number if self.exact else 1 / self.number
 
-    def parts(self) -> Iterator[tuple[Stratum, np.ndarray]]:
+    def blocks(self) -> Iterator[tuple[Stratum, np.ndarray]]:
         """Yield some prompts and their labels, float64, shape (b, P, N)."""
         repeat = 1
         for stratum in self.strata:
@@ -138,27 +138,27 @@ class Relabelings:
             step = max(1, _LABELS // (self.number * (n + m)))
             for start in range(0, len(stratum.prompts), step):
                 rows = slice(start, start + step)
-                part = Stratum(stratum.prompts[rows], stratum.rows[rows], n)
+                block = Stratum(stratum.prompts[rows], stratum.rows[rows], n)
                 if self.exact:
-                    choices = permutation.count(n, m) ** np.arange(len(part.prompts))[:, None] * repeat
+                    choices = permutation.count(n, m) ** np.arange(len(block.prompts))[:, None] * repeat
                     ranks = np.arange(self.number) // choices % permutation.count(n, m)
-                    repeat *= permutation.count(n, m) ** len(part.prompts)
+                    repeat *= permutation.count(n, m) ** len(block.prompts)
                     labels = permutation.relabelings(n, m)[ranks]
                 else:
-                    labels = self._draw(part)
-                yield part, labels.astype(np.float64)
+                    labels = self._draw(block)
+                yield block, labels.astype(np.float64)
 
-    def _draw(self, part: Stratum) -> np.ndarray:
+    def _draw(self, block: Stratum) -> np.ndarray:
         """Return random labels of some prompts, bool, shape (b, P, N), the observed ones first."""
-        rng = np.random.default_rng([self.seed, int(part.prompts[0]), part.n, part.m])
-        shape = (len(part.prompts), self.number)
-        if permutation.count(part.n, part.m) <= _TABLE:
-            table = permutation.relabelings(part.n, part.m)
+        rng = np.random.default_rng([self.seed, int(block.prompts[0]), block.n, block.m])
+        shape = (len(block.prompts), self.number)
+        if permutation.count(block.n, block.m) <= _TABLE:
+            table = permutation.relabelings(block.n, block.m)
             ranks = rng.integers(len(table), size=shape)
             ranks[:, 0] = 0
             return table[ranks]
-        labels = rng.random((*shape, part.rows.shape[1])).argsort(axis=-1) < part.n
-        labels[:, 0] = np.arange(part.rows.shape[1]) < part.n
+        labels = rng.random((*shape, block.rows.shape[1])).argsort(axis=-1) < block.n
+        labels[:, 0] = np.arange(block.rows.shape[1]) < block.n
         return labels
 
 
@@ -192,21 +192,21 @@ def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarr
     within, shifts, variance, informative = (np.zeros(1) for _ in range(4))
     effects: list[np.ndarray] = []
     positions: list[np.ndarray] = []
-    for part, labels in relabelings.parts():
-        matrices = kernels(part)
-        forms, deviations = standardise(matrices, part.n)
+    for block, labels in relabelings.blocks():
+        matrices = kernels(block)
+        forms, deviations = standardise(matrices, block.n)
         values = np.stack([np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels) for k in range(forms.shape[1])], axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)
         effects.append(np.where(deviations > 0, values[:, 0] * deviations, np.nan))
         means = values.mean(axis=2)
-        prompt_p[part.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
-        positions.append(part.prompts)
+        prompt_p[block.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
+        positions.append(block.prompts)
         similarity = matrices.sum(axis=3).transpose(0, 2, 1) / labels.shape[2]
-        values = np.concatenate([features[part.rows], similarity], axis=2)
+        values = np.concatenate([features[block.rows], similarity], axis=2)
         centred = values - values.mean(axis=1, keepdims=True)
         shifts = shifts + np.tensordot(labels, centred, axes=((0, 2), (0, 1)))
-        variance = variance + (centred**2).sum(axis=(0, 1)) * (part.n * part.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
+        variance = variance + (centred**2).sum(axis=(0, 1)) * (block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
     scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
     order = np.argsort(np.concatenate(positions))
     return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p)

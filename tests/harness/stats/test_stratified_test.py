@@ -65,13 +65,13 @@ def test_a_prompt_of_5_and_5_alone_has_a_floor():
 def test_random_relabelings_count_the_observed_one():
     relabelings = Relabelings(strata_of([(5, 5)] * 4), 199, 0)
     assert not relabelings.exact and relabelings.floor == 1 / 200
-    for part, labels in relabelings.parts():
+    for part, labels in relabelings.blocks():
         assert labels.shape == (4, 200, 10) and (labels.sum(axis=2) == 5).all()
         assert (labels[:, 0] == (np.arange(10) < part.n)).all()
 
 
 def test_the_observed_relabeling_is_the_first_where_there_is_no_table_of_them():
-    ((_, labels),) = Relabelings(strata_of([(20, 30)]), 9, 0).parts()
+    ((_, labels),) = Relabelings(strata_of([(20, 30)]), 9, 0).blocks()
     assert (labels[0, 0] == (np.arange(50) < 20)).all() and (labels.sum(axis=2) == 20).all()
 
 
