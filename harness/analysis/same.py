@@ -23,6 +23,8 @@ DRAWS = 1000
 MOST_SAMPLES = 500
 """Number of answers of a source and prompt that are compared; random ones of more, so that memory is bounded."""
 POWER_RUNS, POWER_PROMPTS = 100, 100
+ALIKE = 0.995
+"""Smallest p-value of all kernels from which the sources are taken as dependent."""
 FOLDS = 5
 """Parts of the prompts that are held out in turn, for the accuracy."""
 
@@ -196,6 +198,8 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     prompts, notes = common_prompts(a, b, settings.seed)
     outcome = evaluate(prompts, settings)
     sums, p = outcome.sums, outcome.p
+    if ranked(outcome.columns[:, : len(settings.kernels)])[0].min() >= ALIKE:
+        notes.append("answers are more alike between the sources than within them: one seed or one cache for both makes the test invalid")
     effect = _over_prompts(sums.effects[:, 0])
     power = power_against(prompts, replace_answers(0.1), settings) if settings.power and p > settings.alpha else None
     columns = [*settings.kernels, "largest shift", "all shifts", "similarity", "length"]

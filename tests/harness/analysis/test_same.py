@@ -108,3 +108,9 @@ def test_the_peer_of_the_benchmark_has_the_statistic_of_its_package(golden):
         prompts = [Prompt(str(k), item["a"], item["b"]) for k, item in enumerate(case["prompts"])]
         labels = np.concatenate([[1.0] * len(prompt.a) + [0.0] * len(prompt.b) for prompt in prompts])
         assert package_values(prompts, "characters", labels[None])[0] == pytest.approx(case["mmd_hamming"], abs=1e-9)
+
+
+def test_sources_that_share_their_random_numbers_are_noticed():
+    a = source("a", 1)
+    result = compare_sources(a, Source("b", a.answers), FAST)
+    assert result.verdict == "not shown" and any("one seed or one cache" in note for note in result.notes)
