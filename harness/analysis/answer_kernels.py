@@ -72,7 +72,9 @@ class Answers:
         style = [_style(text, tokens) for text, tokens in zip(self.texts, self.tokens)]
         grams = [{*t, *map(" ".join, pairwise(t)), *(f"{x} …" for x in t[:1]), *(f"… {x}" for x in t[-1:])} for t in self.tokens]
         frequency = Counter(gram for present in grams for gram in present)
-        columns = [gram for gram, count in frequency.most_common(2 * MOST_GRAMS) if 1 < count < len(grams)][:MOST_GRAMS]
+        columns = [gram for gram, count in sorted(frequency.items(), key=lambda item: (-item[1], item[0])) if 1 < count < len(grams)][
+            :MOST_GRAMS
+        ]
         column = {gram: number for number, gram in enumerate(columns, len(STYLE))}
         values = np.zeros((len(grams), len(STYLE) + len(columns)))
         values[:, : len(STYLE)] = style
