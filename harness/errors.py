@@ -44,15 +44,9 @@ class HarnessError(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        where: str | None = None,
-        *,
-        parameter: str | None = None,
-        value: object = None,
-        expected: Iterable[str] = (),
+        self, message: str, where: str | None = None, *, parameter: str | None = None, value: object = None, expected: Iterable[str] = (),
         nearest: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.message = one_line(message)
         self.where = one_line(where) if where else where
         super().__init__(f"{self.where}: {self.message}" if where else self.message)

@@ -68,14 +68,9 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
 
 
 def execute(
-    plan: Plan,
-    *,
-    output: Path | None = None,
-    mode: Mode = "auto",
-    show: bool = False,
-    options: Options | None = None,
+    plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None,
     prepare_directory: Callable[[RunDir], None] | None = None,
-) -> Run:
+) -> Run:  # fmt: skip
     """Execute a plan and return the finished run.
 
     Parameters

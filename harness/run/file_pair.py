@@ -65,12 +65,9 @@ def candidate_adapter() -> str:
 
 
 def read_file_pair(
-    candidates: str | Path,
-    references: str | Path | Sequence[str | Path],
-    *,
-    allow: Sequence[str] = (),
+    candidates: str | Path, references: str | Path | Sequence[str | Path], *, allow: Sequence[str] = (),
     options: FileOptions = FileOptions(),
-) -> list[CaptionSet]:
+) -> list[CaptionSet]:  # fmt: skip
     """Return the caption sets of two files (docs/data-formats.md lists the formats); ``allow`` as for :func:`score_spec`.
 
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
@@ -114,17 +111,9 @@ def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, s
 
 
 def score_spec(
-    files: Sequence[str],
-    references: str | Sequence[str],
-    metrics: Sequence[str],
-    *,
-    labels: Sequence[str] = (),
-    p_value: str = "none",
-    seed: int = 0,
-    limit: int | None = None,
-    allow: Sequence[str] = (),
-    options: FileOptions = FileOptions(),
-) -> Located:
+    files: Sequence[str], references: str | Sequence[str], metrics: Sequence[str], *, labels: Sequence[str] = (), p_value: str = "none",
+    seed: int = 0, limit: int | None = None, allow: Sequence[str] = (), options: FileOptions = FileOptions(),
+) -> Located:  # fmt: skip
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
     Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_pair.system_labels`
