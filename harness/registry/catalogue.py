@@ -41,8 +41,11 @@ __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve"
 
 INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
 """Command that installs the components that ship with the harness."""
-EXAMPLES = {"adapters": ("nacf",), "trainers": ("nacf",), "executors": ("ray",)}
-"""Components by kind that shipped with the harness once and are in the package of ``examples/`` of their name."""
+EXAMPLES = {
+    "adapters": {"nacf": "nacf"}, "trainers": {"nacf": "nacf"}, "executors": {"ray": "ray"},
+    "commands": {"inspect": "browser", "push": "hub"},
+}  # fmt: skip
+"""Components by kind that shipped with the harness once -> the package of ``examples/`` that has them."""
 _log = logging.getLogger(__name__)
 
 
@@ -106,7 +109,7 @@ class Registry:
             _note_shadowed_plugins(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
         matches = built_in or matches
         if not matches and name in EXAMPLES.get(kind, ()):
-            raise MissingExtra(f"{SINGULAR[kind]} '{name}' needs the plugin {example_needed(name)}")
+            raise MissingExtra(f"{SINGULAR[kind]} '{name}' needs the plugin {example_needed(EXAMPLES[kind][name])}")
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
             # Labels of tables, such as TRM (METEOR), begin with the name of their component.

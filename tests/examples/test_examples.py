@@ -13,6 +13,7 @@ PACKAGES = {
     "readability": ["reading-ease", "word-recall", "shared-words", "trigrams"],
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
     "browser": [],
+    "hub": [],
     "loggers": [],
     "nacf": ["nacf", "nacf-trained-here"],
     "ray": [],
@@ -48,8 +49,10 @@ def test_the_components_are_listed_without_failures(installed):
 
 
 def test_a_verb_is_one_of_the_command_line(installed):
-    assert "inspect " in installed("harness", "--help").stdout
+    text = installed("harness", "--help").stdout
+    assert "inspect " in text and "push " in text
     assert "words, and conditions" in installed("harness", "inspect", "--help").stdout
+    assert "title of the card" in installed("harness", "push", "--help").stdout
 
 
 def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):

@@ -1,8 +1,7 @@
-"""A hub on the loopback interface: data sets of files, commits, gated and missing names, and uploads."""
+"""A hub on the loopback interface: data sets of files, commits, gated and missing names."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -26,10 +25,6 @@ class Hub(ThreadingHTTPServer):
         """Name of a data set -> commit -> path -> content; the last commit is ``main``."""
         self.gated: set[str] = set()
         self.requests: list[str] = []
-        self.created: list[dict[str, Any]] = []
-        """Bodies of the requests that create a repository."""
-        self.refuse_creation = 0
-        """Status with which such requests are refused; 0: they are accepted."""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -78,23 +73,10 @@ class Handler(BaseHTTPRequestHandler):
     def _respond(self, body: bytes = b"") -> None:
         path = unquote(urlsplit(self.path).path)
         self.server.requests.append(f"{self.command} {path}")
-        if path == "/api/repos/create":
-            values = json.loads(body)
-            if self.server.refuse_creation:
-                self._json({"error": "no"}, self.server.refuse_creation)
-                return
-            self.server.created.append(values)
-            name = "/".join(filter(None, (values.get("organization"), values["name"])))
-            self.server.add(name)
-            self._json({"url": f"{self.server.url}/datasets/{name}", "name": name, "id": name})
-            return
-        if path == "/api/validate-yaml":
-            self._json({"errors": [], "warnings": []})
-            return
         if path == "/api/whoami-v2":
             self._json({"name": "someone", "type": "user", "orgs": []})
             return
-        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info|preupload|commit)/([^/]+)(/.*)?)?", path)
+        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info)/([^/]+)(/.*)?)?", path)
         if match:
             self._api(match[1], match[2] or "revision", match[3] or "main", (match[4] or "").strip("/"), body)
             return
@@ -130,21 +112,11 @@ class Handler(BaseHTTPRequestHandler):
             entries = [_entry(path, content) for path, content in files.items() if path.startswith(folder)]
             folders = {path.rpartition("/")[0] for path in files} - {""}
             self._json([*entries, *({"type": "directory", "path": f, "size": 0, "oid": "0"} for f in folders if not folder)])
-        elif what == "paths-info":
+        else:
             wanted = _form(body)
             found = [_entry(path, files[path]) for path in wanted if path in files]
             folders = [{"type": "directory", "path": p, "size": 0, "oid": "0"} for p in wanted if any(f.startswith(f"{p}/") for f in files)]
             self._json([*found, *folders])
-        elif what == "preupload":
-            paths = [entry["path"] for entry in json.loads(body)["files"]]
-            self._json({"files": [{"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in paths]})
-        else:
-            lines = [json.loads(line) for line in body.splitlines()]
-            for line in lines:
-                if line["key"] == "file":
-                    files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
-            url = f"{self.server.url}/datasets/{name}/commit/{commit}"
-            self._json({"success": True, "commitOid": commit, "commitUrl": url, "hookOutput": ""})
 
     def _file(self, name: str, revision: str, path: str) -> None:
         commit = self._commit(name, revision)

@@ -39,7 +39,7 @@ API = {
     "Python API": [
         "harness.api", "harness.analysis.compare", "harness.analysis.correlate", "harness.analysis.power", "harness.analysis.estimate",
         "harness.judgments.task_kinds",
-        "harness.reporting.report", "harness.reporting.foreign_files", "harness.reporting.hub_folder",
+        "harness.reporting.report", "harness.reporting.foreign_files",
     ],
     "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],
     "Contracts": [

@@ -302,7 +302,6 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
         (["compare", folder, folder], "not two runs"),
         (["compare", folder, "--examples", "2"], "--examples belongs to systems of models"),
         (["compare", folder, "-m", "roug"], "there is no metric 'roug'; did you mean 'rouge'"),
-        (["push", folder, "--to", str(tmp_path / "hub")], "is a run of judgments"),
     ):
         assert main(call) == 2
         error = capsys.readouterr().err

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-import harness
+from caption_hub import push
 from harness.cli.options import add_flag
 
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the data set and print its folder or address."""
     print(
-        harness.push(
+        push(
             *args.runs, to=args.to, repo=args.repo, private=args.private, overwrite=args.overwrite,
             references=not args.without_references, title=args.title, license=args.license, language=args.language,
             task_type=args.task_type,

@@ -1,0 +1,145 @@
+"""Runs pushed to folders and to a hub on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from caption_hub import push
+from hub_server import Hub
+
+import harness
+from harness.errors import HarnessError, InputError
+from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
+
+datasets = pytest.importorskip("datasets")
+constants = pytest.importorskip("huggingface_hub.constants")
+
+
+@pytest.fixture(autouse=True)
+def local_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+
+
+def load(folder, name):
+    return datasets.load_dataset(str(folder), name)["train"]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_folder_is_a_data_set(folder, spec, in_memory):
+    run = harness.evaluate(spec, output=None if in_memory else "r")
+    assert push(run if in_memory else "r", to="out") == "out"
+    samples, results = load("out", "samples"), load("out", "results")
+    assert samples.to_dict() == run.to_dataset().to_dict()
+    assert samples.features["bleu1"].dtype == "float64"
+    assert results["metric"] == ["bleu1"] and results["value"] == [run.records[0].value]
+    stored = json.loads((folder / "out" / "results.json").read_text())
+    assert stored["results"] == json.loads(json.dumps(run.results))
+    assert (folder / "out" / "README.md").read_text().startswith("---\npretty_name: ")
+
+
+def test_references_can_be_left_out(folder, spec):
+    harness.evaluate(spec, output="r")
+    for place, source in enumerate(("r", Run.open("r"))):
+        push(source, to=f"out{place}", references=False)
+        assert "references" not in load(f"out{place}", "samples").column_names
+        assert "candidates" in load(f"out{place}", "samples").column_names
+
+
+def test_several_runs_have_a_configuration_each(folder, spec):
+    for name in "ab":
+        harness.evaluate(spec, output=name, seed=ord(name))
+    push("a", "b", to="out")
+    assert load("out", "words-samples").num_rows == load("out", "words-2-samples").num_rows == 6
+    text = (folder / "out" / "README.md").read_text()
+    assert "## words\n" in text and "## words-2\n" in text
+
+
+def test_a_folder_with_other_files_is_not_touched(folder, spec):
+    harness.evaluate(spec, output="r")
+    (folder / "other").mkdir()
+    (folder / "other" / "README.md").write_text("mine")
+    (folder / "file").write_text("mine")
+    push("r", to="out")
+    for name, message in [
+        ("other", "other: is not empty and no earlier push; give another folder"),
+        ("file", "file: is a file; expected a folder for the data set"),
+        ("out", "out: holds an earlier push; --overwrite replaces its files"),
+        ("r", "r: is not empty and no earlier push"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            push("r", to=name)
+    assert (folder / "other" / "README.md").read_text() == "mine"
+    push("r", to="out", overwrite=True, title="Again")
+    assert "# Again" in (folder / "out" / "README.md").read_text()
+
+
+def test_mistakes_are_one_line(folder, spec, monkeypatch):
+    harness.evaluate(spec, output="r")
+    with pytest.raises(HarnessError, match=r"no target: give a folder \(--to DIR\) or a repository of the hub"):
+        push("r")
+    with pytest.raises(HarnessError, match="no run to push"):
+        push(to="out")
+    with pytest.raises(InputError, match=r"nowhere: has no manifest.json: no run here"):
+        push("nowhere", to="out")
+    with pytest.raises(InputError, match=r"'a/b/c' is no name of a data set \(OWNER/NAME\)"):
+        push("r", repo="a/b/c")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(HarnessError, match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. --repo-type dataset"):
+        push("r", repo="owner/name")
+    assert not (folder / "out").exists()
+
+
+def test_judgments_are_no_data_set(folder, spec):
+    run = harness.evaluate(spec)
+    judged = replace(run, provenance=Provenance({**run.manifest, "kind": "judgments"}))
+    with pytest.raises(InputError, match="is a run of judgments"):
+        push(judged, to="out")
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    hub = Hub()
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", "hf_test")
+    yield hub
+    hub.shutdown()
+    hub.server_close()
+
+
+def test_a_push_to_the_hub(spec, endpoint):
+    run = harness.evaluate(spec, output="r")
+    assert push("r", repo="owner/name", private=True) == f"{endpoint.url}/datasets/owner/name"
+    (body,) = endpoint.created
+    assert (body["name"], body["organization"], body["type"]) == ("name", "owner", "dataset")
+    assert body.get("private") is True or body.get("visibility") == "private"
+    files = endpoint.files["owner/name"]
+    assert set(files) == {"README.md", "manifest.json", "results.json", "results.parquet", "samples.parquet"}
+    assert b'load_dataset("owner/name", "samples")' in files["README.md"]
+    assert json.loads(files["results.json"])["results"] == json.loads(json.dumps(run.results))
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, "owner/name: the hub does not know you: log in with 'hf auth login', or set HF_TOKEN; --to DIR writes a folder"),
+        (403, "owner/name: the token has no permission to write there; --to DIR"),
+        (422, "owner/name: the hub refuses: HTTP 422 "),
+    ],
+)
+def test_a_hub_that_refuses(spec, endpoint, status, message):
+    harness.evaluate(spec, output="r")
+    endpoint.refuse_creation = status
+    with pytest.raises(InputError) as caught:
+        push("r", repo="owner/name")
+    assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
+
+
+def test_a_hub_that_cannot_be_reached(folder, spec, monkeypatch):
+    harness.evaluate(spec, output="r")
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match=r"owner/name: the hub cannot be reached \(.*\); --to DIR writes a folder"):
+        push("r", repo="owner/name")
