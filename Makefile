@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 KERNELS := $(VENV)/.kernels
 KERNEL_FILES := kernels/editable/CMakeLists.txt $(shell find kernels -path kernels/build -prune -o -path kernels/editable -prune -o \
-  -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
+  -path kernels/js -prune -o -path kernels/wasm -prune -o -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
 
-.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor clean
+.PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor wasm clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -21,6 +21,7 @@ help:
 	@echo "make test-bits   the tests of equal digits, as other processors compute"
 	@echo "make docs   build the documentation site in site/"
 	@echo "make package   build, check, install and exercise the distributions"
+	@echo "make wasm   build the kernels for browsers (kernels/js) and the page that scores (out/score.html)"
 	@echo "make sbom   list the dependencies with versions and licences"
 	@echo "make fuzz MINUTES=10   fuzz readers, metrics, servers and what is printed"
 	@echo "make soak MINUTES=10   kill, starve, tear and swap runs under all verbs; the next command must have the same results"
@@ -40,11 +41,11 @@ $(KERNELS): $(KERNEL_FILES) | $(BIN)/python
 	@touch $@
 
 DISTRIBUTIONS := tasks plugins adapters
-$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) constraints.txt tools/repair_torchvision.py | $(KERNELS)
+$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) examples/ray/pyproject.toml constraints.txt tools/repair_torchvision.py | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
-	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" -e ./examples/ray
 	@# open_clip brings torchvision, whose wheel on PyPI is built for torch with CUDA. Beside the CPU build its import fails, and with it
 	@# open_clip and the models of transformers. It is repaired, or removed: transformers works without it.
 	@$(BIN)/python -m tools.repair_torchvision || $(BIN)/python -m pip uninstall --quiet --yes torchvision
@@ -110,7 +111,7 @@ pytest: $(SETUP)
 FORMER := harness/plugins harness/adapters harness/tasks
 doctests: $(SETUP)
 	@echo "doctests"
-	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider $(FORMER:%=--ignore=%) harness plugins adapters tasks kernels/caption_kernels
+	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider $(FORMER:%=--ignore=%) harness plugins adapters tasks kernels/caption_kernels kernels/reference
 
 test-slow: $(SETUP)
 	@HYPOTHESIS_PROFILE=full $(BIN)/python -m pytest -m slow
@@ -129,8 +130,21 @@ package: $(SETUP)
 sbom: $(SETUP)
 	@$(BIN)/python -m tools.release.sbom
 
+# The kernels in WebAssembly and the page that scores. The compiler, a wheel of 100 MB, has an environment of its own; its first build makes
+# the C++ library of the target too and takes some minutes, which CI does not spend: tests of the module are skipped without it.
+ZIG := build/zig
+WASM := kernels/js/caption_kernels.wasm
+wasm: $(WASM)
+	@$(PYTHON) -m tools.score_page
+
+$(WASM): $(shell find kernels/core kernels/include kernels/wasm -type f)
+	@test -x $(ZIG)/bin/python || $(PYTHON) -m venv $(ZIG)
+	@$(ZIG)/bin/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.1
+	@ZIG_PYTHON=$(CURDIR)/$(ZIG)/bin/python kernels/wasm/build.sh
+	@echo "$@: $$(wc -c < $@) bytes, $$(gzip -9c $@ | wc -c) compressed"
+
 clean:
-	rm -rf build kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info .pytest_cache .ruff_cache
+	rm -rf build $(WASM) kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info kernels/reference/*.egg-info .pytest_cache .ruff_cache
 
 # Alters files, specs, registries, run directories, checkpoints, captions, replies and labels for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10

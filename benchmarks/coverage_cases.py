@@ -148,6 +148,7 @@ NOT_RUN: Mapping[str, str] = {
     "sari": "needs sources; the mean of scores per example, as rouge",
     "clair": "needs a judge; the mean of scores per example, as rouge",
     "rubric": "needs a judge; the mean of scores per example, as rouge",
+    "fleur": "needs a judge; the mean of scores per example, as rouge",
     "win-rate": "needs a judge; the mean of scores per example, as rouge",
     "perplexity": "one of its columns is a metric of pregen, the other a ratio of sums of token scores",
     "choice": "needs scores of options; a share with Wilson's interval, as novelty",

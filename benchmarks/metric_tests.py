@@ -9,7 +9,7 @@ Judgments of items with several captions are simulated, with four grades and ima
   is set so that both agree equally well with people in 300,000 items.
 
 With ``--power`` two real sets (below HARNESS_DATA) are subsampled instead: for pairs of metrics, as many items as ``harness power
---metrics`` names are drawn with replacement, and the share of exchange tests up to .05 is printed, which is to be .8.
+--compare`` names are drawn with replacement, and the share of exchange tests up to .05 is printed, which is to be .8.
 
 Printed is the share of p-values up to .05: of 199 exchanges by item (the default) and by caption, and of the jackknife over items. Exit
 status 1 when exchange by item or the jackknife exceeds .06, or exchange by item is below .04 for exchanged metrics.
@@ -20,13 +20,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 
 import numpy as np
 
 from benchmarks.judgments import data_folder
 from harness import api
-from harness.analysis.metric_power import items_needed
+from harness.analysis.difference_power import pilots
 from harness.judgments.agreement import CORRELATIONS
 from harness.judgments.execute import score_metrics
 from harness.judgments.plan import JudgmentPlan
@@ -95,8 +96,10 @@ def check_power(runs: int) -> int:
     """Print the power with the numbers of items that are named for two metrics; return 1 where it is far from .8."""
     missed = False
     for task, first, second in PAIRS:
-        run = api.evaluate(task, metrics=[first, second])
-        needed = items_needed(run, first, second).needed or 0
+        with tempfile.TemporaryDirectory() as folder:
+            api.evaluate(task, metrics=[first, second], output=folder)
+            (pilot,), difference, _ = pilots(folder, [first, second])
+        needed = int((pilot.difference_power(difference, pilot.examples).needed or (0,))[0])
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
         rows, sets = plan.prepare()

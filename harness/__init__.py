@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "harness.analysis.compare": "compare",
     "harness.analysis.correlate": "correlate",
+    "harness.analysis.estimate": "estimate label_plan",
     "harness.analysis.power": "power",
     "harness.api": "MetricResult evaluate metric score",
     "harness.errors": "HarnessError",

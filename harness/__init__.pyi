@@ -2,6 +2,8 @@
 
 from harness.analysis.compare import compare as compare
 from harness.analysis.correlate import correlate as correlate
+from harness.analysis.estimate import estimate as estimate
+from harness.analysis.estimate import label_plan as label_plan
 from harness.analysis.power import power as power
 from harness.api import MetricResult as MetricResult
 from harness.api import evaluate as evaluate

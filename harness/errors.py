@@ -44,15 +44,9 @@ class HarnessError(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        where: str | None = None,
-        *,
-        parameter: str | None = None,
-        value: object = None,
-        expected: Iterable[str] = (),
+        self, message: str, where: str | None = None, *, parameter: str | None = None, value: object = None, expected: Iterable[str] = (),
         nearest: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.message = one_line(message)
         self.where = one_line(where) if where else where
         super().__init__(f"{self.where}: {self.message}" if where else self.message)
@@ -140,6 +134,14 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     """
     nearest = nearest_name(name, options)
     return f"; did you mean '{nearest}'?" if nearest else ""
+
+
+def example_needed(name: str) -> str:
+    """Return the end of a message that names the package of ``examples/name`` and the command that installs it."""
+    return (
+        f"caption-{name}, which is not installed: "
+        f"pip install 'git+https://github.com/caption-harness/caption-harness#subdirectory=examples/{name}'"
+    )
 
 
 def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:

@@ -1,6 +1,6 @@
 """Writes the tables of the compiled PTB tokeniser, ``core/ptb_*.inc`` and ``core/lower_tables.inc``.
 
-Run by hand (``python kernels/generate_ptb_rules.py``) after a change of ``caption_kernels/reference/ptb``; a test compares the
+Run by hand (``python kernels/generate_ptb_rules.py``) after a change of ``caption_kernels_reference/ptb``; a test compares the
 committed files with what :func:`generate` returns.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from matcher_programs import EVERYTHING, LAST, OPERATIONS, Ranges, Tables, all_characters, first_characters, needed, of_characters, parse
 
-from caption_kernels.reference.ptb import rules, tokeniser
+from caption_kernels_reference.ptb import rules, tokeniser
 
 HERE = Path(__file__).resolve().parent
 ASCII = 128

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs caption-kernels editable into the environment of an interpreter: kernels/install.sh .venv/bin/python [options of pip install].
+# Installs caption-kernels and caption-kernels-reference editable into the environment of an interpreter: kernels/install.sh .venv/bin/python [options of pip install].
 # It is built with the C++ compiler of this machine, else with that of the wheel `ziglang`. Without either the reference engine runs.
 set -e
 python=$("$1" -c "import sys; print(sys.executable)")
@@ -37,7 +37,7 @@ forget_other_builds() {
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$python" -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
+"$python" -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja "setuptools>=77"
 find_compiler
 forget_other_builds
-"$python" -m pip install --quiet --no-build-isolation "$@" -e "$folder"
+"$python" -m pip install --quiet --no-build-isolation "$@" -e "$folder" -e "$folder/reference"

@@ -15,7 +15,7 @@ from pathlib import Path
 from vector_numbers import INPUTS, Engine
 from vector_raw_texts import LEXICONS
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 
 FOLDER = Path(__file__).resolve().parent / "vectors"
 FORMAT, VERSION = "caption-kernels-vectors", 1

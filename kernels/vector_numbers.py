@@ -1,6 +1,6 @@
 """Numbers of the test vectors: from the inputs of a case to the whole case, by either engine.
 
-``engine`` is ``caption_kernels.reference`` or ``caption_kernels._compiled``. What no engine gives (weights, norms, cosines of single
+``engine`` is ``caption_kernels_reference`` or ``caption_kernels._compiled``. What no engine gives (weights, norms, cosines of single
 orders) is computed here as ``specification.md`` says, and must lead to the engine's score, bit by bit.
 """
 

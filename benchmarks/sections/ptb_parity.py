@@ -11,7 +11,7 @@ import sys
 
 from benchmarks import captions
 from benchmarks.timing import timed
-from caption_kernels.reference.ptb import tokeniser as ptb
+from caption_kernels_reference.ptb import tokeniser as ptb
 from harness_metrics.tokenisers import java_ptb
 
 

@@ -34,15 +34,9 @@ class AnytimeTest:
 
 
 def anytime_test(
-    item: PairedMetric,
-    names: Sequence[str],
-    seed: int,
-    clusters: np.ndarray | None = None,
-    *,
-    looks: Sequence[int] = (),
-    level: float = LEVEL,
-    population: int | None = None,
-) -> AnytimeTest:
+    item: PairedMetric, names: Sequence[str], seed: int, clusters: np.ndarray | None = None, *, looks: Sequence[int] = (),
+    level: float = LEVEL, population: int | None = None,
+) -> AnytimeTest:  # fmt: skip
     """Return the confidence sequence of the difference of two systems by a metric.
 
     Parameters

@@ -40,18 +40,9 @@ DRAWS = 10_000
 
 
 def compare(
-    run_a: str | Path | Run,
-    run_b: str | Path | Run | None = None,
-    *,
-    baseline: str | None = None,
-    metrics: Sequence[str] | None = None,
-    force: bool = False,
-    equalise: bool = False,
-    anytime: bool = False,
-    draws: int = DRAWS,
-    seed: int = 0,
-    show: bool = False,
-) -> Comparisons:
+    run_a: str | Path | Run, run_b: str | Path | Run | None = None, *, baseline: str | None = None, metrics: Sequence[str] | None = None,
+    force: bool = False, equalise: bool = False, anytime: bool = False, draws: int = DRAWS, seed: int = 0, show: bool = False,
+) -> Comparisons:  # fmt: skip
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
     The systems of a run of judgments are its metrics, compared by their agreement with people.
@@ -103,15 +94,9 @@ def compare(
 
 
 def compare_pairs(
-    compared: Sequence[Pair],
-    *,
-    metrics: Sequence[str] | None = None,
-    equalise: bool = False,
-    anytime: bool = False,
-    draws: int = DRAWS,
-    seed: int = 0,
-    show: bool = False,
-) -> list[Comparison]:
+    compared: Sequence[Pair], *, metrics: Sequence[str] | None = None, equalise: bool = False, anytime: bool = False, draws: int = DRAWS,
+    seed: int = 0, show: bool = False,
+) -> list[Comparison]:  # fmt: skip
     """Return the comparisons of pairs and metrics, before they are adjusted for many tests.
 
     Those of pairs within one run are read from its ``comparisons.json``, or computed and written to it. A metric whose number cannot be

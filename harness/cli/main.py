@@ -2,9 +2,9 @@
 
 Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
 :class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed, some checks of ``harness check``
-failed, the runs of ``harness compare --identical`` differ, or ``harness gate`` failed; 2 the spec or the input is wrong, or the system
-refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4 ``harness gate --undecided stop`` is
-undecided; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
+failed, the runs of ``harness compare --identical`` or the sources of ``harness same`` differ, or ``harness gate`` failed; 2 the spec or
+the input is wrong, or the system refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4 ``harness
+gate --undecided stop`` is undecided, or ``harness same`` cannot tell; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
 resumed).
 """
 
@@ -42,8 +42,11 @@ VERBS = {
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
+    "same": ("harness.cli.same", "test whether two sources write the same distribution of answers"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
+    "label-plan": ("harness.cli.label_plan", "choose the examples whose captions people label, with their probabilities"),
+    "estimate": ("harness.cli.estimate", "estimate mean human scores from few labels and a metric or judge"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
@@ -64,14 +67,10 @@ def _help(verbs: dict[str, str]) -> str:
 def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
 
-    verbs = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
+    verbs = {name: text for name, (module, text) in VERBS.items() if importlib.util.find_spec(module) is not None}
     for entry in current().entries("commands"):
         verbs.setdefault(current().bare_name(entry), entry.summary)
     return verbs
-
-
-def _exists(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
 
 
 def main(argv: Sequence[str] | None = None) -> int:

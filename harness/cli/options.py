@@ -59,9 +59,9 @@ def add_list(parser: Arguments, name: str, metavar: str, help: str) -> None:
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=help)
 
 
-def add_names(parser: Arguments, *names: str, help: str) -> None:
+def add_names(parser: Arguments, *names: str, help: str, required: bool = False) -> None:
     """Add an option of metrics of a run, comma-separated or repeated; commas in brackets belong to a name, as in ``trm(a, b)``."""
-    parser.add_argument(*names, action="extend", type=_split_names, default=None, metavar="NAME,...", help=help)
+    parser.add_argument(*names, action="extend", type=_split_names, default=None, metavar="NAME,...", help=help, required=required)
 
 
 def _split_names(text: str) -> list[str]:

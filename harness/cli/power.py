@@ -4,9 +4,11 @@ harness power runs/pilot
 harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
 harness power runs/pilot --examples 50..1000 --candidates 5,10,20
 harness power runs/pilot --share 0.5 --alpha 0.05
-harness power runs/judged --metrics cider meteor
+harness power runs/pilot --compare A B --metric cider --difference 0.02
+harness power runs/judged --compare cider meteor
 
-Sizes beyond the pilot are predicted and marked as extrapolated.
+Sizes beyond the pilot are predicted and marked as extrapolated. --compare is about the test of two systems, or of two metrics of a run of
+judgments: the smallest difference that it detects, and the number of examples for a given difference.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--combine", default="fisher-discrete", metavar="NAME",
         help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
     )  # fmt: skip
-    parser.add_argument("--metrics", nargs=2, metavar=("A", "B"), help="of a run of judgments: the items that separate metric A from B")
+    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="the test of two models, or of two metrics of a run of judgments")
+    parser.add_argument(
+        "--difference", type=float, metavar="D", help="with --compare: the number of examples that detects a difference of D"
+    )
     add_names(parser, "-m", "--metric", help="only these metrics: names with commas; may be repeated")
     parser.add_argument(
         "--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)"
@@ -59,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
-    if args.metrics:
-        return _separate(args)
+    if args.compare:
+        return _print_differences(args)
     study = harness.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric or (), alpha=args.alpha,
         candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
@@ -74,22 +79,34 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _separate(args: argparse.Namespace) -> int:
-    """Print the number of judged items that separates two metrics."""
-    from harness.analysis.metric_power import items_needed
-    from harness.run.finished import Run
+def _print_differences(args: argparse.Namespace) -> int:
+    """Print the power of the test of two systems, a row per metric and number of examples."""
+    from harness.analysis.difference_power import pilots
+    from harness.reporting.formats.terminal import print_table
+    from harness.reporting.table import Table, interval_text, number
 
-    power = 0.8 if args.power is None else args.power
-    estimate = items_needed(Run.open(args.run), *args.metrics, level=args.alpha, power=power)
+    pilots_of_pair, difference, notes = pilots(args.run, args.compare, args.metric)
+    difference, power = args.difference or difference, args.power or 0.8
+    if difference and len(pilots_of_pair) > 1:
+        raise HarnessError("--difference is of one metric, which --metric names")
+    sizes = _geometric(_numbers("examples", args.examples))
+    rows = [pilot.difference_power(difference, size, args.alpha, power) for pilot in pilots_of_pair for size in sizes or [pilot.examples]]
     if args.json:
-        print_json(asdict(estimate))
+        print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0
-    needed = "no number of items" if estimate.needed is None else f"about {counted(estimate.needed, 'item')}"
-    print_folded(
-        f"{args.metrics[0]} against {args.metrics[1]}: {needed} separate them at level {args.alpha:g} with power {power:g} "
-        f"(difference {100 * estimate.difference:.1f}, standard error {100 * estimate.standard_error:.1f} "
-        f"with {counted(estimate.items, 'item')}, times 100)"
-    )
+    headers = ["metric", "examples", f"detected with power {power:g}", "95 % interval", *(("power", "95 % interval") if difference else ())]
+    cells = [
+        [row.metric, str(row.examples), *(text for x in (row.detectable, row.power) if x for text in (number(x[0]), interval_text(x[1:])))]
+        for row in rows
+    ]
+    notes.append(f"two-sided test of one pair at level {args.alpha:g}")
+    print_table(Table(headers, cells, "l" + "r" * (len(headers) - 1), " - ".join(args.compare), notes))
+    if rows and rows[0].needed:
+        needed, low, high = rows[0].needed
+        interval = "" if low != low else f" (95 % interval {low:,.0f} to {high:,.0f})"
+        print_folded(
+            f"{rows[0].metric}: a difference of {number(difference)} needs about {needed:,.0f} examples{interval} for power {power:g}"
+        )
     return 0
 
 

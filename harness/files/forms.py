@@ -256,7 +256,7 @@ def text_form(path: Path, names: Sequence[str] = ()) -> tuple[str, Iterator[Reco
     """
     # The first line alone decides, in the order of how little can be mistaken for the form: `image#0 TAB caption` is nothing else; two
     # columns without a known name are an id and a caption; a header must name captions and something more; all else is captions.
-    first = next((line for _, line in _lines(path)), "")
+    first = next((line for _, line in read_lines(path)), "")
     if _FLICKR.fullmatch(first):
         return "flickr", flickr_rows(path)
     cells = header_cells(first, path)
@@ -283,13 +283,13 @@ def table_rows(path: Path) -> Iterator[Record]:
 
 def line_rows(path: Path) -> Iterator[Record]:
     """Yield one record per line, with the column ``caption``; an empty line is an empty caption."""
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         yield Record(f"{path}:{number}", {"caption": line})
 
 
 def two_column_rows(path: Path) -> Iterator[Record]:
     """Yield the records ``id`` and ``caption`` of lines ``id TAB caption``; raise :class:`InputError` for a line without a tab."""
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         name, tab, text = line.partition("\t")
         if not tab and line.strip():
             raise InputError("the line has no tab; expected an id, a tab and a caption", f"{path}:{number}")
@@ -299,7 +299,7 @@ def two_column_rows(path: Path) -> Iterator[Record]:
 
 def flickr_rows(path: Path) -> Iterator[Record]:
     """Yield the records ``id`` and ``caption`` of lines ``image.jpg#0 TAB caption``; raise :class:`InputError` for another line."""
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         match = _FLICKR.fullmatch(line)
         if match is None and line.strip():
             raise InputError(f"found {line!r:.60}; expected image#number, a tab and a caption", f"{path}:{number}")
@@ -307,7 +307,7 @@ def flickr_rows(path: Path) -> Iterator[Record]:
             yield Record(f"{path}:{number}", {"id": match[1], "caption": match[3]})
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file from 1, without line ends; the last line may lack one."""
     with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
         try:

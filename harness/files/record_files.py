@@ -9,7 +9,7 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.columns import FILE_ID_COLUMNS
-from harness.files.forms import WRAPPERS, single_object
+from harness.files.forms import WRAPPERS, read_lines, single_object
 from harness.files.records import Record, delimited_rows, existing, first_byte, is_parquet, is_table_file, list_items, records
 from harness.files.yaml_source import YamlValue
 
@@ -17,22 +17,43 @@ KEY = "key"
 """Column with the key of a record in an object of records."""
 GROUP = "group"
 """Column with the key of a record's list in an object of lists of records."""
+SCORES = ".score"
+"""Suffix of the files of scores of mt-metrics-eval."""
 
 
 def read_records(path: str | Path, what: str) -> Iterator[Record]:
     """Yield the records of a file, described as ``what`` in messages.
 
-    CSV and TSV are recognised by their name, everything else by its content. Raises :class:`InputError` with the place of a mistake.
+    CSV, TSV and files of scores are recognised by their name, everything else by its content. Raises :class:`InputError` with the place
+    of a mistake.
     """
     file = existing(path, what)
     if file.suffix.lower() == ".parquet" and not is_parquet(file):
         raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
-    if is_table_file(file):
+    if file.suffix == SCORES:
+        yield from read_score_lines(file)
+    elif is_table_file(file):
         yield from delimited_rows(file)
     elif not is_parquet(file) and first_byte(file) == b"{" and (value := single_object(file)) is not None:
         yield from records_of_object(value, str(path))
     else:
         yield from records(file)
+
+
+def read_score_lines(path: Path) -> Iterator[Record]:
+    """Yield the lines ``[DOMAIN] SYSTEM SCORE`` of a file of scores; the id of a score is its number among those of its system.
+
+    The word None is no score.
+    """
+    counts: dict[str, int] = {}
+    for number, line in read_lines(path):
+        words = line.split()
+        if len(words) not in (2, 3):
+            raise InputError(f"found {len(words)} words; expected [DOMAIN] SYSTEM SCORE", f"{path}:{number}")
+        *domain, system, score = words
+        counts[system] = counts.get(system, 0) + 1
+        fields = {"id": str(counts[system]), "system": system, "score": None if score == "None" else score}
+        yield Record(f"{path}:{number}", {**fields, "domain": domain[0]} if domain else fields)
 
 
 def records_of_object(value: Parameters, location: str) -> Iterator[Record]:

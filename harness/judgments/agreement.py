@@ -45,13 +45,15 @@ def _single_groups(rows: JudgmentRows) -> list[str]:
 
 def _mean(group_agreements: list[Agreement]) -> Agreement:
     return Agreement(
-        _mean_of([agreement.reduce for agreement in group_agreements]),
+        mean_of([agreement.reduce for agreement in group_agreements]),
         sum(agreement.n for agreement in group_agreements),
         sum(agreement.skipped for agreement in group_agreements),
     )
 
 
-def _mean_of(statistics: Sequence[ItemStatistic]) -> ItemStatistic:
+def mean_of(statistics: Sequence[ItemStatistic]) -> ItemStatistic:
+    """Return the mean of statistics as a function of item weights."""
+
     def reduce(weights: np.ndarray) -> np.ndarray:
         return np.mean([statistic(weights) for statistic in statistics], axis=0)
 
@@ -132,7 +134,7 @@ def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, gr
         counts = rows.counts(rated.caption[usable], rated.ratings[usable])
         details = {**counts, **of_draw.details, **count_unequal(unequal)}
         of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum()), details=details))
-    return of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=_mean_of([draw.reduce for draw in of_draws]))
+    return of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=mean_of([draw.reduce for draw in of_draws]))
 
 
 def _in_unequal_items(metric: MetricScores, rated: RatedRows, items: int) -> np.ndarray:

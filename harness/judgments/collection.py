@@ -16,6 +16,7 @@ from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import column, is_marked, lookup, rows, same
+from harness.judgments.layouts import gather_columns, is_segment_file, read_segments
 from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
@@ -50,13 +51,22 @@ class Collection:
         count = 0
         for path in self.source.paths or [None]:
             self._names.clear()
-            for record in rows([path] if path else [], self.source.hf):
-                if all(same(lookup(record.fields, name), value) for name, value in self.source.where.items()):
+            read = read_segments(path) if path and is_segment_file(path) else rows([path] if path else [], self.source.hf)
+            for record in read:
+                if self._is_selected(record.fields):
                     count += 1
-                    yield record
+                    yield gather_columns(record, self.source.columns)
         if not count:
             condition = ", ".join(f"{name}: {value}" for name, value in self.source.where.items())
             raise InputError(f"holds no judgments{f' with {condition}' if condition else ''}", self.place)
+
+    def _is_selected(self, fields: Parameters) -> bool:
+        """Return True for a record that has the values of ``where``, and none of those of ``without``."""
+        source = self.source
+        unwanted = ((name, value) for name, values in source.without.items() for value in values)
+        return all(same(lookup(fields, name), value) for name, value in source.where.items()) and not any(
+            same(lookup(fields, name), value) for name, value in unwanted
+        )
 
     def records_of_items(self) -> Iterator[tuple[Record, int]]:
         """Yield the records with the positions of their items, without those of items beyond the limit."""

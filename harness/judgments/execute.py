@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -25,6 +26,7 @@ from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
 from harness.judgments.plan import JudgmentPlan, manifest
+from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements
 from harness.judgments.reference_policy import ScoringSets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.system_agreement import notes_of_strengths
@@ -49,6 +51,7 @@ from harness.rundir.samples import SampleTable
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
+from harness.stats.quantiles import wilson_interval
 
 _log = logging.getLogger(__name__)
 
@@ -82,15 +85,18 @@ def execute(
                 # Metrics: their scores of all captions.
                 scored = score_metrics(plan, sets, run)
                 # Numbers: agreement of each metric with people, and tests between the metrics.
-                results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
+                results = [_Judged(metric, _values(rows, partial(agreements, rows, metric.scores))) for metric in scored]
                 _check_headline(results, plan, judgments)
                 labels = [metric.plan.label for metric in scored]
                 headline = [item.values[plan.spec.headline] for item in results]
                 skipped = [value.agreement.skipped / max(1, value.agreement.skipped + value.agreement.n) for value in headline]
                 tests = compare_metrics(rows, [metric.scores for metric in scored], [value.value for value in headline], skipped)
                 for k, item in enumerate(results):
-                    for record in _records(plan.spec, item, _tests_of(k, tests, labels, headline)):
+                    tests_of_metric = {**_tests_of(k, tests, labels, headline), **_as_person(rows, item.metric)}
+                    for record in _records(plan.spec, item, tests_of_metric):
                         run.add(record)
+                for record in _records_of_people(rows):
+                    run.add(record)
                 run.notes += [*judgments.notes, *notes]
                 for item, rank in zip(results, tests.ranks):
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
@@ -139,16 +145,19 @@ class _Judged:
     """(statistic, group) -> value."""
 
 
-def _values(rows: JudgmentRows, metric: ScoredMetric, spec: JudgmentSpec) -> dict[tuple[str, str], _Value]:
-    out: dict[tuple[str, str], _Value] = {}
+def _values(rows: JudgmentRows, agreements_of: Callable[[str], dict[str, Agreement]]) -> dict[tuple[str, str], _Value]:
+    """Return (statistic, group) -> value, from a map of a statistic to the agreements by group."""
+    spec, out = rows.spec, dict[tuple[str, str], _Value]()
     for statistic in spec.statistics:
-        for group, agreement in agreements(rows, metric.scores, statistic).items():
+        for group, agreement in agreements_of(statistic).items():
             value = float(agreement.reduce(np.ones((1, rows.items)))[0])
             interval, resampled = None, np.zeros(0)
             if spec.bootstrap.samples and not math.isnan(value):
                 resampled = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
                 defined = resampled[~np.isnan(resampled)]
                 interval = bootstrap.interval(defined) if len(defined) else None
+                if statistic in PAIR_STATISTICS and interval and interval[0] == interval[1]:  # all right, all wrong, or all tied
+                    interval = wilson_interval(value, int(agreement.details["items"]))
             out[statistic, group] = _Value(agreement, value, interval, resampled)
     return out
 
@@ -168,7 +177,27 @@ def _tests_of(k: int, tests: MetricTests, labels: Sequence[str], headline: Seque
     return {"cluster": tests.ranks[k], "against": against}
 
 
+def _as_person(rows: JudgmentRows, metric: ScoredMetric) -> Values:
+    """Return the result of the alternative annotator test of a metric, where the task has it."""
+    spec, scores = metric.plan.metric.spec, metric.scores.scores.mean(axis=1)
+    if spec.higher_is_better is False:
+        return judge_as_person(rows, -scores, spec.bounds and (spec.bounds[1], spec.bounds[0]))
+    return judge_as_person(rows, scores, spec.bounds)
+
+
 # --------------------------------------------------------------------------- records
+def _records_of_people(rows: JudgmentRows) -> Iterator[ResultRecord]:
+    """Yield the agreement of one person with the others by each statistic and group, for sets with the ratings of several people."""
+    spec = rows.spec
+    for (statistic, group), value in _values(rows, partial(person_agreements, rows)).items():
+        details: Values = {**value.agreement.details, **({"ceiling": True} if (statistic, group) == spec.headline else {})}
+        yield ResultRecord(
+            model="", task=spec.task, metric=ONE_PERSON, higher_is_better=True, signature=_signature(spec, "people", statistic),
+            value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped, details=details,
+            statistic=spec.label(statistic), group=group,
+        )  # fmt: skip
+
+
 def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRecord]:
     metric, seconds = item.metric.plan, item.metric.scored.seconds
     records: list[ResultRecord] = []
@@ -177,6 +206,8 @@ def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRec
         note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else None
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
+            if metric.metric.spec.details_of_undefined:
+                details.update(metric.details(np.asarray(item.metric.scored.stats)) or {})
         details.update(_find_published_value(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(

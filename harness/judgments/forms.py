@@ -10,13 +10,13 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import JudgedCaption, JudgedPair
+from harness.contracts import JudgedCaption, JudgedPair, Parameters, Values
 from harness.errors import InputError
 from harness.files.record_files import holds_records
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 from harness.judgments.collection import Collection
-from harness.judgments.fields import lookup, number, ratings, scalars, votes_of_mean
+from harness.judgments.fields import column, lookup, number, ratings, scalars, votes_of_mean
 from harness.judgments.preferences import Preferences
 
 CAPTION_COLUMNS = ("caption", "candidate", "hypothesis", "text", "decoded", "cand", "mt")
@@ -101,8 +101,8 @@ def read_pairs(collection: Collection) -> None:
         if preference is None or item is None:
             continue
         first, second = (
-            _make_caption(collection, record, item, lookup(record.fields, str(name)), str(name), system, mark)
-            for name, system, mark in zip(names, systems, marks)
+            _make_caption(collection, record, item, lookup(record.fields, str(name)), str(name), system, mark, meta=meta)
+            for name, system, mark, meta in zip(names, systems, marks, _read_scores_of_pair(collection, record))
         )
         if foils and first.texts == second.texts:
             raise InputError(f"the foil equals the caption: {first.texts[0]!r:.60}", record.where)
@@ -112,10 +112,19 @@ def read_pairs(collection: Collection) -> None:
 
 def _make_caption(
     collection: Collection, record: Record, item: int, value: YamlValue, role: str, system: str, mark: YamlValue,
-    ratings: tuple[float, ...] = (),
+    ratings: tuple[float, ...] = (), meta: Parameters | None = None,
 ) -> JudgedCaption:  # fmt: skip
     texts = collection.texts(value, record.where, role)
-    return JudgedCaption(item, texts, system, ratings, collection.own(texts, item, record.fields, mark, record.where))
+    return JudgedCaption(item, texts, system, ratings, collection.own(texts, item, record.fields, mark, record.where), {}, meta or {})
+
+
+def _read_scores_of_pair(collection: Collection, record: Record) -> tuple[Values, Values]:
+    """Return the scores of other programs for the first and for the second caption of a pair."""
+    columns = collection.source.columns.scores
+    first, second = (
+        {name: lookup(record.fields, str(column(pair[side], (), record, name))) for name, pair in columns.items()} for side in (0, 1)
+    )
+    return first, second
 
 
 def read_keyed_pairs(collection: Collection) -> None:

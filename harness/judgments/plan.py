@@ -6,18 +6,21 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from harness import __version__
 from harness.contracts import Example, Judgments, Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
+from harness.files.record_files import SCORES
 from harness.files.records import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection
 from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
+from harness.judgments.layouts import is_segment_file, list_text_files
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows, distinct_captions
 from harness.judgments.system_agreement import system_names
@@ -173,8 +176,13 @@ def signature(plan: JudgmentPlan) -> str:
 
 def missing_files(source: JudgmentSource) -> list[str]:
     """Return the files of a source that do not exist."""
-    paths = [*source.paths, *(table.path for table in (source.references, source.system_scores) if table is not None)]
-    return [path for path in paths if not user_path(path).exists()]
+    return [str(path) for path in _list_files(source) if not user_path(path).exists()]
+
+
+def _list_files(source: JudgmentSource) -> list[str | Path]:
+    """Return the files of a source: judgments, the texts of a test set that they judge, and tables."""
+    texts = [file for path in source.paths if is_segment_file(path) and user_path(path).exists() for file in list_text_files(path).values()]
+    return [*source.paths, *texts, *(table.path for table in (source.references, source.system_scores) if table is not None)]
 
 
 def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgments:
@@ -203,7 +211,10 @@ def _systems(source: JudgmentSource) -> dict[str, float]:
     out: dict[str, float] = {}
     for record in rows([table.path]):
         name = str(lookup(record.fields, str(column(table.system, (), record, "system"))))
-        value = number(lookup(record.fields, str(column(table.score, (), record, "score"))))
+        raw = lookup(record.fields, str(column(table.score, (), record, "score")))
+        value = number(raw)
+        if raw is None and Path(table.path).suffix == SCORES:
+            continue
         if value is None:
             raise InputError(f"'{table.score}' of the system '{name}' is no number", record.where)
         out[name] = value
@@ -213,8 +224,7 @@ def _systems(source: JudgmentSource) -> dict[str, float]:
 def source_fingerprint(source: JudgmentSource) -> str:
     """Return a hash of the source's parameters and files."""
     params = source.model_dump(mode="json", exclude={"path", "get"})
-    paths = [*source.paths, *(table.path for table in (source.references, source.system_scores) if table is not None)]
     for table in ("references", "system_scores"):
         if params[table]:
             params[table].pop("path")
-    return fingerprint("judgments", [user_path(path) for path in paths], params)
+    return fingerprint("judgments", [user_path(path) for path in _list_files(source)], params)

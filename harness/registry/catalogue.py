@@ -31,7 +31,7 @@ from typing import Any, cast
 
 from harness.contracts import Parameters, Values
 from harness.contracts.parameters import check_parameters, parameters
-from harness.errors import HarnessError, MissingExtra, UnknownName, nearest_name
+from harness.errors import HarnessError, MissingExtra, UnknownName, example_needed, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, find_manifests, local_plugins
@@ -41,6 +41,8 @@ __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve"
 
 INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
 """Command that installs the components that ship with the harness."""
+EXAMPLES = {"adapters": ("nacf",), "trainers": ("nacf",), "executors": ("ray",)}
+"""Components by kind that shipped with the harness once and are in the package of ``examples/`` of their name."""
 _log = logging.getLogger(__name__)
 
 
@@ -95,13 +97,16 @@ class Registry:
 
         Where no entry has exactly this name, case, ``-`` and ``_`` are ignored (:func:`spelling`). A built-in entry takes
         precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
-        with both owners when two plugins share the name.
+        with both owners when two plugins share the name, :class:`MissingExtra` for a component of a package of ``examples/`` that is
+        not installed.
         """
         entries, matches = self.entries(kind), self.match_entries(kind, name)
         built_in = [entry for entry in matches if entry.provider == BUILT_IN]
         if built_in and len(built_in) < len(matches):
             _note_shadowed_plugins(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
         matches = built_in or matches
+        if not matches and name in EXAMPLES.get(kind, ()):
+            raise MissingExtra(f"{SINGULAR[kind]} '{name}' needs the plugin {example_needed(name)}")
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
             # Labels of tables, such as TRM (METEOR), begin with the name of their component.

@@ -10,7 +10,7 @@ from harness.errors import counted
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, escape, least_width, print_line, print_table
 from harness.reporting.league import League, LeagueSet, league_table, set_table
-from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes, system_names
+from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes, system_names, usage_notes
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, shown_names, size_text
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -125,7 +125,7 @@ def results_table(run: Run) -> Table:
         rows=rows,
         alignment="".join(alignment.values()),
         title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
-        notes=[*_footnotes(run.records), *interval_notes(run.records), *bold_notes],
+        notes=[*_footnotes(run.records), *interval_notes(run.records), *usage_notes(run.records), *bold_notes],
         bold=frozenset((row, list(alignment).index("value")) for row in bold),
         groups=frozenset(starts),
         secondary=("n", "harmonic p", "skipped"),

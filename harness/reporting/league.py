@@ -13,7 +13,7 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.contracts.parameters import Values
 from harness.errors import counted
-from harness.reporting.result_groups import group_records
+from harness.reporting.result_groups import group_records, usage_notes
 from harness.reporting.table import Bar, Table, p_text, shown_names
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -76,9 +76,9 @@ class LeagueSet:
 
     @cached_property
     def headlines(self) -> dict[str, ResultRecord]:
-        """Metric -> the record that stands for the set, best first."""
+        """Metric -> the record that stands for the set, best first; one person against the others among them."""
         records = (record for group in self.groups for record in group)
-        return {record.model: record for record in records if (record.details or {}).get("headline")}
+        return {record.model: record for record in records if {"headline", "ceiling"} & set(record.details or ())}
 
     @cached_property
     def metric_names(self) -> dict[str, str]:
@@ -172,7 +172,7 @@ SKIPPED_NOTE = "* on the rows for which the metric has a score; without a score 
 """Remark on values of rows that not all metrics have answered."""
 ALIGNMENT = {
     "statistic": "l", "metric": "l", "value x 100": "r", "95 % interval": "r", "cluster": "r", "published": "r", "items": "r",
-    "captions": "r", "n": "r", "ties": "r", "skipped": "r",
+    "captions": "r", "n": "r", "ties": "r", "skipped": "r", "as a person": "r",
 }  # fmt: skip
 """Columns of the table of a set and their alignment."""
 DATA = (
@@ -185,8 +185,9 @@ DATA = (
 def set_table(judged: LeagueSet) -> Table:
     """Return the records of a judgment set by statistic and group, best metric first; metrics of the first cluster are bold."""
     published = judged.published_values()
-    columns = {name: letter for name, letter in ALIGNMENT.items() if published or name != "published"}
     records = [record for group in judged.groups for record in group]
+    optional = {"published": published, "as a person": any("alternative" in (record.details or {}) for record in records)}
+    columns = {name: letter for name, letter in ALIGNMENT.items() if optional.get(name, True)}
     starts = [sum(map(len, judged.groups[:index])) for index in range(len(judged.groups))]
     rows: list[list[str]] = []
     bars: dict[tuple[int, int], Bar] = {}
@@ -204,6 +205,7 @@ def set_table(judged: LeagueSet) -> Table:
                 "captions": str(details.get("captions", "")), "n": str(record.n), "skipped": str(record.skipped or ""),
                 "published": ", ".join(filter(None, (row.text(record.model) for row in published if headline))),
                 "ties": f"{percent_text(details['ties'])} %" if "ties" in details else "",
+                "as a person": "{winning_rate:.2f} ({advantage:.2f})".format(**test) if (test := details.get("alternative")) else "",
             }  # fmt: skip
             rows.append([cells[name] for name in columns])
     data = judged.run.provenance.data
@@ -214,7 +216,7 @@ def set_table(judged: LeagueSet) -> Table:
         rows=rows,
         alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
-        notes=[counts, *([SKIPPED_NOTE] if any("*" in value_text(record) for record in records) else []), *_published_notes(judged)],
+        notes=[counts, *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
         groups=frozenset(starts),
         bars=bars,
@@ -228,6 +230,19 @@ def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:
     ends = [end for record in records for end in (*(record.ci95 or ()), record.value) if not math.isnan(end)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return lambda end: (end - low) / ((high - low) or 1.0)
+
+
+def _notes_of_people(records: Sequence[ResultRecord]) -> Iterator[str]:
+    """Yield remarks on rows without a score, and on the columns and rows that compare metrics with single people."""
+    if any("*" in value_text(record) for record in records):
+        yield SKIPPED_NOTE
+    people = [number for record in records if (number := (record.details or {}).get("people"))]
+    if people:
+        yield f"one person against the others: the mean over {max(people)} people who are left out of the human score in turn"
+    tests = [test for record in records if (test := (record.details or {}).get("alternative"))]
+    if tests:
+        text = "as a person: winning rate (average advantage probability) of the alternative annotator test (Calderon et al. 2025)"
+        yield f"{text}, epsilon {tests[0]['epsilon']:g}, {len(tests[0]['p'])} people; a judge with a winning rate of at least 0.5 passes"
 
 
 def _published_notes(judged: LeagueSet) -> Iterator[str]:

@@ -85,6 +85,24 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     return lines
 
 
+def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
+    """Return one line per judge with its answers by status, requests, tokens and cost, summed over the records of its metric.
+
+    >>> usage = {"answers": {"valid": 9, "refused": 1}, "requests": 11, "tokens": {"input": 4000, "output": 90}, "cost": 0.02}
+    >>> usage_notes([ResultRecord(model="a", metric="my-judge", details=usage)])
+    ['my-judge: 9 valid, 1 refused, 11 requests, 4,000 input tokens, 90 output tokens, cost 0.02']
+    """
+    sums: dict[str, Counter[str]] = {}
+    for record in records:
+        usage = record.details or {}
+        if "requests" in usage and "answers" in usage:
+            tokens = {f"{kind} tokens": count for kind, count in usage["tokens"].items()}
+            sums.setdefault(shown_name(record), Counter()).update({**usage["answers"], "requests": usage["requests"], **tokens})
+            sums[shown_name(record)].update({"cost": usage.get("cost", 0)})
+    texts = {name: [f"{count:,} {noun}" for noun, count in total.items() if count and noun != "cost"] for name, total in sums.items()}
+    return [f"{name}: {', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}" for name in sums]
+
+
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
     """Return (model, decoding key) -> model, with the fields of the decoding in which the systems differ."""
     systems = {(record.model, record.decoding_key): record for record in records}

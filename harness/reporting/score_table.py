@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
 from harness.errors import counted
-from harness.reporting.result_groups import full_row
+from harness.reporting.result_groups import full_row, usage_notes
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, signed_text, size_text
 from harness.rundir.records import ResultRecord
 
@@ -97,7 +97,7 @@ def score_table(
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
     bold = {k for k, result in enumerate(ordered) if (result.record.metric, result.record.model) in leading}
     untested = f"not in bold: {compared.note}" if compared and compared.note else ""
-    bold_notes = [note for note in (BOLD_NOTE if leading else "", untested) if note]
+    bold_notes = [note for note in (*usage_notes(records), BOLD_NOTE if leading else "", untested) if note]
     return Table(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],

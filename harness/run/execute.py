@@ -68,14 +68,9 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
 
 
 def execute(
-    plan: Plan,
-    *,
-    output: Path | None = None,
-    mode: Mode = "auto",
-    show: bool = False,
-    options: Options | None = None,
+    plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None,
     prepare_directory: Callable[[RunDir], None] | None = None,
-) -> Run:
+) -> Run:  # fmt: skip
     """Execute a plan and return the finished run.
 
     Parameters
@@ -322,11 +317,12 @@ class ModelExecution(Execution):
         if not isinstance(model.adapter, Scorer):
             raise HarnessError(
                 f"metric '{plans[0].label}' needs a model that scores references token by token; "
-                f"'{model.label}' ({model.name}) does not (the adapter token-scores reads them from a file)"
+                f"'{model.label}' ({model.name}) does not (adapters: token-scores reads a file, generated-answers texts)"
             )
         start, stop = self.span
         with bar(self.stage(f"token scores: {model.label}"), stop - start, show=self.show) as advance:
             scores = token_scores(model, self.examples, self.span, self.artifacts, advance)
+        self._count_cost(model)
         if self.options.part is not None:
             return
         for plan in plans:

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.contracts import Values
 from harness.errors import BUG_LOG, HarnessError
+from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.estimates import Watch
-from harness.run.executor import ExecutorOptions
+from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
 from harness.run.progress import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
@@ -25,9 +25,6 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
-
-if TYPE_CHECKING:
-    from harness.run.ray_executor import RayCluster
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,8 @@ class Execution:
     plugins: Plugins = field(default_factory=Plugins)
     options: Options = field(default_factory=Options)
     show: bool = False
-    cluster: Callable[[], RayCluster | None] = lambda: None
-    """Returns the cluster of the executor ``ray``, None for the others."""
+    cluster: Callable[[], Cluster | None] = lambda: None
+    """Returns the cluster of the executor, None for executors on this machine."""
     stage: Callable[[str], str] = str
     """Returns the description of a stage of the run from its name."""
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
@@ -112,19 +109,19 @@ class Execution:
 
 
 @contextmanager
-def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], RayCluster | None]]:
-    """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
+def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
+    """Context of a connection to a cluster, which is made while the examples are read; the value waits for it.
 
-    The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.
+    The value returns None for executors on this machine. Raises :class:`~harness.errors.MissingExtra` where the plugin of the executor is
+    not installed.
     """
     if options.name != "ray":
         yield lambda: None
         return
-    from harness.run.ray_executor import RayCluster
-
+    connect: Callable[[ExecutorOptions], Cluster] = current().load("executors", options.name)
     import_lazy_parts()
     with ThreadPoolExecutor(1) as pool:
-        pending = pool.submit(RayCluster, options)
+        pending = pool.submit(connect, options)
         try:
             yield pending.result
         finally:

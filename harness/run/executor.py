@@ -1,4 +1,4 @@
-"""Executors of shards: in this process, in worker processes, or on a Ray cluster.
+"""Executors of shards: in this process, in worker processes, or on a cluster that a plugin brings.
 
 An executor takes jobs and gives scores back in any order; it holds a bounded number of jobs at a time. Corpus state goes to each
 worker once. A worker that ends is replaced and its job given to another, so that no finished shard is lost.
@@ -10,12 +10,13 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
+from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import HarnessError
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
@@ -23,6 +24,8 @@ from harness.run.shard_scores import Job, ShardScorer, ShardScores
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
+
+    from harness.run.metric_plan import ModelPlan
 
 ExecutorName = Literal["local", "process", "ray"]
 QUEUED = 2
@@ -56,6 +59,24 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Stop the workers."""
+        ...
+
+
+class Cluster(Protocol):
+    """Machines that generate captions and score shards: ``RayCluster`` of the plugin ``caption-ray``."""
+
+    def generate(
+        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield the results of a model in the order of the examples."""
+        ...
+
+    def executor(self, scorer: ShardScorer) -> Executor:
+        """Return an executor of shards; the models have ended."""
+        ...
+
+    def close(self) -> None:
+        """Leave the machines."""
         ...
 
 

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
+from harness.files.columns import FILE_ID_COLUMNS, SOURCE_COLUMNS
+from harness.files.forms import read_form
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
@@ -63,12 +65,9 @@ def candidate_adapter() -> str:
 
 
 def read_file_pair(
-    candidates: str | Path,
-    references: str | Path | Sequence[str | Path],
-    *,
-    allow: Sequence[str] = (),
+    candidates: str | Path, references: str | Path | Sequence[str | Path], *, allow: Sequence[str] = (),
     options: FileOptions = FileOptions(),
-) -> list[CaptionSet]:
+) -> list[CaptionSet]:  # fmt: skip
     """Return the caption sets of two files (docs/data-formats.md lists the formats); ``allow`` as for :func:`score_spec`.
 
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
@@ -83,18 +82,38 @@ def read_file_pair(
     return generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
 
 
+class HoldsCaptions(Protocol):
+    """An adapter whose captions can be read without a task."""
+
+    def captions_by_id(self) -> dict[str, tuple[str, ...]]:
+        """Return the captions by id."""
+        ...
+
+
+def read_answers(file: str, options: FileOptions = FileOptions()) -> dict[str, tuple[str, ...]]:
+    """Return the captions of a file of candidates by id, empty ones too; raise :class:`InputError` for a file that cannot be read."""
+    params = {"path": file, **_faults(["empty"]), **options.of_candidates(options.systems[0] if options.systems else "")}
+    return cast(HoldsCaptions, current().create("adapters", candidate_adapter(), params)).captions_by_id()
+
+
+def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, str]:
+    """Return the texts of the prompts by id, of a file whose records have them beside the answers; empty for any other file."""
+    out: dict[str, str] = {}
+    for row in read_form(user_path(file), "candidates", [name for name in (options.id, options.column) if name]).rows:
+        key = options.id or next((name for name in FILE_ID_COLUMNS if name in row.fields), "")
+        prompt = next((row.fields[name] for name in PROMPT_COLUMNS if isinstance(row.fields.get(name), str)), None)
+        if prompt is None or key not in row.fields:
+            return out
+        name = str(row.fields[key])
+        if out.setdefault(name, str(prompt)) != prompt:
+            raise InputError(f"the id '{name}' has different prompts: {out[name]!r:.60} and {prompt!r:.60}", row.where)
+    return out
+
+
 def score_spec(
-    files: Sequence[str],
-    references: str | Sequence[str],
-    metrics: Sequence[str],
-    *,
-    labels: Sequence[str] = (),
-    p_value: str = "none",
-    seed: int = 0,
-    limit: int | None = None,
-    allow: Sequence[str] = (),
-    options: FileOptions = FileOptions(),
-) -> Located:
+    files: Sequence[str], references: str | Sequence[str], metrics: Sequence[str], *, labels: Sequence[str] = (), p_value: str = "none",
+    seed: int = 0, limit: int | None = None, allow: Sequence[str] = (), options: FileOptions = FileOptions(),
+) -> Located:  # fmt: skip
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
     Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_pair.system_labels`
@@ -149,6 +168,8 @@ def _distinct(texts: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
+PROMPT_COLUMNS = ("prompt", "question", *SOURCE_COLUMNS)
+"""Usual names of the column of prompts."""
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
 """Endings that a label leaves out."""
 

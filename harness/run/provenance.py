@@ -63,15 +63,9 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
 
 
 def manifest_of(
-    spec: Spec | JudgmentSpec,
-    signature: str,
-    identity: str,
-    data: Parameters,
-    metrics: Sequence[AnyMetricPlan],
-    failures: Sequence[PluginFailure],
-    models: Sequence[Parameters] = (),
-    components: Sequence[Component] = (),
-) -> JsonObject:
+    spec: Spec | JudgmentSpec, signature: str, identity: str, data: Parameters, metrics: Sequence[AnyMetricPlan],
+    failures: Sequence[PluginFailure], models: Sequence[Parameters] = (), components: Sequence[Component] = (),
+) -> JsonObject:  # fmt: skip
     """Return the content of manifest.json of a run of any kind, without secrets.
 
     Parameters

@@ -46,16 +46,9 @@ def random_order(names: Sequence[str], seed: int) -> np.ndarray:
 
 
 def metric_looks(
-    metric: Metric,
-    a: np.ndarray,
-    b: np.ndarray | None,
-    sizes: np.ndarray,
-    looks: Sequence[int],
-    *,
-    level: float = LEVEL,
-    population: int | None = None,
-    largest: float | None = None,
-) -> list[Look]:
+    metric: Metric, a: np.ndarray, b: np.ndarray | None, sizes: np.ndarray, looks: Sequence[int], *, level: float = LEVEL,
+    population: int | None = None, largest: float | None = None,
+) -> list[Look]:  # fmt: skip
     """Return the confidence sequence of a metric: betting for means within known bounds, asymptotic for the others.
 
     Parameters

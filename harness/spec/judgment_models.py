@@ -47,10 +47,14 @@ class JudgmentColumns(Strict):
     item: str | None = None
     """Id of the item (image, video, source text)."""
     references: str | None = None
+    reference_columns: list[str] = Field(default_factory=list[str])
+    """Columns with a reference each, in place of a list of them."""
     media: str | None = None
     source: str | None = None
     captions: str | None = None
     """List of caption records, or mapping system -> caption record, within the record of an item."""
+    caption_columns: list[str] = Field(default_factory=list[str])
+    """Columns with the caption of a system each, whose names they are; ``score`` is then an object system -> score, or its JSON text."""
     caption: str | None = None
     system: str | None = None
     score: str | Annotated[dict[str, str], Field(min_length=1)] | None = None
@@ -68,6 +72,8 @@ class JudgmentColumns(Strict):
     own_second: Values | None = None
     correct: str | None = None
     foil: str | None = None
+    scores: dict[str, tuple[str, str]] = Field(default_factory=dict[str, tuple[str, str]])
+    """Scores of other programs for the captions of a pair: name -> column of the first caption's, column of the second's."""
     best: str | None = None
     """Position, system or text of the best caption of an item; a list for several raters."""
     worst: str | None = None
@@ -143,6 +149,8 @@ class JudgmentSource(Strict):
     """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that begin so, and ``MM`` is the category."""
     where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(default_factory=dict[str, "str | int | bool"])
     """Column -> value: only these records are read."""
+    without: dict[str, list[str | int | bool | None]] = Field(default_factory=dict[str, "list[str | int | bool | None]"])
+    """Column -> values: records with one of these are left out; null stands for no value."""
     raters: Literal["mean", "each"] = "mean"
     """``mean``: one row per caption; ``each``: one row per rating."""
     mean_of: Count | None = None
@@ -161,6 +169,8 @@ class JudgmentSource(Strict):
             raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
         if any(self.preference.lists) and self.form not in ("pairs", "keyed-pairs"):
             raise ValueError(f"'preference' is for the forms pairs and keyed-pairs; found form: {self.form}")
+        if self.columns.scores and self.form not in ("pairs", "foil"):
+            raise ValueError(f"columns.scores is for the forms pairs and foil; found form: {self.form}")
         return self
 
     @property
@@ -237,6 +247,17 @@ class PublishedSpec(Strict):
     note: str = ""
 
 
+class AlternativeSpec(Strict):
+    """The alternative annotator test of judges (:func:`harness.stats.alternative_annotator.judge_against_people`)."""
+
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """Advantage that is given to a judge: 0.2 against experts, 0.15 against skilled annotators, 0.1 against crowd workers."""
+    alignment: Literal["rmse", "accuracy"] = "rmse"
+    """Closeness to the other people: of grades, or of labels."""
+    scale: tuple[float, float] | None = None
+    """Rating that corresponds to the lowest score of a metric with bounds, and to the highest; default: the range of the ratings."""
+
+
 class MetricTestsSpec(Strict):
     """Tests between metrics; 0 draws: none."""
 
@@ -244,6 +265,8 @@ class MetricTestsSpec(Strict):
     """Rows whose scores are exchanged together: all captions of an item (PERM-INPUT), a caption (PERM-BOTH), a system (PERM-SYS)."""
     draws: Annotated[int, Field(ge=0)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    alternative: AlternativeSpec | None = None
+    """The alternative annotator test of each metric, for sets with ratings of several people."""
 
 
 class JudgmentSpec(Strict):

@@ -48,15 +48,9 @@ def shifted(look: Look, amount: float) -> Look:
 
 
 def betting_looks(
-    sums: np.ndarray,
-    sizes: np.ndarray,
-    bound: float,
-    looks: Sequence[int],
-    *,
-    level: float = LEVEL,
-    population: int | None = None,
+    sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None,
     largest: float | None = None,
-) -> list[Look]:
+) -> list[Look]:  # fmt: skip
     """Return the betting confidence sequence of a mean of differences within [-bound, bound].
 
     For each candidate mean m, capital is bet on larger differences, and another half of the capital on smaller ones. Under the mean m

@@ -132,7 +132,7 @@ void bind_meteor(nb::module_& module) {
   module.def("normalise", normalise, "texts"_a, "lexicon"_a,
              nb::sig("def normalise(texts: collections.abc.Sequence[str], lexicon: Lexicon) -> list[list[str]]"),
              "Return the lower-case words of each text by METEOR's rules for punctuation.");
-  nb::class_<MeteorTable>(module, "MeteorTexts", "Texts prepared for METEOR's alignment; see caption_kernels.reference.MeteorTexts.")
+  nb::class_<MeteorTable>(module, "MeteorTexts", "Texts prepared for METEOR's alignment; see caption_kernels_reference.MeteorTexts.")
       .def(nb::init<const Lexicon&>(), "lexicon"_a, nb::keep_alive<1, 2>())
       .def("intern", &MeteorTable::intern, "texts"_a)
       .def("add_rows", &MeteorTable::add_rows, "index"_a, "rows"_a.noconvert())

@@ -192,7 +192,7 @@ nb::object best_relabel(const Input<double, 3>& pairs, const Labels& labels) {
 
 void bind_ngram(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<Index>(module, "TextIndex", "Texts as rows of words and n-grams; see caption_kernels.reference.TextIndex.")
+  nb::class_<Index>(module, "TextIndex", "Texts as rows of words and n-grams; see caption_kernels_reference.TextIndex.")
       .def(nb::init<const std::string&>(), "tokenizer"_a = "ptb")
       .def("add", &add, "texts"_a)
       .def("add_tokens", &add_tokens, "tokens"_a.noconvert(), "starts"_a.noconvert(), "end"_a = -1, "keep_end"_a = false)

@@ -1,5 +1,5 @@
 """
-Compiled kernels of the text metrics; caption_kernels.reference has the same functions in Python.
+Compiled kernels of the text metrics; caption_kernels_reference has the same functions in Python.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def stem(words: Sequence[str]) -> list[str]:
 
 class TextIndex:
     """
-    Texts as rows of words and n-grams; see caption_kernels.reference.TextIndex.
+    Texts as rows of words and n-grams; see caption_kernels_reference.TextIndex.
     """
 
     def __init__(self, tokenizer: str = 'ptb') -> None: ...
@@ -132,7 +132,7 @@ def normalise(texts: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
 
 class MeteorTexts:
     """
-    Texts prepared for METEOR's alignment; see caption_kernels.reference.MeteorTexts.
+    Texts prepared for METEOR's alignment; see caption_kernels_reference.MeteorTexts.
     """
 
     def __init__(self, lexicon: Lexicon) -> None: ...

@@ -36,7 +36,7 @@ struct LogInterval {
   double reciprocal, log_high, log_low;
 };
 
-#include "math_tables.inc"  // LOG_INTERVALS, ROOTS, LOG2_HIGH, ...; written by caption_kernels.reference.math_tables
+#include "math_tables.inc"  // LOG_INTERVALS, ROOTS, LOG2_HIGH, ...; written by caption_kernels_reference.math_tables
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,6 @@
 // The order of the steps, and in each step the replacement from left to right without overlaps, are those of meteor-1.5.jar: a character
 // that one replacement consumes is not part of the next match. After Denkowski & Lavie (2014), "Meteor Universal", and the behaviour of
-// the jar; caption_kernels/reference/meteor/normaliser.py has the regular expressions.
+// the jar; caption_kernels_reference/meteor/normaliser.py has the regular expressions.
 #include "meteor_normalise.hpp"
 
 #include <algorithm>

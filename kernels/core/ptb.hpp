@@ -12,7 +12,7 @@
 
 namespace ck {
 
-// Equals caption_kernels/reference/ptb/tokeniser.py. Captions are split at blanks, and the tokens of each piece are remembered.
+// Equals caption_kernels_reference/ptb/tokeniser.py. Captions are split at blanks, and the tokens of each piece are remembered.
 class PtbTokenizer {
  public:
   // `punctuation`: whether the tokens of the toolkit's punctuation stay.

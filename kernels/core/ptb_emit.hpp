@@ -1,4 +1,4 @@
-// What becomes of the text of a token; each function is that of caption_kernels/reference/ptb/rules.py.
+// What becomes of the text of a token; each function is that of caption_kernels_reference/ptb/rules.py.
 #pragma once
 
 #include <algorithm>

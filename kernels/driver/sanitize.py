@@ -63,7 +63,7 @@ def small_lexicon() -> bytes:
     """Return a lexicon with invented content, for the driver."""
     from caption_kernels.lexicon.file_format import finish_lexicon
     from caption_kernels.lexicon.word_lists import read_lists
-    from caption_kernels.reference import ParaphraseReader
+    from caption_kernels_reference import ParaphraseReader
 
     table = ParaphraseReader()
     for one, other in permutations(PHRASES, 2):

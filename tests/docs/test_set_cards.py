@@ -23,6 +23,7 @@ CARDS = {
     "sari": ["sari"],
     "clair": ["clair"],
     "rubric": ["rubric"],
+    "fleur": ["fleur"],
     "arena": ["win-rate"],
     "two-sample-tests": ["mmdagg", "c2st"],
     "corpus-distances": ["corpus-frechet", "corpus-mmd"],

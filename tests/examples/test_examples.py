@@ -14,6 +14,8 @@ PACKAGES = {
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
     "browser": [],
     "loggers": [],
+    "nacf": ["nacf", "nacf-trained-here"],
+    "ray": [],
 }
 
 
@@ -75,8 +77,9 @@ def test_the_task_runs_and_the_hook_is_called(installed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("component", [name for names in PACKAGES.values() for name in names])
+@pytest.mark.parametrize("component", [name for package, names in PACKAGES.items() for name in names if package != "nacf"])
 def test_every_component_passes_its_checks(installed, component):
+    # Those of `nacf` need a checkpoint or train models for minutes; the tests of the package check them.
     done = installed("harness", "check", component)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""A lexicon of METEOR that is small enough to be built in every test session."""
+"""A lexicon of METEOR that is small enough to be built in every test session, and a real browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
+from tests.support.browser import browse
+
+__all__ = ["browse", "new_meteor_texts"]
 
 PARAPHRASES = [
     ("a dog", "the dog"),

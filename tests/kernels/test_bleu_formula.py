@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caption_kernels.reference.bleu import count_matches, sentence_bleu
+from caption_kernels_reference.bleu import count_matches, sentence_bleu
 from tests.support.bleu_formula import smoothed_bleu
 
 words = st.lists(st.sampled_from(["a", "dog", "runs", "the"]), max_size=9)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 from caption_kernels.lexicon.file_format import finish_lexicon, verify
 from caption_kernels.lexicon.word_lists import read_lists
 from tests.support.lexicon_sources import LISTS, PARAPHRASES, WORDS, aligned, table_of

@@ -33,8 +33,8 @@ from matcher_programs import (  # noqa: E402
     union,
 )
 
-from caption_kernels.reference.ptb import rules  # noqa: E402
-from caption_kernels.reference.ptb.characters import DIGITS, LETTERS, MARKS, SYMBOLS  # noqa: E402
+from caption_kernels_reference.ptb import rules  # noqa: E402
+from caption_kernels_reference.ptb.characters import DIGITS, LETTERS, MARKS, SYMBOLS  # noqa: E402
 
 
 def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] | None:

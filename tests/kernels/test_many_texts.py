@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 pytestmark = [pytest.mark.slow, pytest.mark.equal_bits]

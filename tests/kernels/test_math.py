@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels.reference import math as readable
-from caption_kernels.reference import math_tables
+from caption_kernels_reference import math as readable
+from caption_kernels_reference import math_tables
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 LARGEST_ERROR = 0.501

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
-from caption_kernels.reference.meteor import aligner
+from caption_kernels_reference.meteor import aligner
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]

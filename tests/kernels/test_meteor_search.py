@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 from caption_kernels.lexicon.installed import MissingSources, build, find_sources
-from caption_kernels.reference.meteor.aligner import Text, Word, find_matches, statistics_of
-from caption_kernels.reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, Path, search
+from caption_kernels_reference.meteor.aligner import Text, Word, find_matches, statistics_of
+from caption_kernels_reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, Path, search
 
 
 @pytest.fixture(scope="module")

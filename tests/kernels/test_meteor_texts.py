@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]

@@ -20,8 +20,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "kernels"))
 
 from matcher_programs import Characters, Choice, Nodes, Repeat, parse  # noqa: E402
 
-from caption_kernels.reference.ptb import rules, tokeniser  # noqa: E402
-from caption_kernels.reference.tokenizer import Tokenizer as Reference  # noqa: E402
+from caption_kernels_reference.ptb import rules, tokeniser  # noqa: E402
+from caption_kernels_reference.tokenizer import Tokenizer as Reference  # noqa: E402
 
 TOKENIZER = compiled.Tokenizer()
 

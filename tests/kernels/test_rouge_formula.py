@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caption_kernels.batches.ngram import BETA, f_measure
-from caption_kernels.reference.rouge import lcs, score
+from caption_kernels_reference.rouge import lcs, score
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=7)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 from caption_kernels.certify import METRICS, certify, functions
-from caption_kernels.reference.ptb import tokeniser
+from caption_kernels_reference.ptb import tokeniser
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 sys.path.append(str(KERNELS))
@@ -21,7 +21,7 @@ sys.path.append(str(KERNELS))
 import make_vectors  # noqa: E402
 from vector_numbers import INPUTS  # noqa: E402
 
-ENGINES = ("caption_kernels._compiled", "caption_kernels.reference")
+ENGINES = ("caption_kernels._compiled", "caption_kernels_reference")
 FILES = sorted(INPUTS)
 
 

@@ -1,7 +1,7 @@
 """BLEU with one added to the counts above order 1, sentence by sentence."""
 
-from caption_kernels.reference import math
-from caption_kernels.reference.bleu import ORDERS, BleuCounts
+from caption_kernels_reference import math
+from caption_kernels_reference.bleu import ORDERS, BleuCounts
 
 
 def smoothed_bleu(counts: BleuCounts, n: int = ORDERS) -> float:

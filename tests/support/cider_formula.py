@@ -1,6 +1,6 @@
 """CIDEr and CIDEr-D of word lists as the formulas read (Vedantam et al. 2015, sections 4.1 and 4.2).
 
-The oracle of :mod:`caption_kernels.reference.cider`, which has the same formulas over the rows of an index.
+The oracle of :mod:`caption_kernels_reference.cider`, which has the same formulas over the rows of an index.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from caption_kernels.reference.text_index import ORDERS, count_ngrams
+from caption_kernels_reference.text_index import ORDERS, count_ngrams
 
 SIGMA = 6.0
 """Width of the length penalty of CIDEr-D, in bigrams."""

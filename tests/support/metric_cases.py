@@ -47,6 +47,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "redundant-mention": {"feature": "shape"},
     "clair": JUDGE,
     "rubric": JUDGE,
+    "fleur": {"judge": judge.Judge(Backend(), cache=False, image=True)},
     "win-rate": JUDGE,
 }
 OF_GAMES = {

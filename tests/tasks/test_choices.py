@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -15,9 +16,12 @@ from harness.run.plan import make_plan
 from harness.run.shard_grid import Part
 from harness.rundir.rundir import RunDir
 from harness.spec.loading import load_specs
+from tests.support.chat_server import server
 
+__all__ = ["server"]
 TASKS = Path(__file__).resolve().parents[2] / "tasks" / "harness_tasks" / "choices"
 NAMES = sorted(path.stem for path in TASKS.glob("*.yaml"))
+WORDS = {"word-model": {"corpus": {"of": {"reader": "coco", "path": str(TASKS.parent / "sample" / "captions.json")}}}}
 COLUMNS = {"sugarcrepe": 3 + 3 * 2, "foil": 3, "winoground": 6, "pope": 5, "amber": 5 + 5 * 5}
 
 
@@ -55,7 +59,7 @@ def test_the_kinds_of_sugarcrepe_are_its_files(monkeypatch, tmp_path):
     for kind in kinds:
         (tmp_path / "sugarcrepe" / f"{kind}.json").write_text(json.dumps({"0": record, "1": record}))
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
-    (loaded,) = load_specs(TASKS / "sugarcrepe.yaml")
+    (loaded,) = load_specs(TASKS / "sugarcrepe.yaml", models=[WORDS])
     table = run(make_plan(loaded))
     parts = {record["metric"]: record["n"] for record in table.results if "file=" in record["metric"]}
     assert parts == {f"choice({name}, file={kind})": 2 for kind in kinds for name in ("accuracy", "shortest")}
@@ -69,6 +73,9 @@ def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path)
     (tmp_path / "pope" / "coco_pope_popular.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
     (loaded,) = load_specs(TASKS / "pope.yaml")
+    assert [name for model in loaded.spec.models for name in model] == ["word-model", "transformers"]
+    assert loaded.spec.models[1]["transformers"]["model"] == "Qwen/Qwen2-VL-2B-Instruct", "a model of the hub by default"
+    (loaded,) = load_specs(TASKS / "pope.yaml", models=[WORDS])
     table = run(make_plan(loaded))
     assert {record["n"] for record in table.results} == {6}
     assert next(r["value"] for r in table.results if "accuracy" in r["metric"]) == 0.5, "it sees no image"
@@ -103,3 +110,44 @@ def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
         Image.new("RGB", (24, 24), (40 * k % 256, 90, 160)).save(tmp_path / media)
     table = run(plan)
     assert len(table.results) == {"sugarcrepe": 3 + 2 * 2}.get(name, COLUMNS[name]) and not table.failed  # two kinds of four
+
+
+@pytest.mark.parametrize("name", ["winoground", "sugarcrepe", "pope", "amber"])
+def test_a_model_behind_a_server_answers(name, monkeypatch, tmp_path, server, capsys):
+    """The server knows the answers to all questions but one of ten, to which it says nothing that can be read."""
+    pytest.importorskip("httpx2")
+    from PIL import Image
+
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    polls = name in ("pope", "amber")
+    inner = {"openai": {"base_url": server.url, "model": "m", "images": str(tmp_path), "prompt": "{source}", "first_wait": 0.01}}
+    (loaded,) = load_specs(TASKS / f"{name}.yaml", models=[{"generated-answers": {"model": inner, **({"by": "text"} if polls else {})}}])
+    plan = make_plan(loaded)
+    examples = list(plan.reader)
+    right: dict[tuple[str, str], str] = {}
+    for k, media in enumerate(dict.fromkeys(str(example.media) for example in examples)):
+        Image.new("RGB", (8, 8), (k * 7 % 256, k // 36, 9)).save(tmp_path / Path(media).with_suffix(".png").name)
+        (tmp_path / Path(media).with_suffix(".png").name).rename(tmp_path / media)
+        picture = base64.b64encode((tmp_path / media).read_bytes()).decode()
+        right |= {(picture, example.source or ""): example.references[0] for example in examples if str(example.media) == media}
+    unread = {(example.references[0], example.source) for example in examples[::10]}
+
+    def answer(body):
+        image, text = (part for part in body["messages"][0]["content"])
+        lines = text["text"].splitlines()
+        question = "" if lines[0] == "Which caption describes the image?" else lines[0]
+        best = right[image["image_url"]["url"].partition(",")[2], question]
+        letters = {line[3:]: line[:1] for line in lines[1:]}
+        text = "**Yes**, I see it." if best == "yes" else "There is no such thing." if best == "no" else f"({letters.get(best)})"
+        said = "I cannot tell." if (best, question or None) in unread else text
+        return {"choices": [{"message": {"content": said}}], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
+
+    server.answer = answer
+    table = run(plan)
+    numbers = {record["metric"].partition("(")[2].rstrip(")"): record["value"] for record in table.results}
+    share = sum((example.references[0], example.source) in unread for example in examples) / len(examples)
+    assert 0 < numbers["unparsed"] == pytest.approx(share) and numbers["accuracy"] == pytest.approx(1 - share)
+    assert numbers["precision" if polls else "chance"] == (1.0 if polls else 0.5)
+    assert table.costs["generated-answers"]["requests"] == len(examples)
+    if name == "winoground":
+        assert numbers["text"] == numbers["image"] == numbers["group"] < 1

@@ -25,7 +25,8 @@ TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
     "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats", "report-page.md": "Report page",
     "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
-    "comparisons.md": "Comparisons", "power.md": "Power", "scale.md": "Scale",
+    "browser.md": "In the browser",
+    "comparisons.md": "Comparisons", "power.md": "Power", "estimate.md": "Human scores from few labels", "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
     "studies": "Studies", "notebooks": "Notebooks",
@@ -36,7 +37,8 @@ FIRST = ("index.md", "quickstart.md", "concepts.md")
 REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "Python API": [
-        "harness.api", "harness.analysis.compare", "harness.analysis.correlate", "harness.analysis.power", "harness.judgments.task_kinds",
+        "harness.api", "harness.analysis.compare", "harness.analysis.correlate", "harness.analysis.power", "harness.analysis.estimate",
+        "harness.judgments.task_kinds",
         "harness.reporting.report", "harness.reporting.foreign_files", "harness.reporting.hub_folder",
     ],
     "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],

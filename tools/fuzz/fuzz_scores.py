@@ -104,7 +104,7 @@ METRICS = (
 )
 NOT_FUZZED = {
     "language model or word vectors": (
-        *("bertscore", "clair", "clipscore", "fense", "pac-score", "ref-pac-score", "refclipscore", "rubric", "win-rate"),
+        *("bertscore", "clair", "clipscore", "fense", "fleur", "pac-score", "ref-pac-score", "refclipscore", "rubric", "win-rate"),
         "wmd",
     ),
     "Java program": ("spice", "spider", "spider-max"),

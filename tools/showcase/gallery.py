@@ -21,6 +21,10 @@ from string import Template
 
 import yaml
 
+from harness.run.finished import Run
+from harness.rundir.format import run_folders
+from tools.score_page import __main__ as score_page
+from tools.showcase import metrics
 from tools.showcase.captions import COCO, SYSTEMS, data_folder
 from tools.showcase.screen import ROOT, photograph, run
 
@@ -37,10 +41,20 @@ TEXTS = {
         "Metrics against the judgments of people on every set that is at hand: agreement with intervals, clusters of metrics that tests do "
         "not tell apart, and the published values beside ours.",
     ),
+    "metrics": (
+        "Which metric for which question?",
+        "The league by question (single captions, sets, hallucination, long captions): clusters, tests, speed and the cost of judges, and "
+        "what to use when.",
+    ),
     "study": (
         "The captioner that repeats itself",
         "A study of Chan et al. (2022): metrics that average over references rank a captioner that says the most central caption above "
         "people; TRM does not.",
+    ),
+    "score": (
+        "Score files in this browser",
+        "Drop references and candidates: the numbers of harness score with intervals and paired tests, the examples, and the score of a "
+        "candidate while it is edited. Nothing leaves the browser.",
     ),
 }
 """Name of a page -> its title and a sentence on it."""
@@ -54,7 +68,7 @@ class Exhibit:
     title: str
     text: str
     task: str
-    """A shipped task, or a spec in :data:`RUNS`."""
+    """A shipped task, or a spec in :data:`RUNS`; empty for the page that scores."""
     data: str
     """``HARNESS_DATA`` of the run; empty for none."""
     options: Sequence[str] = ()
@@ -90,10 +104,17 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
     RUNS.mkdir(parents=True, exist_ok=True)
     (RUNS / "captioners.yaml").write_text(yaml.safe_dump(captioners(data), sort_keys=False), encoding="utf-8")
     shown = exhibits(data, limit)
-    for item in shown:
+    if score_page.MODULE.is_file():  # by `make wasm`
+        shown.append(Exhibit("score", *TEXTS["score"], task="", data=""))
+        score_page.build(output / "score.html")
+    for item in (item for item in shown if item.task):
         folder = f"{item.name}-{limit}" if limit else item.name
         run(["run", item.task, "--output", folder, *item.options], RUNS, item.data)
         run(["report", folder, "--output", str(output / f"{item.name}.html"), "--title", item.title], RUNS, item.data)
+    if any(item.name == "league" for item in shown):
+        league = RUNS / (f"league-{limit}" if limit else "league")
+        (output / "metrics.html").write_text(metrics.page([Run.open(path) for path in run_folders(league)[0]]), encoding="utf-8")
+        shown.append(Exhibit("metrics", *TEXTS["metrics"], "judgments/all", str(data), ["--limit", str(limit or 500)]))
     for dark in (False, True):
         pictures = {output / f"{item.name}.html": output / f"{item.name}{'-dark' * dark}.png" for item in shown}
         photograph(pictures, height=900, scale=2 / 3, dark=dark)
@@ -111,7 +132,7 @@ def index(shown: Sequence[Exhibit], files: Mapping[str, Path]) -> str:
             name=item.name,
             title=html.escape(item.title),
             text=html.escape(item.text),
-            command=html.escape(" ".join(["harness run", item.task, *item.options])),
+            command=html.escape(" ".join(["harness run", item.task, *item.options]) if item.task else "make wasm"),
             size=f"{files[item.name].stat().st_size / 1e6:.1f} MB",
         )
         for item in shown

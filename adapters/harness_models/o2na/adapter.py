@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
-from harness_models.nacf.iterative_refinement import sampled_words
-from harness_models.nacf.model import Encoded
-from harness_models.nacf.video_adapter import VideoAdapter
 from harness_models.o2na.model import Draws, O2na, ObjectRefiner, RequestedObjects, ThreeSteps, least_length, place_objects, read_objects
+from harness_models.o2na.network import Encoded
+from harness_models.o2na.refinement import sampled_words
+from harness_models.o2na.video_adapter import VideoAdapter
 from harness_models.shared.decoding.filters import uniforms
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.weights.checkpoints import Checkpoint
 
 
 class O2naAdapter(VideoAdapter):
@@ -31,8 +33,12 @@ class O2naAdapter(VideoAdapter):
     ----------
     checkpoint
         Folder of the run.
-    features, words, frames
-        As for :class:`~harness_models.nacf.adapter.NacfAdapter`. Default: those of the training.
+    features
+        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the training.
+    words
+        Word list (JSON). Default: the words of the training.
+    frames
+        Number of frames per modality. Default: as in training, else 8.
     config
         Mapping or JSON file with settings that tensor shapes do not determine.
     batch_size
@@ -46,9 +52,12 @@ class O2naAdapter(VideoAdapter):
     model here is not the authors' one (:mod:`harness_models.o2na.model`).
     """
 
-    kind = O2na
-    name = "o2na"
+    name, method = "o2na", "O2NA"
     model: O2na
+
+    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> O2na:
+        """Return the model of a checkpoint."""
+        return O2na.from_checkpoint(checkpoint, config)
 
     @cached_property
     def objects(self) -> list[str]:

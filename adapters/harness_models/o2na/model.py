@@ -1,8 +1,8 @@
-"""O2NA network of this project: NACF's network with a predictor of objects and their positions.
+"""O2NA network of this project: NAB's network with a predictor of objects and their positions.
 
 Liu et al. 2021 (O2NA, Findings of ACL, arXiv 2108.02359) describe three steps: predict the focused objects and their positions in the
 caption; generate attribute and relation words around them; refine the draft with the video. Their code and the body of the paper were
-not available. Encoder, length predictor and decoder are those of :mod:`harness_models.nacf.model`; the object predictor is designed here.
+not available. Encoder, length predictor and decoder are those of :mod:`harness_models.o2na.network`; the object predictor is designed here.
 
 - *Objects*: one sigmoid score per word of an object vocabulary, from the mean memory and the length L of the caption.
 - *Positions*: softmax over the L slots for each selected object, from the mean memory, L, the slot, and the sum of the vectors of the
@@ -26,10 +26,9 @@ from torch.nn import functional as F
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError, did_you_mean
-from harness_models.nacf.authors import sizes_of
-from harness_models.nacf.iterative_refinement import Pick, Refinement, Refiner, Slots, StepSettings
-from harness_models.nacf.layers import MASK, PAD, VIS, NacfSizes
-from harness_models.nacf.model import Encoded, Nacf
+from harness_models.o2na.layers import MASK, PAD, VIS, VideoSizes
+from harness_models.o2na.network import Encoded, VideoNetwork, sizes_of
+from harness_models.o2na.refinement import Pick, Refiner, Slots, StepSettings
 from harness_models.shared.decoding.filters import draw
 from harness_models.shared.weights.checkpoint_config import read_config
 from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
@@ -52,7 +51,7 @@ class ObjectPredictor(nn.Module):
     words: torch.Tensor
     """Word id of each object, (O,)."""
 
-    def __init__(self, sizes: NacfSizes, count: int) -> None:
+    def __init__(self, sizes: VideoSizes, count: int) -> None:
         super().__init__()
         width = sizes.width
         self.register_buffer("words", torch.zeros(count, dtype=torch.long))
@@ -100,13 +99,13 @@ class ObjectPredictor(nn.Module):
         return logits.masked_fill(beyond[:, None], float("-inf"))
 
 
-class O2na(Nacf):
+class O2na(VideoNetwork):
     """NAB's network with an :class:`ObjectPredictor`.
 
     Drafts are predicted from ``vis`` in the open slots, and refined from ``mask``.
     """
 
-    def __init__(self, sizes: NacfSizes, objects: int) -> None:
+    def __init__(self, sizes: VideoSizes, objects: int) -> None:
         super().__init__(sizes)
         self.object_predictor = ObjectPredictor(sizes, objects)
 
@@ -122,7 +121,7 @@ class O2na(Nacf):
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         objects = checkpoint.shapes().get("object_predictor.objects.weight", (1,))[0]
-        model = cls(sizes_of(checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA"), objects)
+        model = cls(VideoSizes(**sizes_of(checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA")), objects)
         load_strictly(model, checkpoint, NAME)
         return model
 
@@ -330,9 +329,10 @@ class ObjectRefiner(Refiner):
     Special words are never predicted, so a caption has exactly its length and its objects.
     """
 
+    how: ThreeSteps
+
     def __init__(self, model: O2na, encoded: Encoded, how: ThreeSteps, pick: Pick | None) -> None:
-        super().__init__(model, encoded, Refinement(alpha=how.alpha), pick=pick)
-        self.steps = how
+        super().__init__(model, encoded, how, pick=pick)
 
     def logits(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return the logits (R, T, V) of tokens (R, T), with -inf at special words."""
@@ -344,14 +344,14 @@ class ObjectRefiner(Refiner):
         """Return drafted and refined rows of the lengths (R,) around the placed objects."""
         pad = torch.arange(placed.tokens.shape[1], device=lengths.device)[None] >= lengths[:, None]
         is_open = (placed.tokens == PAD) & ~pad
-        fixed = ~is_open & ~pad if self.steps.keep_objects else placed.requested
+        fixed = ~is_open & ~pad if self.how.keep_objects else placed.requested
         slots = Slots(placed.tokens.masked_fill(is_open, MASK), placed.probabilities, pad, [], fixed)
         # Step 2, the draft: one pass on `vis` in the open slots, as the training hides them.
         predicted, best = self._predict(slots, slots.tokens.masked_fill(is_open, VIS))
         slots.put(is_open, predicted, best)
-        for turn in range(1, self.steps.iterations + 1):
+        for turn in range(1, self.how.iterations + 1):
             # Step 3: fixed words exceed every probability, so that they never rank among the least probable ones.
             confidence = slots.probabilities.masked_fill(fixed, 2.0)
-            share = 1.0 - turn / (self.steps.iterations + 1)
+            share = 1.0 - turn / (self.how.iterations + 1)
             self._mask_and_predict(slots, self._least_probable(confidence, slots, share))
         return slots

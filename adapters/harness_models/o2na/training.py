@@ -17,10 +17,10 @@ from torch.nn import functional as F
 
 from harness.contracts.parameters import ProperShare
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.layers import PAD, VIS
-from harness_models.nacf.training import Batch, VideoRecipe, VideoTraining, cross_entropy, masked_words_loss
-from harness_models.nacf.word_list import DETERMINERS, is_visual
+from harness_models.o2na.layers import PAD, VIS
 from harness_models.o2na.model import O2na
+from harness_models.o2na.video_training import Batch, VideoRecipe, VideoTraining, cross_entropy, masked_words_loss
+from harness_models.o2na.word_list import DETERMINERS, is_visual
 from harness_models.shared.training.caption_training import IGNORED
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.shared.weights.checkpoint_config import read_json
@@ -112,11 +112,7 @@ class O2naTraining(VideoTraining):
 
     recipe: O2naRecipe
     model: O2na
-
-    @property
-    def method(self) -> str:
-        """O2NA."""
-        return "O2NA"
+    method = "O2NA"
 
     def build(self) -> O2na:
         """Return the model with initial weights and the word ids of the objects."""

@@ -281,6 +281,14 @@ class Predictions:
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
+    def captions_by_id(self) -> dict[str, tuple[str, ...]]:
+        """Return the captions of all files by id, without a task; those of a null are empty."""
+        out: dict[str, tuple[str, ...]] = {}
+        for table in self._read():
+            for key in (*table.captions, *table.null):
+                out[key] = out.get(key, ()) + table.captions.get(key, ())
+        return out
+
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.
 

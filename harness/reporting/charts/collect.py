@@ -12,11 +12,12 @@ from harness.reporting.charts.differences import differences
 from harness.reporting.charts.overview import overview, sweeps
 from harness.reporting.charts.planes import planes
 from harness.reporting.charts.samples import metric_correlations, p_histograms, score_distributions
+from harness.reporting.charts.stopping import stopping
 from harness.reporting.charts.view_charts import view_charts
 from harness.reporting.league import LeagueSet
 from harness.run.finished import Run
 
-SOURCES = (overview, view_charts, differences, planes, sweeps, score_distributions, p_histograms, metric_correlations)
+SOURCES = (overview, view_charts, stopping, differences, planes, sweeps, score_distributions, p_histograms, metric_correlations)
 """Functions that return the charts of one run of models, in the order of a report."""
 
 

@@ -38,7 +38,7 @@ from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
-from harness.reporting.result_groups import SIZE_NOTE, interval_notes
+from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
@@ -186,7 +186,7 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         "sets": tables,
         "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
-        "notes": list(dict.fromkeys(line for run in group.runs for line in interval_notes(run.records))),
+        "notes": list(dict.fromkeys(line for run in group.runs for line in (*interval_notes(run.records), *usage_notes(run.records)))),
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],

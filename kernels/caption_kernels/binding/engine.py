@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 
+REFERENCE = "caption_kernels_reference"
 VARIABLE = "CAPTION_KERNELS"
 _TOLD = "CAPTION_KERNELS_TOLD"
 """Set by this process for its children, which need not repeat the line."""
 _HELP = "install a C++20 compiler or `pip install ziglang`, then the package again"
+_INSTALL_REFERENCE = "`pip install caption-kernels-reference`"
 
 
 def _choose_engine() -> tuple[str, str]:
@@ -21,10 +24,14 @@ def _choose_engine() -> tuple[str, str]:
             return "compiled", str(import_module("caption_kernels._compiled").build_hash)
         except ImportError as error:
             missing = isinstance(error, ModuleNotFoundError) and error.name == "caption_kernels._compiled"
-            reason = "is not installed" if missing else f"cannot be loaded ({error})"
+            reason = f"the compiled extension {'is not installed' if missing else f'cannot be loaded ({error})'}"
             if setting:
-                raise ImportError(f"caption_kernels: the compiled extension {reason}; {_HELP}") from error
-            _tell(f"caption_kernels: the compiled extension {reason}, the slow reference engine runs instead; {_HELP}")
+                raise ImportError(f"caption_kernels: {reason}; {_HELP}") from error
+            if find_spec(REFERENCE) is None:
+                raise ImportError(f"caption_kernels: {reason}; {_HELP}, or {_INSTALL_REFERENCE}, which is slow") from error
+            _tell(f"caption_kernels: {reason}, the slow reference engine runs instead; {_HELP}")
+    elif find_spec(REFERENCE) is None:
+        raise ImportError(f"caption_kernels: the reference engine is not installed; {_INSTALL_REFERENCE}")
     return "reference", _hash_of_sources()
 
 
@@ -42,9 +49,10 @@ def _hash_of_sources() -> str:
     from hashlib import sha256
     from pathlib import Path
 
-    folder = Path(__file__).parents[1]
-    paths = (path for pattern in ("*.py", "*.json") for path in folder.glob(f"reference/**/{pattern}"))
-    files = sorted(path.relative_to(folder).as_posix() for path in paths)
+    spec = find_spec(REFERENCE)
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent
+    files = sorted(path.relative_to(folder).as_posix() for pattern in ("*.py", "*.json") for path in folder.rglob(pattern))
     lines = (f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
     return sha256("".join(lines).encode()).hexdigest()[:16]
 

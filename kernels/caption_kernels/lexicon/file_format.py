@@ -88,7 +88,7 @@ def damaged_error() -> ValueError:
 
 def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
     """Return the lexicon of a paraphrase table that was read and of the lists of the jar."""
-    names = list(dict.fromkeys(_words_of(lists)))
+    names = list(dict.fromkeys(chain(lists.function_words, lists.prefixes, *lists.exceptions, lists.synset_words)))
     words = b"\n".join(names).decode("utf-8").split("\n")
     numbers, table = reader.finish(words)
     number_of = dict(zip(names, numbers.tolist(), strict=True))
@@ -102,10 +102,6 @@ def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
     forms, bases = (np.array([number_of[pair[k]] for pair in lists.exceptions], dtype=np.int64) for k in (0, 1))
     runs = (*_runs(synset_words[lists.members], lists.synsets, n_words), *_runs(forms, bases.astype(np.int32), n_words))
     return _write_buffer(Sections._make((*table, flags, *runs)), lists.n_synsets)
-
-
-def _words_of(lists: WordLists) -> chain[bytes]:
-    return chain(lists.function_words, lists.prefixes, *lists.exceptions, lists.synset_words)
 
 
 def _runs(owners: np.ndarray, values: np.ndarray, n_owners: int) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,15 @@ def mark_correct(rows: Sequence[np.ndarray]) -> np.ndarray:
     return np.array([float(bool(np.all(row[0] > row[1:]))) for row in rows])
 
 
+def mark_unparsed(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Return 1.0 for each choice whose options all have probability 0, as those of an answer that cannot be read, shape (C,).
+
+    >>> mark_unparsed([np.array([-np.inf, -np.inf]), np.array([0.0, -np.inf])]).tolist()
+    [1.0, 0.0]
+    """
+    return np.array([float(bool(np.isneginf(row).all())) for row in rows])
+
+
 def chance(rows: Sequence[np.ndarray]) -> np.ndarray:
     """Return the probability 1 / m of a correct choice at random, shape (C,)."""
     return np.array([1.0 / len(row) for row in rows])

@@ -18,7 +18,7 @@ Scores = Sequence[Sequence[TokenScores]]
 
 Choices = Annotated[int, Ge(2)]
 
-COLUMNS = ("accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy")
+COLUMNS = ("accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy", "unparsed")
 """All possible columns of the whole task."""
 
 
@@ -27,7 +27,8 @@ class Choice(parts.ByParts, Parameterised):
 
     The options of a choice are the references of an example, the correct one first. The columns are ``accuracy``; ``chance``, the
     accuracy of a random choice; ``shortest``, that of the option with the fewest tokens; with ``group`` also ``text``, ``image`` and
-    ``group``; with ``blind`` also ``blind accuracy``, ``gain`` (accuracy minus blind accuracy, in [-1, 1]) and ``debiased accuracy``.
+    ``group``; with ``blind`` also ``blind accuracy``, ``gain`` (accuracy minus blind accuracy, in [-1, 1]) and ``debiased accuracy``; and
+    ``unparsed``, the share of answers that cannot be read (adapter ``generated-answers``), where there are any.
 
     Parameters
     ----------
@@ -73,7 +74,9 @@ class Choice(parts.ByParts, Parameterised):
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
         needs = frozenset({"references", "logprobs"})
-        self.spec = MetricSpec("choice", True, level="model", needs=needs, column_names=COLUMNS, undirected=("chance", "shortest"))
+        self.spec = MetricSpec(
+            "choice", True, level="model", needs=needs, column_names=COLUMNS, undirected=("chance", "shortest", "unparsed")
+        )
 
     def signature(self) -> str:
         """Return the settings as text, such as ``choice|sum|group:2|blind``."""
@@ -119,6 +122,8 @@ class Choice(parts.ByParts, Parameterised):
             "chance": choices.chance(seen),
             "shortest": choices.shortest(lengths(items.seen)),
         }
+        if (unparsed := choices.mark_unparsed(seen)).any():
+            columns["unparsed"] = unparsed
         if self.layout.blind:
             blind = totals("choice", items.blind, self.mean)
             columns["blind accuracy"] = choices.mark_correct(blind)

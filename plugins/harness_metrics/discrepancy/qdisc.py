@@ -101,7 +101,8 @@ def ascend(
     uniform = torch.full((len(p),), 1 / len(p), dtype=torch.float64)
     u_p, v_p = quality(torch.tensor(p)).item(), diversity(torch.tensor(p)).item()
     # Quality is linear in Q, so that its maximum over distributions is attained by a single text.
-    span = _best_vertex(quality, torch.eye(len(p), dtype=torch.float64)) - quality(uniform).item()
+    vertices = torch.eye(len(p), dtype=torch.float64)
+    span = max(quality(vertex).item() for vertex in vertices) - quality(uniform).item()
     best, gain = p, 0.0
     for start in range(starts):
         noise = rng.normal(0, 0.0 if start < len(rates) else 0.3, len(p))
@@ -137,11 +138,6 @@ def _climb(logits: Any, loss: Callable[[Any], Any], steps: int, rate: float, mom
         optimizer.zero_grad()
         loss(q).backward()
         optimizer.step()
-
-
-def _best_vertex(quality: Callable[[Any], Any], vertices: Any) -> float:
-    """Return the largest quality of a distribution that has one text."""
-    return max(quality(vertex).item() for vertex in vertices)
 
 
 def _mixed_to(q: Any, uniform: Any, diversity: Callable[[Any], Any], target: float) -> Any:

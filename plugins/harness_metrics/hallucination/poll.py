@@ -11,7 +11,7 @@ from harness.contracts import Interval, MetricSpec, Parameterised, TokenScores
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, InputError
 from harness_metrics.choice import intervals, parts
-from harness_metrics.choice.choices import mark_correct
+from harness_metrics.choice.choices import mark_correct, mark_unparsed
 from harness_metrics.choice.layout import Layout, choices_of, totals
 
 Scores = Sequence[Sequence[TokenScores]]
@@ -50,20 +50,21 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
     Parameters
     ----------
     sums : ndarray
-        Sums (..., 4).
+        Sums (..., 4), or (..., 6) with the answers that cannot be read: to questions whose correct answer is the positive one, which are
+        false negatives too, and to others, which are none of the four.
 
     Returns
     -------
     dict of str to ndarray
-        Rates (...), each in [0, 1]; NaN where the denominator is 0.
+        Rates (...), each in [0, 1]; NaN where the denominator is 0. With six sums also ``unparsed``.
 
     Examples
     --------
     >>> {name: round(float(value), 3) for name, value in rates(np.array([3.0, 1.0, 1.0, 5.0])).items()}
     {'accuracy': 0.8, 'precision': 0.75, 'recall': 0.75, 'f1': 0.75, 'yes': 0.4}
     """
-    tp, fp, fn, tn = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
-    total = tp + fp + fn + tn
+    tp, fp, fn, tn, *unparsed = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    total = tp + fp + fn + tn + sum(unparsed[1:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
             "accuracy": (tp + tn) / total,
@@ -71,10 +72,11 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
             "recall": tp / (tp + fn),
             "f1": 2 * tp / (2 * tp + fp + fn),
             "yes": (tp + fp) / total,
+            **({"unparsed": sum(unparsed) / total} if unparsed else {}),
         }
 
 
-COLUMNS = ("accuracy", "precision", "recall", "f1", "yes")
+COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")
 """All columns of the whole task."""
 
 
@@ -83,7 +85,8 @@ class Poll(parts.ByParts, Parameterised):
 
     The references of an example are the two answers, the mark_correct one first; its source is the question. The model gives the answer
     with the higher likelihood; a tie is a wrong answer. Which answer is the positive one is read from the tokens of the token scores.
-    The column ``yes`` is the share of positive answers and has no direction: a model that says yes to everything has 1.
+    The column ``yes`` is the share of positive answers and has no direction: a model that says yes to everything has 1. Answers that cannot
+    be read (adapter ``generated-answers``) are wrong and not positive; the column ``unparsed`` is their share, where there are any.
 
     Parameters
     ----------
@@ -127,7 +130,7 @@ class Poll(parts.ByParts, Parameterised):
         self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
         needs = frozenset({"references", "logprobs"})
-        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS, undirected=("yes",))
+        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS, undirected=("yes", "unparsed"))
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
@@ -172,11 +175,17 @@ class Poll(parts.ByParts, Parameterised):
         return name if subset is None or self.by is None else parts.column(name, self.by, subset)
 
     def _counts(self, scores: Scores) -> np.ndarray:
-        """Return the counts of each question, shape (Q, 4)."""
+        """Return the counts of each question, shape (Q, 4), or (Q, 6) where answers cannot be read."""
         questions = choices_of("poll", scores, PAIR).seen
-        right = mark_correct(totals("poll", questions, self.mean)).astype(bool)
+        values = totals("poll", questions, self.mean)
+        right, unparsed = mark_correct(values).astype(bool), mark_unparsed(values).astype(bool)
         says_yes = np.array([self._first_is_yes(number, pair) for number, pair in enumerate(questions)], dtype=bool)
-        return counts(says_yes == (self.positive == "yes"), right)
+        truth = says_yes == (self.positive == "yes")
+        rows = counts(truth, right)
+        if not unparsed.any():
+            return rows
+        rows[unparsed, 1] = 0.0  # no answer is no positive answer
+        return np.column_stack([rows, unparsed & truth, unparsed & ~truth])
 
     def _first_is_yes(self, number: int, pair: Sequence[TokenScores]) -> bool:
         """Return True when the mark_correct answer of a question is yes."""
@@ -195,11 +204,11 @@ class Poll(parts.ByParts, Parameterised):
 
 
 def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]:
-    """Return column -> interval from the counts of questions, shape (Q, 4)."""
-    shares = {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1]}
+    """Return column -> interval from the counts of questions, shape (Q, 4) or (Q, 6)."""
+    shares = {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1], "unparsed": rows[:, 4:].sum(axis=1)}
     return {
         name: intervals.of_share(shares[name], samples, seed)
         if name in shares
         else intervals.of_ratio(lambda weights, name=name: rates(weights @ rows)[name], len(rows), samples, seed)
-        for name in COLUMNS
+        for name in rates(rows.sum(axis=0))
     }

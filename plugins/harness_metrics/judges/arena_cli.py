@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     systems = {label: first_captions(file, examples, bool(args.limit)) for label, file in zip(labels, args.files)}
     ranking = arena(
         judge, systems, None if args.blind else [example.references for example in examples],
-        sources=[example.source for example in examples], criterion=args.criterion or CRITERION,
-        samples=args.samples, seed=args.seed,
+        sources=[example.source for example in examples], media=[example.media for example in examples],
+        criterion=args.criterion or CRITERION, samples=args.samples, seed=args.seed,
     )  # fmt: skip
     if args.json:
         print(json.dumps({**asdict(ranking), "wins": ranking.wins.tolist()}, ensure_ascii=False, indent=2))
@@ -83,7 +83,7 @@ def lines(ranking: Any) -> list[str]:
     out = [f"{'rank':<10}{'system':<{width}}{'strength':>10}{'95 % interval':>20}{'points':>9}"]
     for row in ranking.standings:
         rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
-        ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+        ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}" if row.interval else "none"
         out.append(f"{rank:<10}{row.system:<{width}}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}")
     counts = ranking.counts
     answers = ", ".join(f"{count} {status}" for status, count in counts["answers"].items() if count)

@@ -24,6 +24,7 @@ class Duel:
     second: str
     references: tuple[str, ...] = ()
     source: str | None = None
+    media: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,11 @@ class Outcome:
 
 def fight(judge: Judge, duels: Sequence[Duel], criterion: str, template: str) -> list[Outcome]:
     """Return the outcomes of duels; equal captions tie without a request."""
-    texts: list[str] = []
-    for duel in duels:
-        if duel.first != duel.second:
-            texts += [_prompt(duel.first, duel.second, duel, criterion, template)]
-            texts += [_prompt(duel.second, duel.first, duel, criterion, template)]
+    contests = [duel for duel in duels if duel.first != duel.second]
+    orders = [(*captions, duel) for duel in contests for captions in ((duel.first, duel.second), (duel.second, duel.first))]
+    texts = [_prompt(*order, criterion, template) for order in orders]
     # Models prefer a position: both orders are asked, and a preference that follows the position is a tie.
-    verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ)))
+    verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ), [duel.media for *_, duel in orders]))
     tie: Verdict[str] = Verdict("valid", "tie", 0)
     return [Outcome(tie, tie) if duel.first == duel.second else Outcome(next(verdicts), next(verdicts)) for duel in duels]
 

@@ -12,15 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from harness.contracts import Parameters
+from harness.contracts import Parameters, PathParam
 from harness.contracts.parameters import Index, check_arguments, check_parameters
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
+from harness.files.media import media_file
 from harness.files.user_path import user_path
 from harness.llm.client import Prices
 from harness.llm.store import ReplyStore
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
-from harness_metrics.judges.replies import Backend, Conversation, Reply
+from harness_metrics.judges.prompts import with_image
+from harness_metrics.judges.replies import Backend, Conversation, Message, Reply
 from harness_metrics.judges.server import Server
 
 # --------------------------------------------------------------------------- cache of replies
@@ -43,8 +45,9 @@ class ReplyCache:
         self.store = ReplyStore("judges", _hash(signature), folder, required=True)
 
     def key(self, conversation: Conversation) -> str:
-        """Return the key of the reply to a conversation: a hash of it and of the signature."""
-        return _hash(json.dumps([self.signature, list(conversation)], ensure_ascii=False, sort_keys=True))
+        """Return the key of the reply to a conversation: a hash of it, by the content of an image, and of the signature."""
+        messages = [{name: text for name, text in message.items() if name != "image"} for message in conversation]
+        return _hash(json.dumps([self.signature, messages], ensure_ascii=False, sort_keys=True))
 
     def read(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return the replies of the keys that are present and undamaged."""
@@ -62,13 +65,15 @@ def _hash(text: str) -> str:
 # --------------------------------------------------------------------------- judge
 
 T = TypeVar("T")
+_Question = tuple[str, str | None]
+"""Prompt and image."""
 _log = logging.getLogger(__name__)
 REMINDER = (
     "That answer cannot be read. Answer again, in English, with nothing but one complete JSON object of the form "
     "that was requested. Keep it short."
 )
 """Message after an answer that is empty, truncated or invalid."""
-_SETTINGS = ("cache", "repeats", "prices")
+_SETTINGS = ("cache", "repeats", "prices", "image", "images")
 
 
 class Judge:
@@ -85,6 +90,10 @@ class Judge:
         truncated or invalid. Refusals are not repeated.
     prices : mapping, optional
         ``input`` and ``output``: price of a million tokens, in any currency.
+    image : bool, default False
+        If true, the judge sees the image of each example.
+    images : str, optional
+        Folder of the images.
 
     Raises
     ------
@@ -93,8 +102,14 @@ class Judge:
     """
 
     @check_arguments
-    def __init__(self, backend: Backend, *, cache: bool | str = True, repeats: Index = 1, prices: Prices | None = None) -> None:
-        self.backend = backend
+    def __init__(
+        self, backend: Backend, *, cache: bool | str = True, repeats: Index = 1, prices: Prices | None = None, image: bool = False,
+        images: PathParam | None = None,
+    ) -> None:  # fmt: skip
+        if image and isinstance(backend, LocalModel):
+            raise HarnessError("judge: a local model sees no image; image: true needs a server (base_url)", parameter="image")
+        self.backend, self.image = backend, image
+        self.images = user_path(images) if images else None
         self.caches = bool(cache)
         self.folder = user_path(cache) if isinstance(cache, str) and cache else None
         self.repeats = repeats
@@ -102,9 +117,13 @@ class Judge:
 
     def signature(self) -> str:
         """Return the signature of the model, and the number of repetitions."""
-        return f"judge[{self.backend.signature()}|repeats:{self.repeats}]"
+        return f"judge[{self.backend.signature()}|repeats:{self.repeats}{'|image' * self.image}]"
 
-    def ask(self, prompts: Sequence[str], read: Callable[[Reply], Verdict[T]]) -> list[Verdict[T]]:
+    def default_prompt(self, template: str) -> str:
+        """Return a template as it is for a judge of texts, and as it is for a judge that sees the image."""
+        return with_image(template) if self.image else template
+
+    def ask(self, prompts: Sequence[str], read: Callable[[Reply], Verdict[T]], media: Sequence[str | None] = ()) -> list[Verdict[T]]:
         """Return one verdict per prompt.
 
         Requests, tokens and statuses do not depend on the cache: a stored answer counts what it cost when it was requested.
@@ -115,25 +134,41 @@ class Judge:
             Messages of the user, length T.
         read : callable
             Maps a reply to its verdict.
+        media : sequence of str or None
+            Image of the example of each prompt, length T; used by a judge that sees images.
 
         Raises
         ------
         HarnessError
-            If a request fails. All answers until then are in the cache.
+            If a request fails, all answers until then being in the cache, and for an example without an image that can be read.
         """
-        talks: dict[str, Conversation] = {p: ({"role": "user", "content": p},) for p in dict.fromkeys(prompts)}
-        verdicts: dict[str, Verdict[T]] = {}
+        questions = list(zip(prompts, media)) if self.image else [(prompt, None) for prompt in prompts]
+        pictures = {name: self._picture(name) if self.image else Message() for name in {name: 0 for _, name in questions}}
+        talks: dict[_Question, Conversation] = {
+            question: ({"role": "user", "content": question[0], **pictures[question[1]]},) for question in dict.fromkeys(questions)
+        }
+        verdicts: dict[_Question, Verdict[T]] = {}
         for _ in range(self.repeats + 1):
             replies = self._replies(list(talks.values()))
-            open_talks: dict[str, Conversation] = {}
-            for (prompt, talk), reply in zip(talks.items(), replies):
-                verdicts[prompt] = verdict = _join_verdicts(verdicts.get(prompt), read(reply))
+            open_talks: dict[_Question, Conversation] = {}
+            for (question, talk), reply in zip(talks.items(), replies):
+                verdicts[question] = verdict = _join_verdicts(verdicts.get(question), read(reply))
                 if verdict.status in ("empty", "truncated", "invalid"):
                     answer = {"role": "assistant", "content": reply.text.strip() or "(no answer)"}
-                    open_talks[prompt] = (*talk, answer, {"role": "user", "content": REMINDER})
+                    open_talks[question] = (*talk, answer, {"role": "user", "content": REMINDER})
             talks = open_talks
         _warn(verdicts.values())
-        return [verdicts[prompt] for prompt in prompts]
+        return [verdicts[question] for question in questions]
+
+    def _picture(self, media: str | None) -> Message:
+        """Return the fields of a message with an image; raise :class:`InputError` for an image that is not there."""
+        if not media:
+            raise InputError("the judge has image: true, and an example has no image", parameter="image")
+        file = media_file(media, self.images)
+        try:
+            return {"image": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        except OSError as error:
+            raise InputError(f"no image to read ({error.strerror}); judge: {{images: FOLDER}} names its folder", str(file)) from error
 
     def _replies(self, talks: Sequence[Conversation]) -> list[Reply]:
         """Return the replies from the cache and the model."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from harness.contracts import MeanMetric, MetricSpec
+from harness.contracts import Batch, CaptionSet, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
-from harness_metrics.judges.answers import COLUMNS, describe_counts
+from harness.errors import HarnessError
+from harness_metrics.judges.answers import COLUMNS, Verdict, describe_counts
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
+from harness_metrics.judges.replies import Reply
 
+T = TypeVar("T")
 Unanswered = Literal["undefined", "lowest"]
 
 
@@ -43,6 +47,9 @@ class JudgeMetric(MeanMetric):
         self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
     ) -> None:  # fmt: skip
         self.judge: Judge = resolve_judge(judge, name)
+        if self.judge.image and self.of_all_candidates:
+            raise HarnessError(f"{name}: compares texts; image: true is for the judges of rubric, win-rate and fleur", parameter="judge")
+        needs |= {"images"} if self.judge.image else set[str]()
         self.unanswered = unanswered
         self.settings = settings
         references = int("references" in needs)
@@ -51,6 +58,14 @@ class JudgeMetric(MeanMetric):
             min_texts=1 + references, untestable="asks a judge model", details_of_undefined=True,
             depends_on=(needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]()),
         )  # fmt: skip
+
+    def ask_each(
+        self, batch: Batch, prompt_of: Callable[[CaptionSet, str], str], read: Callable[[Reply], Verdict[T]]
+    ) -> list[list[Verdict[T]]]:
+        """Return the verdicts on the candidates of each example; ``prompt_of`` maps an example and a candidate to the prompt."""
+        questions = [(prompt_of(item, caption), item.media) for item in batch.sets for caption in item.candidates]
+        verdicts = self.judge.ask([prompt for prompt, _ in questions], read, [media for _, media in questions])
+        return [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
 
     @property
     def default(self) -> float:

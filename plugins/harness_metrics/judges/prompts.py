@@ -14,9 +14,19 @@ from pathlib import Path
 from harness.errors import HarnessError
 
 _TEMPLATES = Path(__file__).parent / "templates"
-CLAIR, RUBRIC, ARENA, SUMMARY = (
-    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n") for name in ("clair", "rubric", "arena", "summary")
+CLAIR, RUBRIC, ARENA, SUMMARY, FLEUR = (
+    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n") for name in ("clair", "rubric", "arena", "summary", "fleur")
 )
+
+
+def with_image(template: str) -> str:
+    """Return a template for a judge that sees the image.
+
+    >>> with_image("Grade one caption of an image that you cannot see. Ignore it.")
+    'Grade one caption of the image above. Ignore it.'
+    """
+    text = template.replace("an image that you cannot see", "the image above").replace("You cannot see the image. ", "")
+    return text.replace("of the same image follow", "of the image above follow")
 
 
 def listing(captions: Sequence[str]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Message = dict[str, str]
-"""``{"role": "system" | "user" | "assistant", "content": text}``."""
+"""``{"role": "system" | "user" | "assistant", "content": text}``, with an image also ``image``, its file, and ``sha256`` of the content."""
 Conversation = tuple[Message, ...]
 Finish = Literal["stop", "length", "refused", "rejected"]
 
@@ -21,6 +21,8 @@ class Reply:
     """``length``: cut off at the maximum length; ``refused``: by model or filter; ``rejected``: the server accepts no such request."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    tokens: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
+    """Log-probabilities of the likeliest texts of each token, the chosen one first, where they were requested."""
 
     def to_record(self) -> dict[str, Any]:
         """Return the fields, for JSON."""

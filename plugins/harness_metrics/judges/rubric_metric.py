@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import Batch, Features
+from harness.contracts import Batch, CaptionSet, Features
 from harness.errors import HarnessError
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, count_answers, read_numbers, verdict_of
-from harness_metrics.judges.judge import JudgeSpec
+from harness_metrics.judges.judge import JudgeSpec, resolve_judge
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
 CRITERIA = {
@@ -63,7 +63,8 @@ class Rubric(JudgeMetric):
         self.criteria = _criteria(CRITERIA if criteria is None else criteria)
         self.low, self.high = _scale(scale)
         self.references, self.source = references, source
-        self.prompt = prompts.check_template(prompt or prompts.RUBRIC, ("candidate", "criteria"), "rubric")
+        judge = resolve_judge(judge, "rubric")
+        self.prompt = prompts.check_template(prompt or judge.default_prompt(prompts.RUBRIC), ("candidate", "criteria"), "rubric")
         needs = frozenset({"references"} if references else ())
         settings = [f"scale:{self.low:g}-{self.high:g}", f"criteria:{json.dumps(self.criteria, sort_keys=True)}"]
         settings += [] if source else ["no-source"]
@@ -72,17 +73,9 @@ class Rubric(JudgeMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return score, mean of each of k criteria, and counts of each example, shape (B, 1 + k + 9)."""
-        texts = [
-            self._prompt(caption, item.references if self.references else (), item.source if self.source else None)
-            for item in batch.sets
-            for caption in item.candidates
-        ]
         read = read_numbers(list(self.criteria), self.low, self.high)
-        verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, read))
-        by_example = [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
-        return np.stack(
-            [np.concatenate([self._scores(example_verdicts), count_answers(example_verdicts)]) for example_verdicts in by_example]
-        )
+        of_examples = self.ask_each(batch, self._prompt, lambda reply: verdict_of(reply, read))
+        return np.stack([np.concatenate([self._scores(verdicts), count_answers(verdicts)]) for verdicts in of_examples])
 
     def _scores(self, verdicts: Sequence[Verdict[tuple[float, ...]]]) -> np.ndarray:
         """Return the mean over criteria and the mean of each criterion, shape (1 + k,), on [0, 1]."""
@@ -95,7 +88,8 @@ class Rubric(JudgeMetric):
         means = (grades - self.low) / (self.high - self.low)
         return np.concatenate([[means.mean()], means])
 
-    def _prompt(self, caption: str, references: Sequence[str], source: str | None) -> str:
+    def _prompt(self, item: CaptionSet, caption: str) -> str:
+        references, source = item.references if self.references else (), item.source if self.source else None
         names = list(self.criteria)
         return prompts.fill(
             self.prompt,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from harness.contracts import Values
 from harness.contracts.parameters import Count, NonNegative, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, RequestFailed, Session, read_key
-from harness_metrics.judges.replies import Conversation, Reply
+from harness_metrics.judges.replies import Conversation, Message, Reply
 
 _REJECTED = frozenset({400, 413, 422})
 """HTTP status codes of a server that accepts no such request: too long, or refused by a filter."""
@@ -38,6 +40,8 @@ class Server:
         Seed that is sent with each request.
     extra : mapping, optional
         Further fields of each request, such as ``response_format``.
+    max_side : int, optional
+        Maximum width and height of an image in pixels; larger ones are reduced.
     timeout, retries, first_wait, parameters
         See :class:`~harness.llm.client.ChatClient`.
 
@@ -52,8 +56,9 @@ class Server:
         self, *, base_url: str, model: str, api_key_env: str | None = None, concurrency: int = 16,
         temperature: NonNegative = 0.0, max_tokens: Count = 512, seed: int | None = None, extra: Mapping[str, Any] | None = None,
         timeout: float = 120.0, retries: int = 5, first_wait: float = 0.25, parameters: Mapping[str, str | None] | None = None,
+        max_side: Count | None = None,
     ) -> None:  # fmt: skip
-        self.api_key_env, self.extra = api_key_env, dict(extra or {})
+        self.api_key_env, self.extra, self.max_side = api_key_env, dict(extra or {}), max_side
         self.client = ChatClient(
             owner="judge", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
             first_wait=first_wait, parameters=parameters or {},
@@ -63,7 +68,8 @@ class Server:
     def signature(self) -> str:
         """Return the address and the fields of the requests. The weights that the server uses are not known to the client."""
         body = {**self.client.rename_fields(self.fields), **self.extra}
-        return f"server:{self.client.base_url.rstrip('/')}|{json.dumps(body, sort_keys=True)}"
+        size = "" if self.max_side is None else f"|max_side:{self.max_side}"
+        return f"server:{self.client.base_url.rstrip('/')}|{json.dumps(body, sort_keys=True)}{size}"
 
     def complete(self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]) -> None:
         """Request all answers; see :meth:`~harness_metrics.judges.replies.Backend.complete`.
@@ -80,8 +86,9 @@ class Server:
 
         async def ask(session: Session, request: tuple[int, Conversation]) -> None:
             index, conversation = request
+            messages = [await asyncio.to_thread(self._encode, message) for message in conversation]
             try:
-                reply = await session.post("chat/completions", {**body, "messages": list(conversation)}, read_reply)
+                reply = await session.post("chat/completions", {**body, "messages": messages}, read_reply)
             except RequestFailed as error:
                 if error.status not in _REJECTED:
                     failures.append(str(error))
@@ -100,6 +107,16 @@ class Server:
                 f"The other answers stay in the cache: run it again",
                 self.client.base_url,
             )
+
+    def _encode(self, message: Message) -> Values:
+        """Return a message as the interface has it, with the image in front of the text."""
+        content: object = message["content"]
+        if "image" in message:
+            from harness_models.openai.messages import image_file_part  # needs Pillow, and judges of texts do not
+
+            image = image_file_part(Path(message["image"]).read_bytes(), message["image"], self.max_side)
+            content = [image, {"type": "text", "text": content}]
+        return {"role": message["role"], "content": content}
 
 
 def read_reply(value: object) -> Reply:
@@ -120,7 +137,17 @@ def read_reply(value: object) -> Reply:
         content or (refusal if isinstance(refusal, str) else ""),
         "refused" if refused else "length" if finish == "length" else "stop",
         *(_tokens(usage, name) for name in ("prompt_tokens", "completion_tokens")),
+        tokens=_read_tokens(_field(choice, "logprobs")),
     )
+
+
+def _read_tokens(log_probs: object) -> list[dict[str, float]]:
+    """Return the log-probabilities of the likeliest texts of each token, the chosen one first; empty where the server gives none."""
+    entries = cast("list[Values]", _field(log_probs, "content") or [])
+    try:
+        return [{str(item["token"]): float(item["logprob"]) for item in (entry, *entry["top_logprobs"])} for entry in entries]
+    except (KeyError, TypeError, ValueError):
+        return []
 
 
 def _field(value: object, name: str) -> object:

@@ -25,11 +25,12 @@ class Standing:
     system: str
     rank: int
     ranks: tuple[int, int]
-    """95 % interval of the rank."""
+    """95 % interval of the rank; all ranks where ``interval`` is None."""
     strength: float
     """Bradley-Terry log-strength; the mean over systems is 0."""
-    interval: tuple[float, float]
-    """95 % percentile interval of the strength under a bootstrap over examples."""
+    interval: tuple[float, float] | None
+    """95 % percentile interval of the strength under a bootstrap over examples; None where
+    the judge decides no duel in both orders, so that all resamples are equal."""
     points: float
     """Mean points over the system's duels, ties one half."""
 
@@ -56,7 +57,8 @@ class Ranking:
 
 def arena(
     judge: Judge, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]] | None = None, *,
-    sources: Sequence[str | None] | None = None, criterion: str = CRITERION, samples: int = 1000, seed: int = 0, prior: float = 1.0,
+    sources: Sequence[str | None] | None = None, media: Sequence[str | None] | None = None, criterion: str = CRITERION,
+    samples: int = 1000, seed: int = 0, prior: float = 1.0,
 ) -> Ranking:  # fmt: skip
     """Compare all pairs of systems on all examples, in both orders, and rank the systems.
 
@@ -70,6 +72,8 @@ def arena(
         Captions by people that the judge sees, one list per example.
     sources : sequence of str or None, optional
         Source texts that the judge sees, one per example.
+    media : sequence of str or None, optional
+        Images, one per example, for a judge that sees them.
     criterion : str
         Meaning of *better* in the prompt.
     samples : int, default 1000
@@ -89,11 +93,11 @@ def arena(
     duels = [
         Duel(
             systems[names[i]][k], systems[names[j]][k], tuple(references[k]) if references else (),
-            sources[k] if sources else None,
+            sources[k] if sources else None, media[k] if media else None,
         )
         for k in range(size) for i, j in pairs
     ]  # fmt: skip
-    outcomes = fight(judge, duels, criterion, prompts.ARENA)
+    outcomes = fight(judge, duels, criterion, judge.default_prompt(prompts.ARENA))
     defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
     if not defined:
         raise HarnessError(f"arena: none of {len(duels)} duels has a valid answer in both orders")
@@ -145,10 +149,11 @@ def _standings(names: Sequence[str], wins: np.ndarray, samples: int, seed: int, 
     duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
     points = wins.sum(axis=(0, 2)) / np.where(duels > 0, duels, np.nan)
     order = sorted(range(n), key=lambda k: (-values[k], names[k]))
+    decisive = bool((wins != wins.transpose(0, 2, 1)).any())
     return tuple(
         Standing(
-            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])), float(values[k]),
-            bootstrap.interval(resampled[:, k]), float(points[k]),
+            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])) if decisive else (1, n), float(values[k]),
+            bootstrap.interval(resampled[:, k]) if decisive else None, float(points[k]),
         )
         for k in order
     ), order  # fmt: skip

@@ -11,7 +11,7 @@ from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import count_answers
 from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight, mean_points
-from harness_metrics.judges.judge import JudgeSpec
+from harness_metrics.judges.judge import JudgeSpec, resolve_judge
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
 
@@ -52,7 +52,8 @@ class WinRate(JudgeMetric):
     ) -> None:  # fmt: skip
         self.opponents = opponents
         self.criterion = criterion or CRITERION
-        self.prompt = prompts.check_template(prompt or prompts.ARENA, ("first", "second"), "win-rate")
+        judge = resolve_judge(judge, "win-rate")
+        self.prompt = prompts.check_template(prompt or judge.default_prompt(prompts.ARENA), ("first", "second"), "win-rate")
         key = prompts.prompt_key(f"{self.prompt}\n{self.criterion}")
         super().__init__("win-rate", judge, unanswered, frozenset({"references"}), f"opponents:{opponents}", key)
 
@@ -66,7 +67,7 @@ class WinRate(JudgeMetric):
         references = sorted(item.references)
         positions = range(min(self.opponents, len(references)))
         return [
-            Duel(caption, references[k], tuple(references[:k] + references[k + 1 :]), item.source)
+            Duel(caption, references[k], tuple(references[:k] + references[k + 1 :]), item.source, item.media)
             for caption in sorted(item.candidates)
             for k in positions
         ]

@@ -6,7 +6,7 @@ import importlib.util
 import os
 
 from harness.contracts import Values
-from harness.errors import MissingExtra
+from harness.errors import MissingExtra, example_needed
 from harness.registry.hooks import hookimpl
 
 VARIABLE = "HARNESS_LOGGERS"
@@ -16,7 +16,4 @@ VARIABLE = "HARNESS_LOGGERS"
 def harness_run_started(manifest: Values) -> None:
     """Raise :class:`MissingExtra` where loggers are requested and the plugin that has them is not installed."""
     if os.environ.get(VARIABLE) and importlib.util.find_spec("caption_loggers") is None:
-        raise MissingExtra(
-            f"{VARIABLE} needs the plugin caption-loggers, which is not installed: "
-            "pip install 'git+https://github.com/caption-harness/caption-harness#subdirectory=examples/loggers'"
-        )
+        raise MissingExtra(f"{VARIABLE} needs the plugin {example_needed('loggers')}")

@@ -206,7 +206,7 @@ def score_readings(rows: Rows, readings: Readings, differences: Differences = "l
     """Return the scores of N rows from the readings of their captions."""
     target, distractors = rows.target_values, rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
-    mentioned = (masks > 0) | _bits(readings.contradictions)
+    mentioned = (masks > 0) | (readings.contradictions[:, None] >> np.arange(6) & 1).astype(bool)  # the six lowest bits, (N, 6)
     true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
     true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(bool)  # (N, D, 6)
     same_words = _by_words(target)[:, None, :] == _by_words(distractors)
@@ -248,11 +248,6 @@ def _by_words(values: np.ndarray) -> np.ndarray:
     """Return factor indices ``(..., 6)`` with every index replaced by the first one that has the same phrase."""
     firsts = np.array([PHRASES[5].index(phrase) for phrase in PHRASES[5]])
     return np.concatenate([values[..., :5], firsts[values[..., 5:]]], axis=-1)
-
-
-def _bits(flags: np.ndarray) -> np.ndarray:
-    """Return the six lowest bits of flags ``(N,)`` as bool ``(N, 6)``."""
-    return (flags[:, None] >> np.arange(6) & 1).astype(bool)
 
 
 def _credit_bare(readings: Readings, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpe
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
-from harness.files.record_files import KEY, read_records
+from harness.files.record_files import KEY, SCORES, read_records
 from harness.files.records import existing
 
 CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name != "systems")
@@ -30,6 +30,7 @@ class Scores(MeanMetric):
     path : path, optional
         File with a score for each caption: CSV, TSV, JSON, JSON Lines or Parquet, with an id (of the example, of the item of a judgment
         set), the caption, or the system where it has no captions, and the score. A score of null is a caption without a score.
+        A file ``NAME-REF.seg.score`` of mt-metrics-eval has the scores of each system in the order of the segments.
     column : str, optional
         Column of the score in the file; without ``path`` the key of each example's meta, a column of the judgments.
     name : str, optional
@@ -53,7 +54,8 @@ class Scores(MeanMetric):
             raise InputError("scores needs a file (path) or a column of the judgments (column)", parameter="path")
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
-        label = name or column or (self.path.name.split(".")[0] if self.path else "")
+        file = "" if self.path is None else self.path.name
+        label = name or column or (file.rsplit(".", 2)[0] if file.endswith(SCORES) else file.split(".")[0])
         self.spec = MetricSpec(
             label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset(),
             meta_columns=("system",) if self.path else (str(column),),

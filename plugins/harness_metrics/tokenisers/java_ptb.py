@@ -1,6 +1,6 @@
 """The COCO caption toolkit's tokeniser, Stanford's Java program, as the reference implementation (``tokenizer: java-ptb``).
 
-The interface is that of :mod:`caption_kernels.reference.ptb.tokeniser`. Differences from the toolkit's wrapper:
+Differences from the toolkit's wrapper:
 
 - captions are passed through a temporary folder, so that a read-only installation works;
 - characters that end a line for the program are replaced by blanks;
@@ -14,21 +14,24 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from caption_kernels.reference.ptb.tokeniser import PUNCTUATION, one_line
 from harness.errors import HarnessError
 from harness_metrics.tokenisers.java_runtime import pycocoevalcap_file, run_java
 
 NEEDED_BY = "the tokenizer 'java-ptb'"
 """Requester in error messages."""
 _SEPARATOR = "zz"
+_PUNCTUATION = frozenset(["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
+"""Tokens that the toolkit's wrapper removes."""
+_LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\u2028\u2029", " "))
+"""The characters that end a line for the program, as blanks."""
 
 
 def tokenize(captions: list[str]) -> list[str]:
     """Return the tokens of each caption without punctuation, in lower case, joined by one blank.
 
-    As :func:`caption_kernels.reference.ptb.tokeniser.tokenize`. Raises :class:`HarnessError` without Java or the jar.
+    Raises :class:`HarnessError` without Java or the jar.
     """
-    return [" ".join(token for token in line.split(" ") if token not in PUNCTUATION) for line in token_lines(captions)]
+    return [" ".join(token for token in line.split(" ") if token not in _PUNCTUATION) for line in token_lines(captions)]
 
 
 def tokens_raw(captions: list[str]) -> list[list[str]]:
@@ -43,7 +46,7 @@ def token_lines(captions: list[str]) -> list[str]:
     jar = pycocoevalcap_file("tokenizer", "stanford-corenlp-3.4.1.jar", needed_by=NEEDED_BY)
     with tempfile.TemporaryDirectory(prefix="harness-ptb-") as folder:
         source = Path(folder, "captions.txt")
-        text = "".join(f"{one_line(caption)}\n{_SEPARATOR}\n" for caption in captions)
+        text = "".join(f"{caption.translate(_LINE_BREAKS)}\n{_SEPARATOR}\n" for caption in captions)
         source.write_bytes(text.encode("utf-8", "replace"))
         program = ["edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase", "-encoding", "UTF-8"]
         output = run_java(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", str(jar), *program, str(source)], needed_by=NEEDED_BY)

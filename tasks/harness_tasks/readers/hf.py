@@ -167,7 +167,7 @@ class HuggingFaceDataset:
         cells: Iterable[str | None] | None = None
         suffix = _usual_suffix(dataset, media) if media else ""
         if media and self.source.streaming:
-            dataset = dataset.cast_column(media, _disable_decoding(dataset, media))
+            dataset = dataset.cast_column(media, replace(dataset.features[media], decode=False))
         elif media:
             keep_open(self.source, dataset)
             cells = self._cells(dataset, media)
@@ -256,11 +256,6 @@ def media_columns(dataset: Any) -> list[str]:
     """Return the columns of images, videos and sound of a ``Dataset`` or ``IterableDataset``, in their order."""
     features = dataset.features or {}
     return [name for name, feature in features.items() if type(feature).__name__ in _MEDIA_TYPES]
-
-
-def _disable_decoding(dataset: Any, column: str) -> Any:
-    """Return the type of a media column with decoding switched off."""
-    return replace(dataset.features[column], decode=False)
 
 
 def _usual_suffix(dataset: Any, column: str) -> str:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness_models.nacf.layers import VIS, NacfSizes
+from harness_models.o2na.layers import VIS, VideoSizes
 from harness_models.o2na.model import O2na, ObjectRefiner, ThreeSteps, least_length, place_objects, read_objects
 
-SIZES = NacfSizes(method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7)
+SIZES = VideoSizes(features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7)
 NAMES = ("ball", "block", "pill")
 
 

@@ -60,6 +60,6 @@ def test_sizes_that_do_not_fit_are_refused():
 
 
 def test_other_checkpoints_are_refused(golden, tmp_path):
-    shutil.copy(golden / "nacf" / "NACF.state_dict.safetensors", tmp_path)
-    with pytest.raises(InputError, match="it looks like NACF"):
-        Tvt.from_checkpoint(tmp_path / "NACF.state_dict.safetensors")
+    shutil.copy(golden / "clipcap" / "mlp" / "state_dict.safetensors", tmp_path)
+    with pytest.raises(InputError, match="it looks like CLIPCap"):
+        Tvt.from_checkpoint(tmp_path / "state_dict.safetensors")

@@ -45,3 +45,16 @@ def test_broken_json_has_a_place(tmp_path):
         path.write_text(text)
         with pytest.raises(InputError, match="not JSON at byte"):
             fields(path)
+
+
+def test_files_of_scores(tmp_path):
+    path = tmp_path / "chrF-refA.seg.score"
+    path.write_text("a\t0.5\na None\nb 1\n")
+    assert fields(path) == [
+        {"id": "1", "system": "a", "score": "0.5"}, {"id": "2", "system": "a", "score": None}, {"id": "1", "system": "b", "score": "1"},
+    ]  # fmt: skip
+    path.write_text("news a 0.5\n")
+    assert fields(path) == [{"id": "1", "system": "a", "score": "0.5", "domain": "news"}]
+    path.write_text("a 0.5\na\n")
+    with pytest.raises(InputError, match=r"score:2: found 1 words; expected \[DOMAIN\] SYSTEM SCORE"):
+        fields(path)

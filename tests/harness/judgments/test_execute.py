@@ -18,6 +18,7 @@ from harness.run.executor import ExecutorOptions
 from harness.run.shard_grid import Part
 from harness.rundir.provenance import Provenance
 from harness.spec.loading import load_specs
+from harness.stats.quantiles import wilson_interval
 
 RECORDS = [
     {
@@ -297,3 +298,9 @@ def test_every_list_of_categories_and_side_is_a_corpus_of_its_own(jsonl):
     np.testing.assert_allclose(metric.scores.scores[[0, 4], 0], expected["cider"].per_example)
     whole = scored(jsonl, "items")[0]
     assert not np.allclose(whole.scores.scores, metric.scores.scores)
+
+
+def test_a_judge_that_ties_on_all_pairs_has_the_interval_of_a_coin(plan, jsonl, length):
+    pairs = [{"id": str(k), "references": ["r"], "first": f"{k} ab", "second": f"{k} cd", "preference": (-1) ** k} for k in range(20)]
+    run = execute(plan({"form": "pairs", "path": jsonl(pairs)}, [length()], statistics=["accuracy"]))
+    assert run.records[0].value == 0.5 and run.records[0].ci95 == wilson_interval(0.5, 20)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness import api
 from harness.errors import InputError
 from harness.judgments.plan import make_judgment_plan, read_judgments
 from harness.spec.loading import load_specs
@@ -45,6 +46,30 @@ def test_categories_that_hold_pairs(write, source):
     judged = read_judgments(source(write(value), form="pairs", columns=columns, preference={"first": 0, "second": 1}))
     assert [(p.preference, p.meta["group"]) for p in judged.pairs] == [(1, "HC"), (-1, "MM")]
     assert [item.id for item in judged.items] == ["a.jpg", "b.jpg"] and judged.items[0].references == ()
+
+
+def test_scores_of_other_programs_for_both_captions_of_a_pair(write, source):
+    rows = [{"id": k, "a": "x", "b": "y", "vote": 1 - 2 * k, "clip": [0.5, 0.25 + k], "fleur_a": 1, "fleur_b": k} for k in range(2)]
+    columns = {"first": "a", "second": "b", "preference": "vote", "scores": {"clip": ["clip.0", "clip.1"], "FLEUR": ["fleur_a", "fleur_b"]}}
+    judgments = {"form": "pairs", "path": write(rows), "columns": columns}
+    judged = read_judgments(source(judgments["path"], form="pairs", columns=columns))
+    assert [caption.meta for caption in judged.captions[2:]] == [{"clip": 0.5, "FLEUR": 1}, {"clip": 1.25, "FLEUR": 1}]
+    metrics = [{"scores": {"column": ["clip", "FLEUR"]}}]
+    result = api.evaluate({"task": "t", "judgments": judgments, "statistics": ["accuracy"], "metrics": metrics})
+    assert {r.metric: (r.value, r.n) for r in result.records} == {"clip": (1, 2), "FLEUR": (0.75, 2)}  # a tie counts half
+    with pytest.raises(InputError, match="no column 'clip_b'"):
+        read_judgments(source(judgments["path"], form="pairs", columns={**columns, "scores": {"clip": ["clip", "clip_b"]}}))
+    with pytest.raises(ValueError, match="columns.scores is for the forms pairs and foil; found form: captions"):
+        source(judgments["path"], columns={"scores": {"clip": ["a", "b"]}})
+
+
+def test_captions_of_videos_with_three_grades(write, source):
+    """VATEX-EVAL, one caption a line."""
+    rows = [{"video_id": f"v{k // 2}", "candidate": f"c{k}", "references": ["r"] * 9, "human_scores": [k, 2, 5]} for k in range(4)]
+    columns = {"item": "video_id", "caption": "candidate", "score": "human_scores"}
+    judged = read_judgments(source(write(rows), columns=columns, raters="each"))
+    assert [len(item.references) for item in judged.items] == [9, 9]
+    assert [caption.ratings for caption in judged.captions[:2]] == [(0, 2, 5), (1, 2, 5)]
 
 
 def test_chosen_and_rejected_answers(write, source):

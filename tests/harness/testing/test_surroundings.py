@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("every_number.py")
 WITHOUT = {
     "choice": "options", "poll": "likelihoods", "pregen": "likelihoods",
-    "perplexity": "likelihoods", "clair": "a judge", "rubric": "a judge", "win-rate": "a judge",
+    "perplexity": "likelihoods", "clair": "a judge", "fleur": "a judge", "rubric": "a judge", "win-rate": "a judge",
     "clipscore": "images", "refclipscore": "images", "pac-score": "images", "ref-pac-score": "images",
     "contrastive-efficiency": "scenes", "discriminativity": "scenes", "false-features": "scenes", "listener-accuracy": "a listener",
     "mentioned-features": "scenes", "optimal-discriminativity": "scenes", "redundant-mention": "scenes", "relevance": "scenes",

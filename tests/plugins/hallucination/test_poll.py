@@ -79,7 +79,8 @@ def test_rates_of_each_type_of_question():
     assert {f"{name}, type=object": value for name, value in objects.items()}.items() <= values.items()
     assert Poll(score="mean").evaluate_scores(ROWS).items() <= values.items()
     assert set(intervals) == set(values) and len(values) == 15
-    assert metric.column_sizes() == {f"{c}, type={t}": n for t, n in (("object", 3), ("relation", 2)) for c in objects}
+    sizes = {f"{c}, type={t}": n for t, n in (("object", 3), ("relation", 2)) for c in (*objects, "unparsed")}
+    assert metric.column_sizes() == sizes
     assert metric.signature() == "poll|mean|yes/no|positive:yes|by:type"
     with pytest.raises(HarnessError, match="poll: by: type reads the metadata of examples"):
         Poll(by="type").evaluate_scores(ROWS)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from caption_kernels import reference
+import caption_kernels_reference as reference
 from caption_kernels.lexicon.installed import build, find_sources
-from caption_kernels.reference.meteor.aligner import statistics
-from caption_kernels.reference.meteor.score import segment_score
+from caption_kernels_reference.meteor.aligner import statistics
+from caption_kernels_reference.meteor.score import segment_score
 from harness.errors import InputError
 from harness_metrics.meteor import engine as meteor
 

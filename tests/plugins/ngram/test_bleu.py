@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels.reference import bleu as formula
+from caption_kernels_reference import bleu as formula
 from harness.errors import HarnessError, UnknownName
 from harness.stats import permutation
 from harness_metrics.ngram import bleu

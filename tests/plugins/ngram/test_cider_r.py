@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from caption_kernels.reference.cider import repetition_penalty
+from caption_kernels_reference.cider import repetition_penalty
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels.reference import rouge as formula
+from caption_kernels_reference import rouge as formula
 from harness.errors import UnknownName
 from harness.stats import permutation
 from harness_metrics.ngram import rouge

@@ -41,6 +41,15 @@ def test_scores_by_id_and_caption(tmp_path):
     np.testing.assert_array_equal(values(Scores(path=str(tmp_path / "o.json")), SETS[:2]), [1, 2])
 
 
+def test_a_submission_to_a_shared_task(tmp_path):
+    path = tmp_path / "BERTScore_0.3-refA.seg.score"
+    path.write_text("a\t0.5\na\t0.75\nb\t-1\nb\tNone\n")
+    metric = Scores(path=str(path))
+    sets = [CaptionSet(f"{k}/{system}", (f"{k}",), (), None, None, {"item": k, "system": system}) for system in "ab" for k in "12"]
+    np.testing.assert_array_equal(values(metric, sets), [0.5, 0.75, -1, np.nan])
+    assert metric.spec.name == "BERTScore_0.3-refA"
+
+
 def test_scores_of_a_call(tmp_path):
     path = write(tmp_path / "s.jsonl", ROWS)
     result = api.score({"1": ["a dog"], "2": ["a cat"]}, {"1": ["r"], "2": ["r"]}, [{"scores": {"path": path, "name": "mine"}}])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from caption_kernels.reference.ptb import tokeniser as ptb
+from caption_kernels_reference.ptb import tokeniser as ptb
 from harness.errors import HarnessError, MissingExtra
 from harness_metrics.tokenisers import java_ptb
 from harness_metrics.tokenisers import java_runtime as java

@@ -7,6 +7,8 @@ import gzip
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 SCENES = {
@@ -133,6 +135,74 @@ def fill_field_files(data: Path) -> None:
     indented(data / "foil/captions_val2014.json", {"info": {}, "images": [{"id": 0}], "annotations": coco})
 
 
+def fill_long_captions(data: Path) -> None:
+    """Write the sets of long captions and of videos."""
+    folder = data / "LongCap-Arena/test"
+    folder.mkdir(parents=True)
+    grades = ((GOOD, 0.9), (POOR, 0.5), (BAD, 0.125))
+    for name in [f"{aspect}_dci_{split}.csv" for aspect in ("desc", "rel", "flu") for split in ("val", "test")]:
+        with (folder / name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["imgid", "cand", "score", "refs"])
+            writer.writerows(
+                [f"sa_{scene}.jpg", captions[scene], score, repr([" ".join(references)])]
+                for scene, references in SCENES.items()
+                for captions, score in grades
+            )
+    names = ("GT_Caption_GPT4O", "GT_Caption_GPT4V", "GT_Caption_Gemini15Pro")
+    images = [
+        {
+            "source": "COCO", "image": f"{scene}.jpg", "binary": b"\xff\xd8", **dict(zip(names, references)),
+            "CogVLM": GOOD[scene], "ShareCaptioner": POOR[scene], "LLaVA_v15": BAD[scene],
+            "GPT4_Eval": json.dumps({"CogVLM": 4.5, "ShareCaptioner": 2, "LLaVA_v15": 1}),
+        }
+        for scene, references in SCENES.items()
+    ]  # fmt: skip
+    (data / "DetailCaps-4870").mkdir()
+    pq.write_table(pa.Table.from_pylist([*images, {**images[0], "GPT4_Eval": None}]), data / "DetailCaps-4870/DetailCaps-4870.parquet")
+    lines = [
+        {"video_id": scene, "candidate": captions[scene], "references": references, "human_scores": [4 * score + k for k in range(3)]}
+        for scene, references in SCENES.items()
+        for captions, score in grades
+    ]
+    aspects = ("coherence", "consistency", "fluency", "relevance")
+    summaries = [
+        {"id": scene, "model_id": f"M{k}", "decoded": captions[scene], "references": references,
+         "expert_annotations": [dict.fromkeys(aspects, 5 - k - n % 2) for n in range(3)]}
+        for scene, references in SCENES.items()
+        for k, (captions, _) in enumerate(grades)
+    ]  # fmt: skip
+    (data / "summeval").mkdir()
+    (data / "summeval/model_annotations.aligned.jsonl").write_text("".join(json.dumps(line) + "\n" for line in summaries))
+    (data / "vatex_eval").mkdir()
+    (data / "vatex_eval/judgments.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pairs = [
+        {"image": f"VOC/{scene}.jpg", "captions": [GOOD[scene], BAD[scene]][:: 1 - 2 * (k % 2)], "label": k % 2, "references": references}
+        for k, (scene, references) in enumerate(SCENES.items())
+    ]
+    (data / "pascal50s/pascal_50s.json").write_text(json.dumps(dict.fromkeys(("HI", "HC", "HM", "MM"), pairs)))
+
+
+def fill_test_set(folder: Path) -> None:
+    """Write a test set in the folders of mt-metrics-eval."""
+    systems = {"Good": GOOD, "Poor": POOR, "Bad": BAD, "refA": {scene: texts[0] for scene, texts in SCENES.items()}}
+    systems = {**systems, "refB": systems["refA"], "M2M100_1.2B-B4": BAD}
+    files = {
+        "sources/en-de.txt": [f"Quelle {k}" for k in range(len(SCENES))],
+        "documents/en-de.docs": [f"news\tdoc{k // 2}" for k in range(len(SCENES))],
+        "references/en-de.refA.txt": list(systems["refA"].values()),
+        "human-scores/en-de.mqm.sys.score": [f"{name}\t{-k}" for k, name in enumerate(systems)] + ["other\tNone"],
+        "human-scores/en-de.mqm.seg.score": [
+            f"{name}\t{'None' if name == 'Poor' and k == 0 else -k - n}" for n, name in enumerate(systems) for k in range(len(SCENES))
+        ],
+        "metric-scores/en-de/COMET-22-refA.seg.score": [f"{name}\t{1 - n / 10}" for n, name in enumerate(systems) for _ in SCENES],
+    }  # fmt: skip
+    files |= {f"system-outputs/en-de/{name}.txt": list(outputs.values()) for name, outputs in systems.items()}
+    for name, lines in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("\n".join(lines) + "\n")
+
+
 def fill_reference_free(data: Path) -> None:
     """Write the sets without references."""
     battles = [
@@ -141,6 +211,28 @@ def fill_reference_free(data: Path) -> None:
         for name, winner in zip(SCENES, ("large", "human", "equal", "bad"))
     ]  # fmt: skip
     indented(data / "caparena/caparena_annots_eval.json", battles)
+    answers = [
+        {"id": k, "prompt": "p", "chosen": GOOD[name], "rejected": BAD[name], "chosen_model": "a", "rejected_model": "b", "subset": "chat"}
+        for k, name in enumerate(SCENES)
+    ]
+    (data / "reward-bench").mkdir()
+    pq.write_table(pa.Table.from_pylist(answers), data / "reward-bench/filtered.parquet")
+    criteria = ("correctness", "completeness", "clarity", "fluency", "conciseness", "overall")
+    write(
+        data / "mmhe/judgments.jsonl",
+        [
+            {
+                "image": f"{name}.jpg",
+                "task": "IC",
+                "question": "Describe it.",
+                "model": model,
+                "text": text,
+                **dict.fromkeys(criteria, grade),
+            }
+            for name in SCENES
+            for model, text, grade in (("a", GOOD[name], 4), ("b", BAD[name], 1))
+        ],
+    )
     duels = [
         {"input": f"Describe {name}.", "output_1": GOOD[name], "output_2": BAD[name] + " and more", "label": 1 + k % 2}
         for k, name in enumerate(SCENES)
@@ -230,6 +322,8 @@ def fill(data: Path) -> Path:
     )  # fmt: skip
     for folder in ("fense_audiocaps", "fense_clotho"):
         write(data / folder / "judgments.jsonl.gz", fense())
+    fill_long_captions(data)
+    fill_test_set(data / "mt-metrics-eval-v2/wmt22")
     return data
 
 

@@ -45,7 +45,7 @@ def test_free_threaded_python_without_a_wheel_takes_none():
 def test_a_wheel_of_code_has_no_problem(tmp_path):
     files = {
         "caption_kernels/_compiled.abi3.so": 10,
-        "caption_kernels/reference/ptb/rules.py": 10,
+        "caption_kernels/scorers/fitted.py": 10,
         "caption_kernels/py.typed": 0,
         "caption_kernels/vectors/cider.json": 10,
         "caption_kernels/_compiled.pyi": 10,

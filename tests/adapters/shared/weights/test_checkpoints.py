@@ -119,8 +119,6 @@ def test_the_golden_checkpoints_are_recognised(golden):
         ("clipcap/mlp/state_dict.safetensors", "CLIPCap (MLP mapper)"),
         ("clipcap/transformer/state_dict.safetensors", "CLIPCap (transformer mapper)"),
         ("vlp/state_dict.npz", "VLP"),
-        ("nacf/NACF.state_dict.safetensors", "NACF or ARB2"),
-        ("nacf/ARB.state_dict.safetensors", "ARB or NAB"),
         ("a3ds_lstm/speaker_state_dict.npz", "A3DS speaker"),
     ]:
         assert looks_like(load_checkpoint(golden / path).tensors) == f"it looks like {name}"

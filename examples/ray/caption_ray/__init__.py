@@ -1,0 +1,1 @@
+"""Executor of caption-harness on a Ray cluster."""

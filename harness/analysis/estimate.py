@@ -1,0 +1,255 @@
+"""Mean human scores of systems, and their differences, from few labels and the scores of metrics or judges on all examples.
+
+The examples to label are drawn at random, or from strata of a metric's scores, each with a probability that the estimate reads.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from harness.analysis.pairs import ComparedRun
+from harness.contracts import Values
+from harness.errors import HarnessError, InputError, counted
+from harness.files.captions import ID_COLUMNS
+from harness.files.record_files import read_records
+from harness.judgments.fields import number
+from harness.registry.catalogue import spelling
+from harness.run.finished import Run
+from harness.rundir.format import file_digest, to_json
+from harness.rundir.samples import System
+from harness.stats.bootstrap import number_clusters
+from harness.stats.prediction_powered import PoweredMean, powered_mean
+
+COLUMNS = {
+    "id": ("example", *ID_COLUMNS), "score": ("score", "human_score", "rating", "label"), "system": ("system", "model"),
+    "probability": ("probability",), "stratum": ("stratum",),
+}  # fmt: skip
+"""Usual names of the columns of labels, in order of preference."""
+FEWEST_LABELS = 3
+STRATA = 5
+"""Default number of strata of a plan."""
+Labels = Mapping[str, Mapping[tuple[str, str], float]]
+"""``score``, ``probability`` or ``stratum`` -> (system, example) -> number."""
+
+
+@dataclass(frozen=True)
+class HumanScore:
+    """Estimate of the mean human score of a system, or of the difference of two."""
+
+    system: str
+    """Label of the system, or ``A - B``."""
+    powered: PoweredMean
+    classical: PoweredMean
+    """Of the labels alone."""
+    labels: int
+    """Number of examples with labels."""
+    examples: int
+
+    @property
+    def saved(self) -> float:
+        """Number of further labels with which the labels alone would have the same standard error."""
+        error = self.powered.standard_error
+        return self.labels * ((self.classical.standard_error / error) ** 2 - 1) if error else float("inf")
+
+
+def estimate(
+    run: str | Path | Run, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
+) -> tuple[list[HumanScore], list[str]]:
+    """Return the estimated mean human score of each system with labels, then their differences, and notes on them.
+
+    Parameters
+    ----------
+    run : str, Path or Run
+        Run directory, ``RUN::MODEL``, or run.
+    labels : str or Path
+        File with columns ``id``, ``score``, ``system`` where the run has several, and ``probability`` and ``stratum`` of a plan. Several
+        rows of one caption are averaged, rows without a score left out.
+    by : sequence of str
+        Metrics or judges of the run whose scores predict the labels.
+    baseline : str, optional
+        System that the others are compared with; default: all pairs.
+    population : bool
+        Estimate means over the examples of the run alone; default: over the population that they are drawn from.
+
+    Raises
+    ------
+    HarnessError
+        The labels are of other examples or systems, constant, too few, or a metric was fitted on them.
+    """
+    side = ComparedRun.open(run)
+    metrics, human = _predictors(side, by), _read_labels(labels, side)
+    _check_independence(side, metrics, labels)
+    names = [name for name in map(side.label, side.systems) if any(name == system for system, _ in human["score"])]
+    for name in [baseline] if baseline else names[:1] or [side.name]:
+        if name not in names:
+            raise HarnessError.of_name(f"{labels} has no labels of", name, names, "it has those of")
+    score = partial(_score, side, metrics, human, _strata(side, human["stratum"], metrics[0], str(labels)), population)
+    notes = [] if human["probability"] else ["labels without probabilities: taken as a simple random sample of the examples"]
+    rows = [score([name]) for name in names]
+    for pair in [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2):
+        try:
+            rows.append(score(pair))
+        except InputError as error:  # few labels of the same examples, or equal differences
+            notes.append(str(error))
+    return rows, notes
+
+
+def _score(
+    side: ComparedRun, metrics: Sequence[str], human: Labels, strata: Mapping[str, int], finite: bool, names: Sequence[str]
+) -> HumanScore:
+    """Return the estimate of one system, or of the first minus the second."""
+    systems = [system for name in names for system in side.systems if side.label(system) == name]
+    examples = [example for example in systems[0].examples if example in systems[-1].row_of]
+    rows = [[system.row_of[example] for example in examples] for system in systems]
+    signs = np.array([1.0, -1.0])[: len(systems)]
+    labels = signs @ np.array([[human["score"].get((name, example), np.nan) for example in examples] for name in names])
+    predictions = np.stack([signs @ np.stack([_predict(s, metric)[row] for s, row in zip(systems, rows)]) for metric in metrics], axis=1)
+    title, present = " - ".join(names), labels[~np.isnan(labels)]
+    if len(present) < FEWEST_LABELS:
+        raise InputError(f"{title}: {counted(len(present), 'label')} of the same examples; expected at least {FEWEST_LABELS}")
+    if np.ptp(present) == 0:
+        raise InputError(f"{title}: all {len(present)} labels are {present[0]:g}: they give no interval")
+    probabilities = np.array([human["probability"].get((names[0], example), np.nan) for example in examples])
+    column = side.run.provenance.spec.get("cluster")
+    of_labels = partial(
+        powered_mean, labels, predictions, probabilities=probabilities if human["probability"] else None, finite=finite,
+        clusters=number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None,
+    )  # fmt: skip
+    powered = of_labels(strata=np.array([strata[example] for example in examples]) if strata else None)
+    if np.isnan(powered.standard_error):
+        raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata, clusters and metrics")
+    return HumanScore(title, powered, of_labels(tuning=np.zeros(len(metrics))), len(present), len(examples))
+
+
+def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[Values]:
+    """Return the captions of ``budget`` random examples to label, those of all systems for each example.
+
+    Parameters
+    ----------
+    run : str, Path or Run
+        Run directory, ``RUN::MODEL``, or run.
+    budget : int
+        Number of examples.
+    by : str, optional
+        Metric or judge whose mean score over the systems forms strata; default: one stratum.
+    strata : int
+        Number of strata, of equal size where scores differ; each has its share of the budget.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    list of mappings
+        ``id``, ``system``, ``caption`` (several are joined by `` | ``), ``probability`` with which the example was drawn, ``stratum`` (the
+        smallest prediction of its stratum), and ``score``, which is empty.
+
+    Raises
+    ------
+    HarnessError
+        The budget is larger than the number of examples, or gives a stratum fewer than two.
+    """
+    side = ComparedRun.open(run)
+    means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
+    examples, values = list(means), np.array(list(means.values()))
+    bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="inverted_cdf"))
+    stratum = np.searchsorted(bounds, values, side="right") - 1
+    sizes = np.bincount(stratum)
+    counts = np.diff(np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0)
+    if budget > len(values) or counts.min() < 2:
+        raise HarnessError(f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, to {len(values)}, all examples")
+    rng = np.random.default_rng([seed, len(values)])
+    drawn = np.concatenate([rng.permutation(np.flatnonzero(stratum == k))[:count] for k, count in enumerate(counts)])
+    captions = {system: system.caption_sets() for system in side.systems}
+    return [
+        {
+            "id": examples[k], "system": side.label(system), "caption": " | ".join(captions[system][system.row_of[examples[k]]].candidates),
+            "probability": float((counts / sizes)[stratum[k]]), "stratum": float(bounds[stratum[k]]), "score": "",
+        }
+        for k in sorted(map(int, drawn)) for system in side.systems
+    ]  # fmt: skip
+
+
+def _predictors(side: ComparedRun, names: Sequence[str]) -> list[str]:
+    """Return the labels of metrics with scores per example; raise :class:`HarnessError` with the nearest for an unknown one."""
+    labels = {spelling(label): label for label in side.run.samples.metrics}
+    for name in names:
+        if spelling(name) not in labels:
+            raise HarnessError.of_name(f"{side.name} has no scores per example of", name, labels.values(), "it has those of")
+    return [labels[spelling(name)] for name in names]
+
+
+def _predict(system: System, metric: str) -> np.ndarray:
+    """Return the scores (B,) of a metric, undefined ones replaced by the mean of the others."""
+    scores = system.scores(metric)
+    defined = np.isfinite(scores)
+    return np.where(defined, scores, scores[defined].mean() if defined.any() else 0.0)
+
+
+def _mean_predictions(side: ComparedRun, metric: str | None) -> dict[str, float]:
+    """Return example -> mean prediction of the systems, zero without a metric, for the examples that all of them have."""
+    shared = [name for name in side.systems[0].examples if all(name in system.row_of for system in side.systems)]
+    columns = [_predict(system, metric)[[system.row_of[name] for name in shared]] for system in side.systems if metric]
+    return dict(zip(shared, np.mean(columns, axis=0).tolist() if metric else [0.0] * len(shared)))
+
+
+def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric: str, path: str) -> dict[str, int]:
+    """Return example -> number of its stratum; raise :class:`InputError` where the labels have other strata than the metric's."""
+    bounds = sorted(set(stratum.values()))
+    if len(bounds) < 2:
+        return {}
+    means = _mean_predictions(side, metric)
+    margin = 1e-9 * (bounds[-1] - bounds[0])  # a spreadsheet may have rounded the bounds
+    numbers = {name: bisect.bisect_right(bounds, value + margin) - 1 for name, value in means.items()}
+    if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for (_, example), bound in stratum.items()):
+        raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
+    return numbers
+
+
+def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
+    """Return the numbers of a file of labels, the mean of several rows of a caption.
+
+    Raises :class:`InputError` with the place of a mistake.
+    """
+    records = list(read_records(path, "file of labels"))
+    present = list(records[0].fields) if records else []
+    columns = {role: next((name for name in names if name in present), "") for role, names in COLUMNS.items()}
+    systems = {side.label(system): system for system in side.systems}
+    for role in ("id", "score", "system")[: 2 if len(systems) == 1 else 3]:
+        if not columns[role]:
+            raise InputError(f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path))
+    numbers: dict[str, dict[tuple[str, str], list[float]]] = {"score": {}, "probability": {}, "stratum": {}}
+    for record in records:
+        cells = {role: record.fields.get(column) for role, column in columns.items() if column}
+        name, example = str(cells.get("system", next(iter(systems)))), str(cells["id"])
+        if cells["score"] in (None, ""):
+            continue
+        if name not in systems:
+            raise InputError.of_name(f"{side.name} has no system", name, systems, "there are", record.where)
+        if example not in systems[name].row_of:
+            raise InputError.of_name(f"{side.name} has no example", example, systems[name].examples, where=record.where)
+        for role in [role for role in numbers if role in cells]:
+            value = number(cells[role])
+            if value is None or (role == "probability" and not 0 < value <= 1):
+                expected = "more than 0 and at most 1" if role == "probability" else "a number"
+                raise InputError(
+                    f"'{columns[role]}' is {'empty' if cells[role] is None else cells[role]}; expected {expected}", record.where
+                )
+            numbers[role].setdefault((name, example), []).append(value)
+    return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
+
+
+def _check_independence(side: ComparedRun, metrics: Sequence[str], labels: str | Path) -> None:
+    """Raise :class:`HarnessError` for a metric with a parameter that is the file of labels: it was fitted on them."""
+    digest = file_digest(Path(labels))
+    for metric in metrics:
+        texts: list[str] = re.findall(r'"([^"]{1,1000})"', to_json(side.run.provenance.metric(metric).params).decode())
+        if any(Path(text).is_file() and file_digest(Path(text)) == digest for text in texts):
+            raise HarnessError(f"'{metric}' was fitted on {labels}: it does not predict labels that it has seen; label other examples")

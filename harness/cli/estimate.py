@@ -1,0 +1,50 @@
+"""Estimate mean human scores from few labels and the scores of a metric or judge on all examples.
+
+  harness label-plan RUN --budget 200 --by cider -o plan.csv    choose the examples; people fill in the column score
+  harness estimate RUN --labels plan.csv --by cider             each system, and the differences of systems
+
+A metric or judge that predicts the labels narrows the intervals; one that does not leaves them as they are (prediction-powered
+inference). Of several, as in --by cider,meteor, the best linear combination counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+import harness
+from harness.cli.options import add_common, add_flag, add_format, add_names, print_json
+
+HEADERS = ("system", "score", "95 % interval", "labels alone", "95 % interval of these", "labels", "saved", "examples")
+NOTE = "saved: further labels that the labels alone would need for an interval as narrow"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness estimate``."""
+    parser.add_argument("run", help="a run directory, or RUN::MODEL")
+    parser.add_argument("--labels", metavar="FILE", required=True, help="human scores: columns id, score, and system, probability, stratum")
+    add_names(parser, "--by", required=True, help="metric or judge of the run that predicts the scores; several are combined")
+    parser.add_argument("--baseline", metavar="MODEL", help="subtract the score of this system alone (default: all pairs)")
+    add_flag(parser, "--population", "the mean over the examples of the run alone, not over the population that they are drawn from")
+    add_format(parser, "form of the output; json has the numbers in full")
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the estimates."""
+    from harness.reporting.formats import print_as
+    from harness.reporting.table import Table, interval_text, number
+
+    rows, notes = harness.estimate(args.run, args.labels, by=args.by, baseline=args.baseline, population=args.population)
+    if args.json or args.format == "json":
+        print_json({"estimates": [{**asdict(row), "saved": row.saved} for row in rows], "notes": notes})
+        return 0
+    cells = [
+        [
+            row.system, *(text for mean in (row.powered, row.classical) for text in (number(mean.value), interval_text(mean.ci95))),
+            str(row.labels), f"{row.saved:.0f}", str(row.examples),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    print_as(Table(HEADERS, cells, "lrrrrrrr", f"human score by {', '.join(args.by)}", (NOTE, *notes), secondary=HEADERS[-1:]), args.format)
+    return 0

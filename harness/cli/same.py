@@ -1,0 +1,163 @@
+"""Test whether two sources write the same distribution: two endpoints, quantisations, versions, prompts.
+
+  harness same A.jsonl B.jsonl                  files of answers, several per prompt, in every form that harness score reads
+  harness same RUN::MODEL_A RUN::MODEL_B        two models of finished runs
+  harness same A.jsonl B.jsonl C.jsonl          every pair, adjusted by Holm
+  harness same A.jsonl B.jsonl --until          batch by batch of one answer per prompt, until the evidence is enough
+  harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
+
+Labels of the answers are permuted within each prompt. The test assumes that the answers to a prompt are independent and that both
+sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 0 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.options import add_common, add_count, add_flag, add_list, print_folded, print_json
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.analysis.same import Settings, Source, SourceComparison
+
+UNDECIDED, ENOUGH = 4, 0.8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness same``."""
+    parser.add_argument("sources", nargs="+", metavar="FILE", help="files of answers, run directories, or RUN::MODEL")
+    parser.add_argument("--id", default="", metavar="COLUMN", help="column of the ids of prompts; null: match records by position")
+    parser.add_argument("--column", default="", metavar="COLUMN", help="column of the answers")
+    add_list(parser, "--label", "NAME", "name of a source; one per file, in their order")
+    add_list(parser, "--kernel", "NAME", "compare with this kernel and shifts alone; may be repeated (default: all, adaptively)")
+    parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
+    parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
+    add_count(parser, "--night", "number of this check in a series of nightly checks, which spend the level together")
+    parser.add_argument(
+        "--until", type=int, nargs="?", const=1, metavar="N",
+        help="read the answers in batches of N per prompt (default 1) and stop as soon as a difference is shown",
+    )  # fmt: skip
+    add_flag(parser, "--plan", "print the power of checks by numbers of prompts and answers, from the answers of one source")
+    add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
+    add_count(parser, "--seed", "seed of the random relabelings", 0)
+    add_count(parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2)
+    parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the result; return 1 for a difference, 4 where nothing is shown and the power is low."""
+    from harness.analysis.answer_kernels import KERNELS
+    from harness.analysis.same import Settings, compare_all
+
+    kernels = tuple(args.kernel) or KERNELS
+    for name in kernels:
+        if name not in KERNELS:
+            raise HarnessError.of_name("same: no kernel", name, KERNELS, "kernels are")
+    for name in ("night", "until", "draws"):
+        if (value := getattr(args, name)) is not None and value < 1:
+            raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
+    if not 0 < args.alpha < 1:
+        raise HarnessError(f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1", value=args.alpha)
+    level = args.alpha * 6 / (math.pi * args.night) ** 2 if args.night else args.alpha
+    settings = Settings(kernels, args.draws, args.seed, level, args.margin)
+    sources = read_sources(args)
+    if args.plan:
+        return _plan(sources, settings, args)
+    if len(sources) < 2:
+        raise HarnessError("same: one source; expected at least two: harness same A.jsonl B.jsonl")
+    if args.until:
+        return _until(sources, settings, args)
+    results = compare_all(sources, settings)
+    if args.output:
+        from harness.reporting.same_page import write_page
+
+        write_page(results, settings, Path(args.output))
+    if args.json:
+        print_json([asdict(result) for result in results])
+    else:
+        from harness.reporting.same_tables import matrix_table, report_lines
+
+        if len(results) > 1:
+            from harness.reporting.formats.terminal import print_table
+
+            print_table(matrix_table(results))
+        for result in results:
+            for line in report_lines(result, settings, args.prompts if len(results) == 1 else 0):
+                print_folded(line)
+        if args.output:
+            print(f"wrote {args.output}")
+    return exit_code(results)
+
+
+def exit_code(results: Sequence[SourceComparison]) -> int:
+    """Return the exit code of some comparisons."""
+    if any(result.verdict == "different" for result in results):
+        return 1
+    return UNDECIDED if any(result.verdict == "not shown" and (result.power or 0) < ENOUGH for result in results) else 0
+
+
+def read_sources(args: argparse.Namespace) -> list[Source]:
+    """Return the sources of files and runs; a run directory has all its models."""
+    from harness.analysis.pairs import ComparedRun
+    from harness.analysis.same import Source
+    from harness.run.file_pair import FileOptions, file_labels, read_answers, read_prompts
+    from harness.run.metric_plan import unique
+
+    options = FileOptions(None if args.id == "null" else args.id, args.column)
+    files = [text for text in args.sources if not Path(text.partition("::")[0]).is_dir()]
+    names = iter(file_labels(files) if files else ())
+    sources: list[Source] = []
+    for text in args.sources:
+        if text in files:
+            sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options)))
+            continue
+        side = ComparedRun.open(text)
+        sources += [Source(side.label(s), {item.id: item.candidates for item in s.caption_sets()}) for s in side.systems]
+    labels = args.label or unique([source.label for source in sources])
+    if len(labels) != len(sources):
+        raise HarnessError(f"same: {len(labels)} labels for {len(sources)} sources; expected one each")
+    return [replace(source, label=label) for label, source in zip(labels, sources)]
+
+
+def _plan(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
+    """Print the smallest checks that find each change; a second source is a change itself."""
+    from harness.analysis.same_plan import plan
+    from harness.reporting.formats.terminal import print_table
+    from harness.reporting.same_tables import plan_table
+
+    designs = list(plan(sources[0], settings, sources[1] if len(sources) > 1 else None, ENOUGH))
+    if args.json:
+        print_json([asdict(design) for design in designs])
+    else:
+        print_table(plan_table(designs, ENOUGH))
+    return 0
+
+
+def _until(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
+    """Print the evidence after each batch of two sources; return 1 for a difference, 4 where the answers do not suffice."""
+    from harness.analysis.same import common_prompts
+    from harness.analysis.same_until import follow
+
+    if len(sources) != 2:
+        raise HarnessError(f"same: --until follows two sources; found {len(sources)}")
+    prompts, notes = common_prompts(sources[0], sources[1], settings.seed)
+    batches = list(follow(prompts, args.until, settings))
+    different = batches[-1].e >= 1 / settings.alpha
+    if args.json:
+        print_json({"different": different, "batches": [asdict(batch) for batch in batches], "notes": notes})
+    else:
+        for number, batch in enumerate(batches, 1):
+            print(f"batch {number}: {batch.answers:,} answers, e {batch.e:.3g}")
+        verdict = "different" if different else "a difference is not shown"
+        print_folded(
+            f"{sources[0].label} and {sources[1].label}: {verdict} at level {settings.alpha:.3g} (e of {1 / settings.alpha:.3g} needed)"
+        )
+        for note in notes:
+            print_folded(f"  note: {note}")
+    return 1 if different else UNDECIDED

@@ -1,0 +1,92 @@
+"""Result of ``harness same`` as lines and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.analysis.same import Effect, Feature, Settings, SourceComparison
+from harness.analysis.same_plan import Design
+from harness.errors import counted
+from harness.reporting.table import Table, interval_text, number, p_text
+
+ASSUMPTION = (
+    "assumes that the answers to a prompt are independent and that the sources were asked in turn: a cache, one seed for both, or another "
+    "time of day break it"
+)
+MOST_FEATURES = 5
+
+
+def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2) -> Iterator[str]:
+    """Yield the lines of a comparison: verdict, p-value, effect, words, prompts, remarks."""
+    a, b = result.labels
+    answers = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]
+    yield f"{a} and {b}: {verdict_text(result, settings)}"
+    method = f"all {result.relabelings:,} relabelings" if result.exact else f"{result.relabelings - 1:,} random relabelings"
+    sizes = f"{counted(len(result.prompts), 'prompt')}, {answers[0]:,} and {answers[1]:,} answers"
+    yield f"  p {p_text(result.p)} ({sizes}; {method} within prompts; smallest possible p {p_text(result.floor)})"
+    yield "  " + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items()) + " (each alone, not adjusted)"
+    yield f"  MMD² of {settings.kernels[0]} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    for feature in list_features(result, settings):
+        yield f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per answer (adjusted p {p_text(feature.p)})"
+    for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
+        yield f"  prompt {prompt.id} (p {p_text(prompt.p)}, not adjusted)"
+        for label, texts in ((a, prompt.a), (b, prompt.b)):
+            yield f"    {label}: {' | '.join(texts[:3])}"
+    for note in result.notes:
+        yield f"  note: {note}"
+    yield f"  {ASSUMPTION}"
+
+
+def verdict_text(result: SourceComparison, settings: Settings) -> str:
+    """Return the verdict with the margin or the power that belongs to it."""
+    if result.verdict == "different":
+        return f"different at level {settings.alpha:.3g}"
+    if result.verdict == "equivalent within margin":
+        return f"equivalent within margin {settings.margin:g}"
+    power = "" if result.power is None else f"; a source with one answer in ten replaced would be found with power {result.power:.2f}"
+    return f"a difference is not shown{power}"
+
+
+def effect_text(effect: Effect) -> str:
+    """Return a number with its interval."""
+    return f"{number(effect.value)} (95 % interval {interval_text(effect.interval)})"
+
+
+def list_features(result: SourceComparison, settings: Settings) -> list[Feature]:
+    """Return the properties that differ where the sources do, those of the smallest p-values."""
+    if result.verdict != "different":
+        return []
+    return [feature for feature in result.features if feature.p <= settings.alpha][:MOST_FEATURES]
+
+
+def matrix_table(results: Sequence[SourceComparison]) -> Table:
+    """Return a table of all pairs of sources."""
+    headers = ["A", "B", "p Holm", "MMD²", "95 % interval", "accuracy", "verdict"]
+    rows = [
+        [*r.labels, p_text(r.p), number(r.effect.value), interval_text(r.effect.interval), number(r.accuracy.value), r.verdict]
+        for r in results
+    ]  # fmt: skip
+    return Table(headers, rows, "llrrrrl", notes=["p adjusted by Holm over the pairs"] if len(results) > 1 else [])
+
+
+def feature_table(result: SourceComparison, settings: Settings) -> Table:
+    """Return a table of the properties with the smallest p-values."""
+    a, b = result.labels
+    rows = [[f.name, number(f.a), number(f.b), p_text(f.p)] for f in result.features[: 3 * MOST_FEATURES]]
+    bold = frozenset((row, 3) for row, f in enumerate(result.features[: 3 * MOST_FEATURES]) if f.p <= settings.alpha)
+    note = "means per answer; p adjusted by the largest shift over all properties (Westfall and Young)"
+    return Table(["property", a, b, "p"], rows, "lrrr", notes=[note], bold=bold)
+
+
+def prompt_table(result: SourceComparison, number_of_prompts: int = 10, answers: int = 5) -> Table:
+    """Return a table of the prompts that differ most, with answers of both sources side by side."""
+    a, b = result.labels
+    rows = [[p.id, p_text(p.p), "\n".join(p.a[:answers]), "\n".join(p.b[:answers])] for p in result.prompts[:number_of_prompts]]
+    return Table(["prompt", "p", a, b], rows, "lrll", notes=["p of the prompt alone, not adjusted"])
+
+
+def plan_table(designs: Sequence[Design], power: float) -> Table:
+    """Return a table of the smallest number of prompts that reaches a power, by change and number of answers."""
+    rows = [[d.change, str(d.answers), str(d.prompts) if d.power >= power else f"more than {d.prompts}", f"{d.power:.2f}"] for d in designs]
+    note = f"smallest number of prompts tried with a power of {power:g}; simulated, a temperature by weights of the answers"
+    return Table(["change", "answers", "prompts", "power"], rows, "lrrr", notes=[note])

@@ -1,0 +1,246 @@
+"""Two-sample test in strata: labels are permuted within each prompt, and statistics are added up over prompts.
+
+The null hypothesis is that the texts of a prompt are exchangeable between source A and source B. Two kinds of statistics are formed:
+
+*Within prompts.* For a kernel K with zero diagonal, let C be K centred so that its rows sum to zero and its diagonal is zero. The unbiased
+MMD^2 of n + m texts is then c s'Cs, with the labels s (1 for A) and c = 1 / n(n-1) + 1 / m(m-1) + 2 / nm: whatever is linear in s cancels.
+Its permutation mean is 0 and its permutation variance is c^2 v ||C||^2, with v = 2 p2 - 4 p3 + 2 p4 for the probabilities pk that k given
+texts have label A. Each prompt is divided by this standard deviation, a function of the pooled texts and of the sizes alone, and summed.
+
+*Across prompts.* For features of the texts, centred within prompts, the sum over the texts of A is the score statistic of a shift that all
+prompts share. It has permutation mean 0 too, and a variance in closed form. One feature for each kernel is the mean similarity to the
+pooled texts of the prompt, the part of the kernel that is linear in s: answers that fit no prompt have a small one.
+
+All of them are functions of the labels, so that the share of relabelings with at least the observed value is an exact p-value:
+Phipson & Smyth (2010) for random relabelings, of which the observed one counts as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.stats import permutation, ties
+
+BUDGET = 20_000
+"""Maximum number of relabelings of all prompts together that are enumerated."""
+_LABELS = 4 << 20
+"""Maximum number of labels that are held at once."""
+_TABLE = 200_000
+"""Maximum number of relabelings of one prompt that are kept as a table to draw from."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Prompts with the same numbers of texts."""
+
+    prompts: np.ndarray
+    """Positions of the prompts, shape (b,)."""
+    rows: np.ndarray
+    """Positions of their texts, shape (b, n + m); those of source A first."""
+    n: int
+    """Number of texts of source A."""
+
+    @property
+    def m(self) -> int:
+        """Number of texts of source B."""
+        return self.rows.shape[1] - self.n
+
+
+def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
+    """Return the strata of prompts of sizes (n, m), whose texts follow one another, those of source A first.
+
+    >>> [stratum.rows.tolist() for stratum in strata_of([(1, 2), (2, 2), (1, 2)])]
+    [[[0, 1, 2], [7, 8, 9]], [[3, 4, 5, 6]]]
+    """
+    starts = np.cumsum([0, *(n + m for n, m in sizes)])
+    groups: dict[tuple[int, int], list[int]] = {}
+    for position, shape in enumerate(sizes):
+        groups.setdefault(shape, []).append(position)
+    return [Stratum(np.array(positions), starts[positions][:, None] + np.arange(n + m), n) for (n, m), positions in groups.items()]
+
+
+def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return forms whose values s'Cs have permutation mean 0 and variance 1, and the standard deviations of the unbiased MMD^2.
+
+    Parameters
+    ----------
+    kernels : ndarray, shape (..., N, N)
+        Symmetric kernels; the diagonal is not read.
+    n : int
+        Number of texts of source A. With a single text of a source, the mean of all pairs stands for the mean of its pairs.
+
+    Returns
+    -------
+    forms : ndarray, shape (..., N, N)
+        0 for a prompt whose relabelings all have one value.
+    deviations : ndarray, shape (...)
+        Permutation standard deviation of the unbiased MMD^2 of each kernel.
+    """
+    size = kernels.shape[-1]
+    m, diagonal = size - n, range(size)
+    forms = np.array(kernels, dtype=np.float64)
+    forms[..., diagonal, diagonal] = 0.0
+    scale = ties.magnitude(forms.reshape(*forms.shape[:-2], -1))
+    sums = forms.sum(axis=-1)
+    if min(n, m) == 1:
+        centred = sums - sums.mean(axis=-1, keepdims=True)
+        variance = (centred**2).mean(axis=-1) * (2.0 / max(size - 2, 1)) ** 2
+        factor = (2.0 / max(size - 2, 1)) * (-1.0 if n == 1 else 1.0) * (size > 2)
+        forms = np.zeros(forms.shape)
+        forms[..., diagonal, diagonal] = factor * centred
+    else:
+        total = sums.sum(axis=-1)[..., None, None]
+        forms -= (sums[..., :, None] + sums[..., None, :]) / (size - 2) - total / ((size - 1) * (size - 2))
+        forms[..., diagonal, diagonal] = 0.0
+        shares = [math.prod((n - i) / (size - i) for i in range(k)) for k in (2, 3, 4)]
+        forms *= 1 / (n * (n - 1)) + 1 / (m * (m - 1)) + 2 / (n * m)
+        variance = (forms**2).sum(axis=(-2, -1)) * (2 * shares[0] - 4 * shares[1] + 2 * shares[2])
+    deviations = np.sqrt(variance)
+    deviations[deviations <= 1e-9 * scale] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        forms = np.where(deviations[..., None, None] > 0, forms / deviations[..., None, None], 0.0)
+    return forms, deviations
+
+
+class Relabelings:
+    """Relabelings of the texts of all prompts, jointly; the first one is the observed.
+
+    Parameters
+    ----------
+    strata : sequence of Stratum
+        The prompts.
+    draws : int
+        Number of random relabelings, beside the observed one, where there are more than :data:`BUDGET` in all.
+    seed : int
+        Seed of the random relabelings.
+    """
+
+    def __init__(self, strata: Sequence[Stratum], draws: int, seed: int) -> None:
+        self.strata, self.seed = strata, seed
+        orbit = math.prod(permutation.count(s.n, s.m) ** min(len(s.prompts), 64) for s in strata)
+        self.exact = orbit <= BUDGET
+        self.number = orbit if self.exact else draws + 1
+
+    @property
+    def floor(self) -> float:
+        """Smallest p-value: of an enumeration, that of a statistic that exchanging equal numbers of texts leaves as it is."""
+        return math.prod(2 if s.n == s.m else 1 for s in self.strata for _ in s.prompts) / self.number if self.exact else 1 / self.number
+
+    def blocks(self) -> Iterator[tuple[Stratum, np.ndarray]]:
+        """Yield some prompts and their labels, float64, shape (b, P, N)."""
+        repeat = 1
+        for stratum in self.strata:
+            n, m = stratum.n, stratum.m
+            step = max(1, _LABELS // (self.number * (n + m)))
+            for start in range(0, len(stratum.prompts), step):
+                rows = slice(start, start + step)
+                block = Stratum(stratum.prompts[rows], stratum.rows[rows], n)
+                if self.exact:
+                    choices = permutation.count(n, m) ** np.arange(len(block.prompts))[:, None] * repeat
+                    ranks = np.arange(self.number) // choices % permutation.count(n, m)
+                    repeat *= permutation.count(n, m) ** len(block.prompts)
+                    labels = permutation.relabelings(n, m)[ranks]
+                else:
+                    labels = self._draw(block)
+                yield block, labels.astype(np.float64)
+
+    def _draw(self, block: Stratum) -> np.ndarray:
+        """Return random labels of some prompts, bool, shape (b, P, N), the observed ones first."""
+        rng = np.random.default_rng([self.seed, int(block.prompts[0]), block.n, block.m])
+        shape = (len(block.prompts), self.number)
+        if permutation.count(block.n, block.m) <= _TABLE:
+            table = permutation.relabelings(block.n, block.m)
+            ranks = rng.integers(len(table), size=shape)
+            ranks[:, 0] = 0
+            return table[ranks]
+        labels = rng.random((*shape, block.rows.shape[1])).argsort(axis=-1) < block.n
+        labels[:, 0] = np.arange(block.rows.shape[1]) < block.n
+        return labels
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Statistics under all relabelings, the observed one first, and of single prompts."""
+
+    within: np.ndarray
+    """Standardised sums over prompts of each kernel, shape (P, K)."""
+    shifts: np.ndarray
+    """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the mean similarity to the answers of the prompt."""
+    effects: np.ndarray
+    """Unbiased MMD^2 of each prompt and kernel, shape (B, K); NaN where no relabeling differs from another."""
+    prompt_p: np.ndarray
+    """P-value of each prompt, of the mean of its standardised kernels, shape (B,)."""
+
+
+def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarray], features: np.ndarray) -> Sums:
+    """Return the statistics of all relabelings.
+
+    Parameters
+    ----------
+    relabelings : Relabelings
+        Relabelings of the prompts.
+    kernels : callable
+        Returns the kernels of some prompts, shape (b, K, N, N).
+    features : ndarray, shape (T, F)
+        Features of the texts.
+    """
+    prompt_p = np.ones(sum(len(stratum.prompts) for stratum in relabelings.strata))
+    within, shifts, variance, informative = (np.zeros(1) for _ in range(4))
+    effects: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
+    for block, labels in relabelings.blocks():
+        matrices = kernels(block)
+        forms, deviations = standardise(matrices, block.n)
+        values = np.stack([np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels) for k in range(forms.shape[1])], axis=2)
+        within = within + values.sum(axis=0)
+        informative = informative + (deviations > 0).sum(axis=0)
+        effects.append(np.where(deviations > 0, values[:, 0] * deviations, np.nan))
+        means = values.mean(axis=2)
+        prompt_p[block.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
+        positions.append(block.prompts)
+        similarity = matrices.sum(axis=3).transpose(0, 2, 1) / labels.shape[2]
+        values = np.concatenate([features[block.rows], similarity], axis=2)
+        centred = values - values.mean(axis=1, keepdims=True)
+        shifts = shifts + np.tensordot(labels, centred, axes=((0, 2), (0, 1)))
+        variance = variance + (centred**2).sum(axis=(0, 1)) * (block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
+    scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
+    order = np.argsort(np.concatenate(positions))
+    return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p)
+
+
+def ranked(values: np.ndarray) -> np.ndarray:
+    """Return the p-value of every relabeling in its column, shape (P, J): the share of relabelings with at least its value.
+
+    >>> ranked(np.array([[3.0], [1.0], [2.0], [3.0]])).ravel().tolist()
+    [0.5, 1.0, 0.75, 0.5]
+    """
+    tolerance = ties.tolerance(ties.magnitude(values.T), 1e-9)
+    columns: list[np.ndarray] = []
+    for column, slack in zip(values.T, tolerance):
+        below = np.searchsorted(np.sort(column), np.asarray(column - slack), side="left")
+        columns.append((len(column) - np.asarray(below)) / len(column))
+    return np.stack(columns, axis=1)
+
+
+def adaptive_p(values: np.ndarray) -> float:
+    """Return the p-value of the largest of several statistics (P, J), each standardised over all relabelings, the observed one included.
+
+    >>> adaptive_p(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]]))
+    0.25
+    """
+    spread = values.std(axis=0)
+    usable = spread > 1e-9 * ties.magnitude(values.T)
+    standardised = (values[:, usable] - values[:, usable].mean(axis=0)) / spread[usable]
+    return float(ranked(standardised.max(axis=1, initial=-np.inf)[:, None])[0, 0]) if usable.any() else 1.0
+
+
+def westfall_young(shifts: np.ndarray) -> np.ndarray:
+    """Return p-values (F,) of two-sided shifts (P, F), adjusted by the largest one of every relabeling (Westfall & Young 1993)."""
+    size = np.abs(shifts)
+    largest = np.sort(size.max(axis=1, initial=0.0))
+    below = np.searchsorted(largest, np.asarray(size[0] - 1e-9), side="left")
+    return (len(size) - np.asarray(below)) / len(size)

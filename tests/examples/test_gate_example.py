@@ -1,0 +1,102 @@
+"""The example of a gate: the commands of its page, the steps of the action, and the fixture of pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+METRICS = "cider,meteor"
+
+
+@pytest.fixture(scope="module")
+def runs(root, tmp_path_factory):
+    """Folder with the runs of the page, scored by its commands."""
+    folder, source = tmp_path_factory.mktemp("gate"), root / "examples" / "gate"
+    for version in ("baseline", "good", "worse", "unsure"):
+        harness(
+            folder, "score", source / f"{version}.jsonl", "--references", source / "references.jsonl", "-m", METRICS, "--allow-missing",
+            "--output", f"runs/gate/{version}",
+        )  # fmt: skip
+    harness(folder, "export", "runs/gate/baseline", "--format", "baseline", "--output", "runs/gate/committed")
+    return folder
+
+
+def harness(folder, *arguments, code=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(("version", "verdict", "code"), [("good", "passed", 0), ("worse", "failed", 1), ("unsure", "undecided", 4)])
+def test_the_commands_of_the_page_end_as_it_says(runs, root, version, verdict, code):
+    command = f"gate runs/gate/{version} --baseline runs/gate/committed -m CIDEr-D --max-drop 0.2"
+    assert command in (root / "examples" / "gate" / "README.md").read_text()
+    out = harness(runs, *command.split(), "--undecided", "stop", code=code)
+    assert out.splitlines()[-1].startswith(f"{verdict}: ") or f"\n{verdict}: " in out
+
+
+def test_a_baseline_is_small_and_has_its_captions(runs):
+    committed = runs / "runs" / "gate" / "committed"
+    assert sum(path.stat().st_size for path in committed.rglob("*")) < 300_000
+    assert not (committed / "candidates").exists()
+    assert "identical" in harness(runs, "compare", "runs/gate/baseline", "runs/gate/committed", "--identical")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("version", "code"), [("good", 0), ("worse", 1)])
+def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, code):
+    action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
+    step = action["runs"]["steps"][-1]
+    values = {"new": f"runs/gate/{version}", "baseline": "runs/gate/committed", "metrics": METRICS, "max-drop": "0.2 0.05"}
+    given = {name: values.get(name, settings.get("default", "")) for name, settings in action["inputs"].items()}
+    environment = {}
+    for name, text in step["env"].items():
+        key = text.removeprefix("${{ ").removesuffix(" }}")
+        environment[name] = given[key.removeprefix("inputs.")] if key.startswith("inputs.") else {"github.token": "t"}.get(key, "7")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "gh").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/called\ncp gate.md {tmp_path}/comment\n')
+    (tools / "harness").write_text(f'#!/bin/sh\nexec {sys.executable} -m harness "$@"\n')
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    summary = tmp_path / "summary.md"
+    script = step["run"].replace("${{ github.action_path }}", str(root / "examples" / "gate"))
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=runs, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "harness gate: " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
+    assert "pr comment 7" in (tmp_path / "called").read_text()
+    assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "1")
+
+
+@pytest.mark.slow
+def test_the_fixture_of_pytest_fails_a_test_where_the_gate_fails(runs):
+    (runs / "test_captions.py").write_text(
+        "def test_good(caption_gate):\n"
+        "    assert caption_gate('runs/gate/good', 'runs/gate/committed', {'CIDEr-D': 0.2}).verdict == 'passed'\n"
+        "def test_worse(caption_gate):\n"
+        "    caption_gate('runs/gate/worse', 'runs/gate/committed', {'CIDEr-D': 0.2})\n"
+    )
+    installed = any(entry.value == "harness.pytest_plugin" for entry in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "harness.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_captions.py"]
+    done = subprocess.run(command, cwd=runs, capture_output=True, text=True, check=False, timeout=120)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "caption_gate failed: CIDEr-D worse by" in done.stdout
+
+
+def test_the_plugin_of_pytest_imports_nothing_heavy():
+    program = "import sys, pytest; before = set(sys.modules); import harness.pytest_plugin; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert set(json.loads(done.stdout.replace("'", '"'))) <= {"harness", "harness.pytest_plugin"}

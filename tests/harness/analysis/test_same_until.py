@@ -1,0 +1,41 @@
+"""E-values batch by batch: fair for equal sources, large for changed ones, stopping."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.analysis.same import Prompt, Settings
+from harness.analysis.same_until import follow
+
+SETTINGS = Settings(kernels=("n-grams", "characters"), draws=99)
+
+
+def prompts(seed, share=0.0, number=6, answers=5):
+    rng = np.random.default_rng(seed)
+
+    def texts(share):
+        return [
+            f"a {rng.choice(['dog', 'cat', 'horse'])} {'barks' if rng.random() < share else rng.choice(['runs', 'sits'])}"
+            for _ in range(answers)
+        ]
+
+    return [Prompt(str(k), texts(0.0), texts(share)) for k in range(number)]
+
+
+def test_the_mean_of_an_e_value_of_equal_sources_is_about_1():
+    first = [next(iter(follow(prompts(seed), 2, SETTINGS))).e for seed in range(150)]
+    assert np.mean(first) == pytest.approx(1.0, abs=0.25)
+
+
+def test_equal_sources_are_seldom_stopped_and_changed_ones_soon():
+    assert sum(list(follow(prompts(seed), 1, SETTINGS))[-1].e >= 20 for seed in range(40)) <= 6
+    batches = list(follow(prompts(1, share=1.0, number=12), 1, SETTINGS))
+    assert batches[-1].e >= 20 and len(batches) < 5
+    assert [batch.answers for batch in batches] == [24 * (k + 1) for k in range(len(batches))]
+
+
+def test_prompts_whose_answers_are_used_up_leave_the_batches():
+    held = prompts(1)
+    uneven = [Prompt("short", held[0].a[:2], held[0].b[:1]), *held[1:]]
+    assert [batch.answers for batch in follow(uneven, 2, SETTINGS)] == [23, 43, 53]

@@ -1,0 +1,127 @@
+"""One person against the others, and judges as raters: direct computations on small sets."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr
+
+from harness.contracts import MetricSpec
+from harness.judgments.execute import execute
+from harness.judgments.plan import read_judgments
+from harness.judgments.raters import ONE_PERSON, ratings_of_people
+from harness.judgments.rows import JudgmentRows
+from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.spec.judgment_models import JudgmentSpec
+
+RNG = np.random.default_rng(5)
+TRUTH = RNG.integers(0, 9, 60)
+PEOPLE = np.clip(TRUTH[:, None] + RNG.integers(-2, 3, (60, 3)), 0, 9)
+RECORDS = [
+    {"id": str(k // 3), "caption": "xyz"[k % 3] * (3 + int(TRUTH[k])), "score": people.tolist(), "references": ["r"], "kind": "ab"[k % 2]}
+    for k, people in enumerate(PEOPLE)
+]
+
+
+@pytest.fixture
+def judged(plan, jsonl, length):
+    """Runs metrics on the set; ``records`` in place of the usual ones."""
+
+    def run(metrics=None, records=RECORDS, source=None, **more):
+        content = {"form": "captions", "path": jsonl(records), "columns": {"score": "score"}, **(source or {})}
+        return execute(plan(content, metrics or [length()], bootstrap={"samples": 200}, **more))
+
+    return run
+
+
+def people_of(run):
+    return {(record.statistic, record.group): record for record in run.records if record.metric == ONE_PERSON}
+
+
+def left_out(person, rows=slice(None)):
+    return PEOPLE[rows, person], np.delete(PEOPLE[rows], person, axis=1)
+
+
+def test_the_row_is_the_mean_over_the_people_who_are_left_out(judged):
+    people = people_of(judged(statistics=["kendall_b", "pearson"], groups="kind"))
+    expected = np.mean([kendalltau(x, others.mean(axis=1)).statistic for x, others in map(left_out, range(3))])
+    record = people["kendall_b", "all"]
+    assert record.value == pytest.approx(expected, abs=1e-12) and record.ci95[0] < expected < record.ci95[1]
+    assert (record.n, record.skipped, record.details["people"], record.details["ceiling"]) == (60, 0, 3, True)
+    halves = [left_out(person, slice(start, None, 2)) for start in (0, 1) for person in range(3)]
+    mean = np.mean([pearsonr(x, others.mean(axis=1)).statistic for x, others in halves])
+    assert people["pearson", "mean"].value == pytest.approx(mean, abs=1e-12)
+
+
+def test_single_ratings_meet_each_of_the_others(judged):
+    people = people_of(judged(source={"raters": "each"}))
+    expected = [kendalltau(np.repeat(x, 2), others.ravel()).statistic for x, others in map(left_out, range(3))]
+    assert people["kendall_b", "all"].value == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_the_row_stands_in_the_league_without_a_cluster(judged):
+    run = judged()
+    judged_set = LeagueSet(run)
+    assert ONE_PERSON in [row[1] for row in set_table(judged_set).rows]
+    league = league_table(League((judged_set,)))
+    assert league.rows[-1][0] == ONE_PERSON and league.rows[-1][1].endswith("(–)")
+    assert any(note.startswith("one person against the others: the mean over 3") for note in set_table(judged_set).notes)
+    assert run.records[0].details["cluster"] == 1
+
+
+@pytest.mark.parametrize("source, falling", [({"mean_of": 3}, False), ({}, False), ({}, True)])
+def test_ratings_that_name_nobody(judged, source, falling):
+    scores = [int(truth) if source else sorted(row.tolist(), reverse=falling) for truth, row in zip(TRUTH, PEOPLE)]
+    run = judged(records=[{**record, "score": score} for record, score in zip(RECORDS, scores)], source=source)
+    assert not people_of(run)
+
+
+def test_captions_with_one_rating_are_skipped(judged):
+    records = [{**record, "score": record["score"][:1]} if k < 6 else record for k, record in enumerate(RECORDS)]
+    record = people_of(judged(records=records))["kendall_b", "all"]
+    assert (record.n, record.skipped) == (54, 6)
+    expected = [kendalltau(x, others.mean(axis=1)).statistic for x, others in (left_out(person, slice(6, None)) for person in range(3))]
+    assert record.value == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_labels_and_systems(judged):
+    records = [{**record, "score": (row > 4).tolist(), "system": "st"[k % 2]} for k, (record, row) in enumerate(zip(RECORDS, PEOPLE))]
+    run = judged(records=records, statistics=["auc", "pearson_system"], source={"raters": "each"})
+    assert {name for name, _ in people_of(run)} == {"auc", "pearson_system"}
+
+
+class Grade:
+    """A metric of the length with bounds: a judge whose scores are grades of another scale."""
+
+    def __new__(cls, length, bounds, higher=True):
+        metric = length(sign=1 if higher else -1)
+        metric.spec = MetricSpec("grade", higher, bounds=bounds)
+        return metric
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_judge_is_mapped_to_the_scale_of_the_ratings(judged, length, higher):
+    bounds = (3.0, 12.0) if higher else (-12.0, -3.0)
+    run = judged([Grade(length, bounds, higher)], tests={"alternative": {"epsilon": 0.1, "scale": [0, 9]}})
+    test = run.records[0].details["alternative"]
+    wins = [np.abs(others - TRUTH[:, None]) ** 2 for _, others in map(left_out, range(3))]
+    own = [np.abs(others - x[:, None]) ** 2 for x, others in map(left_out, range(3))]
+    assert test["advantage"] == pytest.approx(np.mean([a.mean(axis=1) <= b.mean(axis=1) for a, b in zip(wins, own)]), abs=1e-12)
+    assert test["winning_rate"] == 1.0 and len(test["p"]) == 3
+    table = set_table(LeagueSet(run))
+    assert table.headers[-1] == "as a person" and any("1.00 (0." in row[-1] for row in table.rows)
+    assert any("Calderon et al. 2025), epsilon 0.1, 3 people" in note for note in table.notes)
+
+
+def test_a_judge_of_labels_is_rounded(judged, length):
+    records = [{**record, "score": [int(x > 4) for x in row]} for record, row in zip(RECORDS, PEOPLE)]
+    run = judged([Grade(length, (3.0, 12.0))], records, tests={"alternative": {"alignment": "accuracy"}})
+    assert 0.5 < run.records[0].details["alternative"]["advantage"] <= 1.0
+
+
+def test_the_table_of_ratings(source, jsonl):
+    records = [{**RECORDS[0], "score": [3, 1]}, {**RECORDS[3], "score": [2]}, {**RECORDS[6], "score": [1, 2]}]
+    judgments = read_judgments(source(jsonl(records), columns={"score": "score"}))
+    spec = JudgmentSpec.model_validate(
+        {"task": "t", "judgments": {"form": "captions", "path": "x"}, "statistics": ["kendall_b"], "metrics": ["novelty"]}
+    )
+    table = ratings_of_people(JudgmentRows(judgments, spec))
+    assert table is not None and np.array_equal(table, [[3, 1], [2, np.nan], [1, 2]], equal_nan=True)

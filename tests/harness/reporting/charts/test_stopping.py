@@ -1,0 +1,26 @@
+"""Chart of the confidence sequences of a run that stopped."""
+
+from __future__ import annotations
+
+import harness
+from harness.reporting.charts import charts_for
+
+
+def test_the_paths_of_all_conditions_are_drawn(tmp_path):
+    rows = [f'{{"id": "{k}", "references": ["a dog runs {k}", "the dog {k}"], "good": "a dog runs {k}", "bad": "cat"}}' for k in range(260)]
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    path = str(tmp_path / "data.jsonl")
+    models = [{"predictions": {"label": name, "path": path, "candidates": name}} for name in ("good", "bad")]
+    conditions = ["ROUGE-L: good > bad", "rouge ± 0.2"]
+    spec = {"task": "pair", "dataset": {"reader": "jsonl", "path": path}, "models": models, "metrics": ["rouge"]}
+    run = harness.evaluate(spec, until={"conditions": conditions})
+    (chart,) = [chart for chart in charts_for([run]) if chart.id == "stopping"]
+    rows = chart.spec["datasets"]["stopping"]
+    assert {row["condition"] for row in rows} == set(conditions)
+    assert {row["systems"] for row in rows} == {"good - bad", "good", "bad"}
+    assert "confirmed" in chart.caption and "of 260" in chart.caption
+
+
+def test_a_run_without_conditions_has_no_such_chart():
+    run = harness.evaluate("coco", limit=3, metrics=["rouge"])
+    assert not [chart for chart in charts_for([run]) if chart.id == "stopping"]

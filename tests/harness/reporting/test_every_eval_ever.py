@@ -1,0 +1,88 @@
+"""Results for exchange: files that the schema of Every Eval Ever accepts, and results of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import harness
+from harness.api import score_files
+from harness.cli.main import main
+from harness.errors import InputError
+from harness.reporting.every_eval_ever import evaluation, hub_entries
+from harness.run.finished import Run
+
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run of two systems: a mean, a number of counts, and one without a direction."""
+    folder = tmp_path_factory.mktemp("run")
+    references = {str(k): ["a dog runs", f"the dog ran {k}"] for k in range(12)}
+    (folder / "r.json").write_text(json.dumps(references))
+    for name, words in (("a", ["a", "dog", "runs", "here", "now"]), ("b", ["the", "red", "dog", "ran", "1"])):
+        (folder / f"{name}.json").write_text(json.dumps({key: " ".join(words[: 1 + int(key) % 5]) for key in references}))
+    score_files(
+        [str(folder / "a.json"), str(folder / "b.json")], str(folder / "r.json"), ["rouge", "bleu1", "caption-length"],
+        labels=["lab/ours", "theirs"], output=folder / "run",
+    )  # fmt: skip
+    return folder
+
+
+def test_the_schema_accepts_the_files_and_they_have_the_numbers_of_the_run(folder, tmp_path, golden, capsys):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((golden / "every_eval_ever" / "eval.schema.json").read_text(encoding="utf-8"))
+    assert main(["export", str(folder / "run"), "--format", "every-eval-ever", "--output", str(tmp_path)]) == 0
+    paths = capsys.readouterr().out.splitlines()
+    places = ("lab/ours", "unknown/theirs")
+    assert all(re.search(rf"/data/[^/]+/{place}/{UUID}\.json$", path) for path, place in zip(paths, places, strict=True))
+    run = Run.open(folder / "run")
+    for path, label in zip(paths, ("lab/ours", "theirs"), strict=True):
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        jsonschema.Draft7Validator(schema).validate(content)
+        assert content["schema_version"] == schema["version"] == "0.3.0"
+        results = {item["metric_config"]["metric_id"]: item for item in content["evaluation_results"]}
+        assert set(results) == {"rouge", "bleu1"}  # a length has no direction
+        for record in run.records:
+            if record.model == label and record.metric in results:
+                details = results[record.metric]["score_details"]
+                interval = details["uncertainty"]["confidence_interval"]
+                assert (details["score"], details["uncertainty"]["num_samples"]) == (record.value, 12)
+                assert (interval["lower"], interval["upper"], interval["confidence_level"]) == (*record.ci95, 0.95)
+        system = next(system for system in run.samples.systems if system.label == label)
+        scores = system.scores("rouge")
+        error = results["rouge"]["score_details"]["uncertainty"]["standard_error"]["value"]
+        assert error == pytest.approx(np.std(scores, ddof=1) / math.sqrt(12), rel=1e-12)
+        assert "standard_error" not in results["bleu1"]["score_details"]["uncertainty"]  # no mean of the examples
+
+
+def test_undefined_numbers_are_left_out(folder):
+    run = Run.open(folder / "run")
+    system = run.samples.systems[0]
+    records = [replace(record, value=math.nan) for record in run.records if record.model == system.model]
+    assert evaluation(run, system, records, dict.fromkeys((r.metric for r in records), "N/A"), 0)["evaluation_results"] == []
+
+
+def test_results_of_the_hub_name_the_data_set_and_its_commit(folder, tmp_path, monkeypatch):
+    run = Run.open(folder / "run")
+    with pytest.raises(InputError, match="the data are no data set of the hub"):
+        harness.export(folder / "run", "hf-eval-results", tmp_path)
+    content = dict(run.provenance.content) | {"data": {"source": {"path": "owner/captions", "commit": "abc", "split": "test"}}}
+    hub = replace(run, provenance=replace(run.provenance, content=content))
+    entries = hub_entries(hub, [record for record in run.records if record.metric == "rouge" and record.model == "theirs"])
+    (value,) = [record.value for record in run.records if record.metric == "rouge" and record.model == "theirs"]
+    dataset = {"id": "owner/captions", "revision": "abc", "task_id": "rouge"}
+    assert entries == [{"dataset": dataset, "value": value, "notes": "rouge-l|beta:1.2|tok:ptb"}]
+    types = pytest.importorskip("huggingface_hub")
+    parse = getattr(types, "parse_eval_result_entries", None)
+    if parse is not None:
+        (entry,) = parse(yaml.safe_load(yaml.safe_dump(entries)))
+        assert (entry.dataset_id, entry.task_id, entry.value) == ("owner/captions", "rouge", value)

@@ -1,0 +1,33 @@
+"""Lines and tables of ``harness same``."""
+
+from __future__ import annotations
+
+from harness.analysis.same import Settings, Source, compare_all
+from harness.analysis.same_plan import Design
+from harness.reporting.same_tables import feature_table, matrix_table, plan_table, prompt_table, report_lines
+
+SETTINGS = Settings(draws=99, power=False)
+A, B = ({str(k): [text] * 2 + ["x y"] * 2 for k in range(6)} for text in ("a dog.", "a dog"))
+
+
+def test_lines_of_a_difference_have_words_prompts_and_the_assumption():
+    (result,) = compare_all([Source("a", A), Source("b", B)], SETTINGS)
+    lines = list(report_lines(result, SETTINGS, 1))
+    assert lines[0] == "a and b: different at level 0.05"
+    assert any(line.startswith("  ends with a full stop: 0.5000 and 0.0000") for line in lines)
+    assert any("a: a dog. | a dog. | x y" in line for line in lines) and "asked in turn" in lines[-1]
+
+
+def test_lines_never_call_sources_the_same():
+    (result,) = compare_all([Source("a", A), Source("b", A)], SETTINGS)
+    text = "\n".join(report_lines(result, SETTINGS))
+    assert "a difference is not shown" in text and "same" not in text
+
+
+def test_tables():
+    (result,) = compare_all([Source("a", A), Source("b", B)], SETTINGS)
+    assert matrix_table([result]).rows[0][0] == "a" and matrix_table([result]).notes == []
+    assert feature_table(result, SETTINGS).bold
+    assert prompt_table(result, 2).rows[0][2].startswith("a dog.\na dog.")
+    rows = plan_table([Design("x", 5, 10, 0.9), Design("y", 5, 100, 0.2)], 0.8).rows
+    assert [row[2] for row in rows] == ["10", "more than 100"]
