@@ -164,7 +164,7 @@ class Stopping:
         verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", summary["conditions"]))
         return (
             f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
-            "those of a fixed number of examples, the confidence sequences are in manifest.json and on the page"
+            "those of a fixed number of examples, the confidence sequences are in manifest.json"
         )
 
     def _sequences(self, condition: Condition, *, last: bool = False) -> list[list[Look]]:

@@ -109,11 +109,11 @@ def betting_looks(
     p_values = np.minimum.accumulate(np.where(np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))))
     found, low, high = list[Look](), -bound, bound
     for stop in looks:
-        mean, rest = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
+        mean, reach = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
         with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
             low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
         if population is not None:
-            low, high = max(low, (total[stop - 1] - rest) / population), min(high, (total[stop - 1] + rest) / population)
+            low, high = max(low, (total[stop - 1] - reach) / population), min(high, (total[stop - 1] + reach) / population)
         found.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
     return found
 
@@ -179,7 +179,7 @@ def exchangeable_p_values(differences: np.ndarray) -> np.ndarray:
     The bets are scaled by the root mean square of the differences before. Source: Ramdas, Ruf, Larsson & Koolen (2022), *Admissible
     anytime-valid sequential inference must rely on nonnegative martingales*, section on symmetric observations.
 
-    >>> exchangeable_p_values(np.ones(20))[-1] < 0.001
+    >>> bool(exchangeable_p_values(np.ones(20))[-1] < 0.001)
     True
     """
     squares = np.cumsum(differences**2)
