@@ -23,6 +23,7 @@ import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name == "caption_kernels_reference" else found(name, package)
 """
+COMPILER = "install a C++20 compiler or `pip install ziglang`"
 NAME = "import caption_kernels as k; print(k.engine, k.build_hash, k.stem(['running']))"
 
 
@@ -51,7 +52,7 @@ def test_without_extension_the_reference_engine_runs_after_one_line(blocked, rea
     assert result.stdout.startswith("reference ")
     assert result.stderr.count("\n") == 1
     assert reason in result.stderr
-    assert "install a C++20 compiler or `pip install ziglang`" in result.stderr
+    assert COMPILER in result.stderr
 
 
 def test_child_processes_do_not_repeat_the_line():
@@ -70,11 +71,7 @@ def test_an_extension_that_is_demanded_and_missing_is_an_error():
 @pytest.mark.parametrize(
     ("removed", "setting", "message"),
     [
-        (
-            GONE,
-            "",
-            "the compiled extension is not installed; install a C++20 compiler or `pip install ziglang`, then the package again, or ",
-        ),
+        (GONE, "", f"the compiled extension is not installed; {COMPILER}, then the package again, or "),
         ("", "reference", "the reference engine is not installed; "),
     ],
 )
