@@ -165,9 +165,9 @@ def try_kernels(kernels: KernelDistributions, reference_wheel: Path, interpreter
             print(f"caption-kernels, {name} ({distribution.name}): {outcomes[name]}")
         except SystemExit as error:
             problems.append(f"caption-kernels, {name}: {error}")
-    digits = {outcome.split(" ", 2)[2] for outcome in outcomes.values()}
-    builds = {tuple(outcome.split(" ", 2)[:2]) for outcome in outcomes.values()}  # (engine, hash)
-    if len(digits) > 1 or len(builds) > len(dict(builds)):
+    lines = [outcome.split(" ", 2) for outcome in outcomes.values()]
+    build_of = {engine: build for engine, build, _ in lines}
+    if len({values for _, _, values in lines}) > 1 or any(build_of[engine] != build for engine, build, _ in lines):
         problems.append("caption-kernels: the environments have different values")
     return problems
 
