@@ -49,7 +49,7 @@ def shifted(look: Look, amount: float) -> Look:
 
 def betting_looks(
     sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None,
-    largest: float | None = None,
+    largest: float | None = None, ends: bool = True,
 ) -> list[Look]:  # fmt: skip
     """Return the betting confidence sequence of a mean of differences within [-bound, bound].
 
@@ -75,6 +75,8 @@ def betting_looks(
         that are left can change at most bounds the mean too, so that the sequence ends at it.
     largest : float, optional
         Number of examples of the largest unit, where more units follow; default: of these units.
+    ends : bool
+        Search for the ends of the sequence; False: p-values alone.
     """
     largest = float(sizes.max()) if largest is None else largest
     earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
@@ -110,8 +112,9 @@ def betting_looks(
     found, low, high = list[Look](), -bound, bound
     for stop in looks:
         mean, reach = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
-        with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
-            low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
+        if ends:
+            with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
+                low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
         if population is not None:
             low, high = max(low, (total[stop - 1] - reach) / population), min(high, (total[stop - 1] + reach) / population)
         found.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
