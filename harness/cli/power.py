@@ -98,12 +98,8 @@ def _print_differences(args: argparse.Namespace) -> int:
         print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0
     headers = [
-        "metric",
-        "examples",
-        f"detected with power {power:g}",
-        "95 % interval",
-        *(("power", "95 % interval") if args.difference else ()),
-    ]
+        "metric", "examples", f"detected with power {power:g}", "95 % interval", *(("power", "95 % interval") if args.difference else ()),
+    ]  # fmt: skip
     cells = [
         [row.metric, str(row.examples), *(text for x in (row.detectable, row.power) if x for text in (number(x[0]), interval_text(x[1:])))]
         for row in rows

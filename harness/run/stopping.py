@@ -181,13 +181,13 @@ class Stopping:
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
             sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[: stops[-1], 0]
-            kept = sizes > 0
-            numbers = [max(1, int(kept[:stop].sum())) for stop in stops]
+            has_example = sizes > 0
+            numbers = [max(1, int(has_example[:stop].sum())) for stop in stops]
             population = len(self.examples) - int((~defined).sum()) if self.spec.population else None
-            second = sums[1][kept] if b is not None else None
+            second = sums[1][has_example] if b is not None else None
             sequences.append(
                 metric_looks(
-                    plan.metric, sums[0][kept], second, sizes[kept], numbers[-1:] if last else numbers, level=self.level,
+                    plan.metric, sums[0][has_example], second, sizes[has_example], numbers[-1:] if last else numbers, level=self.level,
                     population=population, largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
                 )
             )  # fmt: skip
@@ -225,8 +225,8 @@ def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, i
     >>> [len(batch) for batch in batches([(k, k + 1) for k in range(14)])]
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
     """
-    done = 0
-    while done < len(shards):
-        stop = min(len(shards), max(done + 1, int(done * GROWTH)))
-        yield shards[done:stop]
-        done = stop
+    start = 0
+    while start < len(shards):
+        stop = min(len(shards), max(start + 1, int(start * GROWTH)))
+        yield shards[start:stop]
+        start = stop
