@@ -50,6 +50,7 @@ from harness.run.sequences import mean_bounds, metric_looks
 from harness.run.stopping import BATCH, batches
 from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, influences
 from harness.stats.one_sided import SkewedMean
+from harness.stats.seeds import derive
 
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cider": ("cider", {}), "meteor": ("meteor", {}), "rouge": ("rouge", {}), "bleu4": ("bleu4", {}), "trm": ("trm", {"distance": "rouge"}),
@@ -217,9 +218,9 @@ def skewed_population(data: Addends, a: np.ndarray, b: np.ndarray) -> tuple[np.n
 
 def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
     """Print the share of null runs in which the sequence, and the z test, ever rejects."""
-    rng = np.random.default_rng(seed)
     first, last = data.ends
     for null in NULLS:
+        rng = np.random.default_rng(derive(seed, data.name, null))
         a, b, p = skewed_population(data, first, last) if null == "skewed" else (first, last, None)
         alarms, naive, chunk = 0, 0, max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
         for start in range(0, runs, chunk):
@@ -268,15 +269,15 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
 # --------------------------------------------------------------------------- gate
 def gate_size(data: Addends, runs: int, seed: int) -> None:
     """Print how often a gate passes and fails at the margin, and its power beside Student's t."""
-    rng = np.random.default_rng(seed)
     populations = [(*data.ends, None), skewed_population(data, *data.ends)]
     sign = -1.0 if data.metric.spec.higher_is_better else 1.0
     for (a, b, p), kind in zip(populations, ("real", "skewed")):
         weights = np.full(len(a), 1 / len(a)) if p is None else p
         truth = sign * (data.value(a * weights[:, None]) - data.value(b * weights[:, None]))
-        sample = rng.choice(len(a), 100_000, p=p)
+        sample = np.random.default_rng(seed).choice(len(a), 100_000, p=p)
         spread = float(np.std(data.influences_of(a[sample], b[sample])))
         for n in GATED:
+            rng = np.random.default_rng(derive(seed, data.name, kind, n))
             step, counts = 2.4865 * spread / sqrt(n), np.zeros(6)
             for _ in range(runs):
                 rows = rng.choice(len(a), n, p=p)

@@ -23,6 +23,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, ttest_ind
@@ -77,7 +78,8 @@ def package_p(prompts: Check, kernel: str, seed: int) -> float:
 def length_p(prompts: Check) -> float:
     """Return the p-value of Welch's t-test of the numbers of words."""
     a, b = ([len(TOKEN.findall(text)) for p in prompts for text in getattr(p, side)] for side in "ab")
-    return float(ttest_ind(a, b, equal_var=False).pvalue)
+    result: Any = ttest_ind(a, b, equal_var=False)
+    return float(result.pvalue)
 
 
 def classifier_p(prompts: Check, seed: int) -> float:

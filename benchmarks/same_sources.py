@@ -34,8 +34,8 @@ class Captioner(nn.Module):
 
     def forward(self, prompt: torch.Tensor, words: torch.Tensor, state: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (B, L, V) and the state."""
-        hidden, state = self.gru(self.embedding(words) + self.embedding(prompt).mean(dim=1, keepdim=True), state)
-        return self.out(hidden), state
+        hidden, last = self.gru(self.embedding(words) + self.embedding(prompt).mean(dim=1, keepdim=True), state)
+        return self.out(hidden), last
 
 
 @dataclass

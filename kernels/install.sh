@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs caption-kernels and caption-kernels-reference editable into the environment of an interpreter: kernels/install.sh .venv/bin/python [options of pip install].
+# Installs caption-kernels and caption-kernels-reference, editable, into the environment of an interpreter:
+# kernels/install.sh .venv/bin/python [options of pip install].
 # It is built with the C++ compiler of this machine, else with that of the wheel `ziglang`. Without either the reference engine runs.
 set -e
 python=$("$1" -c "import sys; print(sys.executable)")

@@ -66,13 +66,13 @@ def anytime_test(
     order = order[np.isin(order, units[defined])]
     a, b, sizes = (sum_over_clusters(columns, units)[order] for columns in (a, b, defined[:, None].astype(np.float64)))
     stops = [stop for stop in (looks or _default_looks(len(order))) if stop <= len(order)]
-    found = metric_looks(item.metric, a, b, sizes[:, 0], stops, level=level, population=population)
+    path = metric_looks(item.metric, a, b, sizes[:, 0], stops, level=level, population=population)
     bounds = mean_bounds(item.metric)
     start = f"asymptotic, from {FIRST_LOOK} {'examples' if clusters is None else 'clusters'} on"
     method, note = ("betting", f"within differences of at most {bounds[1] - bounds[0]:g}") if bounds else ("asymptotic", start)
     scores = np.nan_to_num(item.a.scores - item.b.scores)
     signs = exchangeable_p_values(sum_over_clusters(scores[:, None], units)[order, 0])
-    return AnytimeTest(method, note, found, float(signs[-1]) if len(signs) else None)
+    return AnytimeTest(method, note, path, float(signs[-1]) if len(signs) else None)
 
 
 def _default_looks(count: int) -> list[int]:

@@ -159,7 +159,7 @@ def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, str
     side = ComparedRun.open(run)
     means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
     examples, values = list(means), np.array(list(means.values()))
-    bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="inverted_cdf"))
+    bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="higher"))
     stratum = np.searchsorted(bounds, values, side="right") - 1
     sizes = np.bincount(stratum)
     counts = np.diff(np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0)

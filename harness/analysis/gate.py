@@ -202,11 +202,11 @@ def _row(pair: Pair, name: str, text: str, item: PairedMetric, margin: Margin, c
     else:
         columns = [side if clusters is None else sum_over_clusters(side, clusters) for side in addends[:2]]
         # An example that is undefined for a system has no addends; without clusters it is no unit.
-        kept = addends[2] if clusters is None else np.ones(len(columns[0]), dtype=bool)
+        has_unit = addends[2] if clusters is None else np.ones(len(columns[0]), dtype=bool)
         of_sums = cast(MeanMetric, item.metric).of_sums
-        new, old = (float(of_sums(side[kept].sum(axis=0, keepdims=True))[0]) for side in columns)
+        new, old = (float(of_sums(side[has_unit].sum(axis=0, keepdims=True))[0]) for side in columns)
         size = margin.size * abs(old) if margin.relative else margin.size
-        changes = [influences(of_sums, side[kept]) for side in columns]
+        changes = [influences(of_sums, side[has_unit]) for side in columns]
         # A relative margin moves with the baseline: its influence is that of the worsening minus the margin.
         moved = (margin.size * np.sign(old) * changes[1]) if margin.relative else 0.0
         mean = SkewedMean.of(sign * (new - old), sign * (changes[0] - changes[1]) - moved)

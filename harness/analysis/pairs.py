@@ -197,12 +197,9 @@ def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequ
         return []
     one, other = runs
     return [
-        *_data(one, other, names),
-        *_signatures(one, other, names),
-        *_images(one, other, names),
-        *_references(records, names),
+        *_data(one, other, names), *_signatures(one, other, names), *_images(one, other, names), *_references(records, names),
         *_subsets(one, other, names),
-    ]
+    ]  # fmt: skip
 
 
 def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:

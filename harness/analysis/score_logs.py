@@ -101,10 +101,10 @@ def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
 def _lm_eval_sample(row: Mapping[str, Any]) -> SCORED_SAMPLE:
     names = row.get("metrics") or [name for name in row if name not in NO_SCORES]
     scores = {f"{name}": score for name in names if (score := _number(row.get(name))) is not None}
-    chosen = row.get("filter")
-    named = {f"{name},{chosen}" if chosen not in (None, "none") else name: value for name, value in scores.items()}
+    filter_name = row.get("filter")
+    by_name = {f"{name},{filter_name}" if filter_name not in (None, "none") else name: value for name, value in scores.items()}
     # Documents of other data have another hash: equal numbers do not pair them.
-    return "", f"{row['doc_id']}:{str(row.get('doc_hash', ''))[:12]}", named
+    return "", f"{row['doc_id']}:{str(row.get('doc_hash', ''))[:12]}", by_name
 
 
 def _instance(row: Mapping[str, Any]) -> SCORED_SAMPLE:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import harness
@@ -89,12 +89,17 @@ def _print_differences(args: argparse.Namespace) -> int:
     difference, power = args.difference or difference, args.power or 0.8
     if difference and len(pilots_of_pair) > 1:
         raise HarnessError("--difference is of one metric, which --metric names")
-    sizes = _geometric(_numbers("examples", args.examples))
+    sizes = _geometric(_numbers("examples", args.examples)) or []
+    if not (0 < power < 1 and 0 < args.alpha < 1 and min(sizes, default=1) > 0):
+        raise HarnessError("--power and --alpha lie between 0 and 1, and --examples are at least 1")
     rows = [pilot.difference_power(difference, size, args.alpha, power) for pilot in pilots_of_pair for size in sizes or [pilot.examples]]
+    rows = rows if args.difference else [replace(row, power=None) for row in rows]  # none at the difference that was observed
     if args.json:
         print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0
-    headers = ["metric", "examples", f"detected with power {power:g}", "95 % interval", *(("power", "95 % interval") if difference else ())]
+    headers = [
+        "metric", "examples", f"detected with power {power:g}", "95 % interval", *(("power", "95 % interval") if args.difference else ()),
+    ]  # fmt: skip
     cells = [
         [row.metric, str(row.examples), *(text for x in (row.detectable, row.power) if x for text in (number(x[0]), interval_text(x[1:])))]
         for row in rows

@@ -78,19 +78,12 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
     from harness import api
 
     runs = api.evaluate_all(
-        args.spec,
-        output=Path(args.output) if args.output else None,
-        default_output=Path("runs"),
-        mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto",
-        options=options,
-        overrides=args.set,
-        show=not args.json,
-        on_notice=None if args.json else _print_notice,
-        on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True),
-        limit=args.limit,
-        seed=args.seed,
+        args.spec, output=Path(args.output) if args.output else None, default_output=Path("runs"),
+        mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto", options=options,
+        overrides=args.set, show=not args.json, on_notice=None if args.json else _print_notice,
+        on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True), limit=args.limit, seed=args.seed,
         **({"until": {"conditions": args.until, "population": args.population}} if args.until else {}),
-    )
+    )  # fmt: skip
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
     if args.json:

@@ -223,16 +223,11 @@ def _lm_eval(path: Path) -> Form:
 
 
 FORMS: Mapping[str, Callable[[Path], Form]] = {
-    "mapping": _json_mapping,
-    "list": lambda path: _of_list(load_json(path), str(path)),
-    "csv": lambda path: Form("csv", table_rows(path)),
-    "tsv": lambda path: Form("tsv", table_rows(path)),
-    "pairs": lambda path: Form("pairs", two_column_rows(path)),
-    "flickr": lambda path: Form("flickr", flickr_rows(path)),
-    "txt": lambda path: Form("txt", line_rows(path), numbered=True),
-    "lm-eval": _lm_eval,
-    "inspect": _inspect,
-}
+    "mapping": _json_mapping, "list": lambda path: _of_list(load_json(path), str(path)),
+    "csv": lambda path: Form("csv", table_rows(path)), "tsv": lambda path: Form("tsv", table_rows(path)),
+    "pairs": lambda path: Form("pairs", two_column_rows(path)), "flickr": lambda path: Form("flickr", flickr_rows(path)),
+    "txt": lambda path: Form("txt", line_rows(path), numbered=True), "lm-eval": _lm_eval, "inspect": _inspect,
+}  # fmt: skip
 """Forms that a user can name: name -> function from the path to the records."""
 
 

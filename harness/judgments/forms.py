@@ -248,12 +248,7 @@ def read_mqm(collection: Collection) -> None:
 
 
 FORMS: Mapping[str, Callable[[Collection], None]] = {
-    "captions": read_captions,
-    "pairs": read_pairs,
-    "foil": read_pairs,
-    "keyed-pairs": read_keyed_pairs,
-    "best-worst": read_orders,
-    "ranking": read_orders,
-    "mqm": read_mqm,
-}
+    "captions": read_captions, "pairs": read_pairs, "foil": read_pairs, "keyed-pairs": read_keyed_pairs, "best-worst": read_orders,
+    "ranking": read_orders, "mqm": read_mqm,
+}  # fmt: skip
 """Form -> reader."""

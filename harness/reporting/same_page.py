@@ -21,7 +21,6 @@ def write_page(results: Sequence[SourceComparison], settings: Settings, path: Pa
 def page(results: Sequence[SourceComparison], settings: Settings) -> str:
     """Return the HTML of some comparisons; the same results give the same text."""
     labels = list(dict.fromkeys(label for result in results for label in result.labels))
-    title = html.escape(f"Same distribution? {', '.join(labels)}")
     sections = [f"<h2>All pairs</h2>{to_html(matrix_table(results))}"]
     for result in results:
         lines = "".join(f"<p>{html.escape(line.strip())}</p>" for line in report_lines(result, settings, 0))
@@ -30,10 +29,4 @@ def page(results: Sequence[SourceComparison], settings: Settings) -> str:
         sections.append(
             f"<section><h2>{heading}</h2>{lines}<h3>Words</h3>{tables[0]}<h3>Prompts that differ most</h3>{tables[1]}</section>"
         )
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{assets.policy([])}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<style>{assets.style()}</style></head><body>"
-        f'<header class="top"><h1>{title}</h1></header><main id="content">{"".join(sections)}</main></body></html>\n'
-    )
+    return assets.plain_page(f"Same distribution? {', '.join(labels)}", "".join(sections))

@@ -99,16 +99,13 @@ def score_table(
     untested = f"not in bold: {compared.note}" if compared and compared.note else ""
     bold_notes = [note for note in (*usage_notes(records), BOLD_NOTE if leading else "", untested) if note]
     return Table(
-        headers=used,
-        rows=[[line[name] for name in used] for line in lines],
-        alignment="".join(HEADERS[name] for name in used),
+        headers=used, rows=[[line[name] for name in used] for line in lines], alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
         notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
-        data=[DATA, *(_data(result, baseline) for result in ordered)],
-        secondary=("p", "harmonic p", "set"),
-    )
+        data=[DATA, *(_data(result, baseline) for result in ordered)], secondary=("p", "harmonic p", "set"),
+    )  # fmt: skip
 
 
 def _group_results(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
@@ -132,16 +129,12 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
     """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
     record, row = result.record, result.row
     cells = {
-        "metric": record_heading(record),
-        "system": record.model,
-        "set": size_text(record.sizes),
-        "value": number(record.value),
-        "95 % interval": interval_text(record.ci95),
-        "permutation p": "" if record.p_value is None else p_text(record.p_value),
+        "metric": record_heading(record), "system": record.model, "set": size_text(record.sizes), "value": number(record.value),
+        "95 % interval": interval_text(record.ci95), "permutation p": "" if record.p_value is None else p_text(record.p_value),
         "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
         **dict.fromkeys(("difference", "p", "p (Holm)"), "" if result.baseline is None else "–"),
         "note": ", ".join(f"({remarks.index(remark) + 1})" for remark in _remarks(result)),
-    }
+    }  # fmt: skip
     if result.difference is not None:
         cells["difference"] = signed_text(result.difference)
     if row is not None and row.p_value is not None and row.n > 1 and not result.sizes_differ:

@@ -136,15 +136,10 @@ class Table:
         """Return the table with some of its columns, for a terminal: bars and the CSV stay behind."""
         places = {column: k for k, column in enumerate(columns)}
         return replace(
-            self,
-            headers=[self.headers[k] for k in columns],
-            rows=[[row[k] for k in columns] for row in self.rows],
-            alignment="".join(self.alignment[k] for k in columns),
-            bold=frozenset((i, places[k]) for i, k in self.bold if k in places),
-            marks={(i, places[k]): mark for (i, k), mark in self.marks.items() if k in places},
-            bars={},
-            data=(),
-        )
+            self, headers=[self.headers[k] for k in columns], rows=[[row[k] for k in columns] for row in self.rows],
+            alignment="".join(self.alignment[k] for k in columns), bold=frozenset((i, places[k]) for i, k in self.bold if k in places),
+            marks={(i, places[k]): mark for (i, k), mark in self.marks.items() if k in places}, bars={}, data=(),
+        )  # fmt: skip
 
 
 _NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)")

@@ -202,8 +202,8 @@ class ModelExecution(Execution):
 
     def _grow(self, scoring: ScoringPass, stopping: Stopping) -> None:
         """Take examples in batches until the conditions are decided; what follows is about these examples."""
-        shown, all_shards, stop = self.show, self.shards, 0
-        with bar("examples until decided", len(self.examples), show=shown) as advance:
+        show, all_shards, stop = self.show, self.shards, 0
+        with bar("examples until decided", len(self.examples), show=show) as advance:
             self.show = scoring.show = False
             for batch in batches(all_shards):
                 self.span = start, stop = batch[0][0], batch[-1][1]
@@ -213,7 +213,7 @@ class ModelExecution(Execution):
                 advance(stop - start)
                 if stopping.decided():
                     break
-        self.show = scoring.show = shown
+        self.show = scoring.show = show
         self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
         summary = stopping.summary()
         self.note(stopping.note(summary))

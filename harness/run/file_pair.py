@@ -133,13 +133,10 @@ def score_spec(
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
-        "dataset": {"reader": reference_reader(), "path": _paths(references), **empty, **options.of_references()},
-        "models": models,
-        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts],
-        "significance": {"method": p_value},
-        "seed": seed,
-        "limit": limit,
-    }
+        "dataset": {"reader": reference_reader(), "path": _paths(references), **empty, **options.of_references()}, "models": models,
+        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts], "significance": {"method": p_value},
+        "seed": seed, "limit": limit,
+    }  # fmt: skip
     option_of_key: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
     option_of_key |= {("models", index): f"--candidates {file}" for index, (file, _) in enumerate(pairs)}
     option_of_key |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -47,7 +48,7 @@ def random_order(names: Sequence[str], seed: int) -> np.ndarray:
 
 def metric_looks(
     metric: Metric, a: np.ndarray, b: np.ndarray | None, sizes: np.ndarray, looks: Sequence[int], *, level: float = LEVEL,
-    population: int | None = None, largest: float | None = None,
+    population: int | None = None, largest: float | None = None, ends: bool = True,
 ) -> list[Look]:  # fmt: skip
     """Return the confidence sequence of a metric: betting for means within known bounds, asymptotic for the others.
 
@@ -59,7 +60,7 @@ def metric_looks(
         Addends of two systems, summed within each unit, in the order of the looks, shape (U, k); b None: the number of one system.
     sizes : ndarray
         Number of examples of each unit, shape (U,).
-    looks, level, population, largest
+    looks, level, population, largest, ends
         As in :func:`harness.stats.anytime.betting_looks`.
 
     Raises
@@ -68,13 +69,12 @@ def metric_looks(
         A statement on the mean of a data set about a number without known bounds.
     """
     bounds = mean_bounds(metric)
+    bet = partial(betting_looks, looks=looks, level=level, population=population, largest=largest, ends=ends)
     if bounds is not None and b is not None:
-        return betting_looks((a - b)[:, 0], sizes, bounds[1] - bounds[0], looks, level=level, population=population, largest=largest)
+        return bet((a - b)[:, 0], sizes, bounds[1] - bounds[0])
     if bounds is not None:  # one mean: the difference to the middle of its range
         middle = (bounds[0] + bounds[1]) / 2
-        centred = a[:, 0] - middle * sizes
-        found = betting_looks(centred, sizes, bounds[1] - middle, looks, level=level, population=population, largest=largest)
-        return [shifted(look, middle) for look in found]
+        return [shifted(look, middle) for look in bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)]
     if population is not None:
         raise HarnessError(f"'{metric.spec.name}' has no statement on the mean of a data set: its scores have no known bounds")
     return asymptotic_looks(cast(MeanMetric, metric).of_sums, a, b, looks, level=level)

@@ -30,7 +30,7 @@ from harness.spec.models import UntilSpec
 from harness.stats.anytime import LEVEL, Look
 from harness.stats.bootstrap import sum_over_clusters
 
-BATCH = 100
+BATCH = 200
 """Examples of the first batch, and the unit of the later ones."""
 GROWTH = 1.2
 """Factor by which the number of examples grows between two looks."""
@@ -77,17 +77,17 @@ class Condition:
         """Return the pairs of systems whose sequences the condition looks at; None: the number of one system."""
         return [(self.systems[0], self.systems[1])] if self.systems else [(system, None) for system in range(count)]
 
-    def is_decided(self, looks: Sequence[Look]) -> bool:
-        """Return True when the sequences answer the condition."""
+    def is_decided(self, looks: Sequence[Look], level: float) -> bool:
+        """Return True when the sequences answer the condition: p-values are small where and only where 0 is outside of them."""
         if self.systems:
-            return looks[0].low > 0 or looks[0].high < 0
+            return looks[0].p_value <= level
         return all((look.high - look.low) / 2 <= self.width for look in looks)
 
-    def verdict(self, looks: Sequence[Look]) -> str:
+    def verdict(self, looks: Sequence[Look], level: float) -> str:
         """Return the answer: ``confirmed``, ``refuted``, or ``undecided``."""
-        if not self.is_decided(looks):
+        if not self.is_decided(looks, level):
             return "undecided"
-        return "confirmed" if not self.systems or (looks[0].low > 0) == (self.sign == ">") else "refuted"
+        return "confirmed" if not self.systems or (looks[0].difference > 0) == (self.sign == ">") else "refuted"
 
 
 def read_conditions(spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> list[Condition]:
@@ -136,7 +136,7 @@ class Stopping:
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return all(condition.is_decided([look[-1] for look in self._sequences(condition, last=True)]) for condition in self.conditions)
+        return all(item.is_decided([look[-1] for look in self._sequences(item, last=True)], self.level) for item in self.conditions)
 
     def summary(self) -> Values:
         """Return how the run ended, for manifest.json: examples, verdicts, and the paths of the sequences."""
@@ -146,7 +146,7 @@ class Stopping:
             names = ["" if b is None else f"{self._labels[a]} - {self._labels[b]}" for a, b in condition.pairs(len(self._labels))]
             conditions.append({
                 "condition": condition.text,
-                "verdict": condition.verdict([looks[-1] for looks in sequences]),
+                "verdict": condition.verdict([looks[-1] for looks in sequences], self.level),
                 "sequences": [
                     {"systems": name or self._labels[k], "path": [asdict(look) for look in looks]}
                     for k, (name, looks) in enumerate(zip(names, sequences))
@@ -164,7 +164,7 @@ class Stopping:
         verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", summary["conditions"]))
         return (
             f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
-            "those of a fixed number of examples, the confidence sequences are in manifest.json and on the page"
+            "those of a fixed number of examples, the confidence sequences are in manifest.json and in the report"
         )
 
     def _sequences(self, condition: Condition, *, last: bool = False) -> list[list[Look]]:
@@ -181,22 +181,16 @@ class Stopping:
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
             sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[: stops[-1], 0]
-            kept = sizes > 0
-            numbers = [max(1, int(kept[:stop].sum())) for stop in stops]
+            has_example = sizes > 0
+            numbers = [max(1, int(has_example[:stop].sum())) for stop in stops]
             population = len(self.examples) - int((~defined).sum()) if self.spec.population else None
-            second = sums[1][kept] if b is not None else None
+            second = sums[1][has_example] if b is not None else None
             sequences.append(
                 metric_looks(
-                    plan.metric,
-                    sums[0][kept],
-                    second,
-                    sizes[kept],
-                    numbers[-1:] if last else numbers,
-                    level=self.level,
-                    population=population,
-                    largest=float(np.bincount(self._units).max()),
+                    plan.metric, sums[0][has_example], second, sizes[has_example], numbers[-1:] if last else numbers, level=self.level,
+                    population=population, largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
                 )
-            )
+            )  # fmt: skip
         return sequences
 
     @staticmethod
@@ -231,8 +225,8 @@ def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, i
     >>> [len(batch) for batch in batches([(k, k + 1) for k in range(14)])]
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
     """
-    done = 0
-    while done < len(shards):
-        stop = min(len(shards), max(done + 1, int(done * GROWTH)))
-        yield shards[done:stop]
-        done = stop
+    start = 0
+    while start < len(shards):
+        stop = min(len(shards), max(start + 1, int(start * GROWTH)))
+        yield shards[start:stop]
+        start = stop

@@ -352,12 +352,9 @@ class RunDir:
     ) -> None:
         """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
         content: JsonObject = {
-            "schema": RESULTS_SCHEMA,
-            "signature": self.provenance.signature,
-            "digest": self.provenance.digest,
-            SAMPLES_CHECKSUM: file_digest(self.path / PENDING / SAMPLES),
-            "results": [record.to_dict() for record in records],
-        }
+            "schema": RESULTS_SCHEMA, "signature": self.provenance.signature, "digest": self.provenance.digest,
+            SAMPLES_CHECKSUM: file_digest(self.path / PENDING / SAMPLES), "results": [record.to_dict() for record in records],
+        }  # fmt: skip
         if failed:
             content["failed"] = dict(failed)
         if notes:

@@ -49,7 +49,7 @@ def shifted(look: Look, amount: float) -> Look:
 
 def betting_looks(
     sums: np.ndarray, sizes: np.ndarray, bound: float, looks: Sequence[int], *, level: float = LEVEL, population: int | None = None,
-    largest: float | None = None,
+    largest: float | None = None, ends: bool = True,
 ) -> list[Look]:  # fmt: skip
     """Return the betting confidence sequence of a mean of differences within [-bound, bound].
 
@@ -75,6 +75,8 @@ def betting_looks(
         that are left can change at most bounds the mean too, so that the sequence ends at it.
     largest : float, optional
         Number of examples of the largest unit, where more units follow; default: of these units.
+    ends : bool
+        Search for the ends of the sequence; False: p-values alone.
     """
     largest = float(sizes.max()) if largest is None else largest
     earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
@@ -107,15 +109,16 @@ def betting_looks(
     left = np.full(len(sums), inf) if population is None else (population - count) * bound
     best = np.maximum.accumulate(np.maximum(log_capital(1), log_capital(-1)))
     p_values = np.minimum.accumulate(np.where(np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))))
-    found, low, high = list[Look](), -bound, bound
+    path, low, high = list[Look](), -bound, bound
     for stop in looks:
-        mean, rest = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
-        with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
-            low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
+        mean, reach = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
+        if ends:
+            with np.errstate(over="ignore"):  # the sequence never widens, so that the search goes on from its last ends
+                low, high = end(1, stop, low, max(mean, low)), end(-1, stop, high, min(mean, high))
         if population is not None:
-            low, high = max(low, (total[stop - 1] - rest) / population), min(high, (total[stop - 1] + rest) / population)
-        found.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
-    return found
+            low, high = max(low, (total[stop - 1] - reach) / population), min(high, (total[stop - 1] + reach) / population)
+        path.append(Look(stop, mean, float(low), float(high), float(p_values[stop - 1])))
+    return path
 
 
 def asymptotic_looks(
@@ -140,7 +143,7 @@ def asymptotic_looks(
     rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
     sides = [(a, 1.0), *([] if b is None else [(b, -1.0)])]
     totals = [np.cumsum(side, axis=0) for side, _ in sides]
-    found: list[Look] = []
+    path: list[Look] = []
     p_value = 1.0
     for stop in looks:
         difference = sum(sign * float(of_sums(total[stop - 1 : stop])[0]) for total, (_, sign) in zip(totals, sides))
@@ -153,8 +156,8 @@ def asymptotic_looks(
                 p_value = min(p_value, float(np.exp(-max(log_e, 0.0))))
             radius = deviation * sqrt(2 * growth / (stop * rho) ** 2 * log(sqrt(growth) / level))
             low, high = difference - radius, difference + radius
-        found.append(Look(stop, difference, low, high, p_value))
-    return found
+        path.append(Look(stop, difference, low, high, p_value))
+    return path
 
 
 def influences(of_sums: Callable[[np.ndarray], np.ndarray], addends: np.ndarray) -> np.ndarray:
@@ -179,7 +182,7 @@ def exchangeable_p_values(differences: np.ndarray) -> np.ndarray:
     The bets are scaled by the root mean square of the differences before. Source: Ramdas, Ruf, Larsson & Koolen (2022), *Admissible
     anytime-valid sequential inference must rely on nonnegative martingales*, section on symmetric observations.
 
-    >>> exchangeable_p_values(np.ones(20))[-1] < 0.001
+    >>> bool(exchangeable_p_values(np.ones(20))[-1] < 0.001)
     True
     """
     squares = np.cumsum(differences**2)

@@ -18,6 +18,12 @@ sys.meta_path.insert(0, Blocked())
 """
 GONE = BLOCKED.format(error="ModuleNotFoundError('gone', name=name)")
 BROKEN = BLOCKED.format(error="ImportError('libstdc++.so.6: not found')")
+NO_REFERENCE = """
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == "caption_kernels_reference" else found(name, package)
+"""
+COMPILER = "install a C++20 compiler or `pip install ziglang`"
 NAME = "import caption_kernels as k; print(k.engine, k.build_hash, k.stem(['running']))"
 
 
@@ -46,7 +52,7 @@ def test_without_extension_the_reference_engine_runs_after_one_line(blocked, rea
     assert result.stdout.startswith("reference ")
     assert result.stderr.count("\n") == 1
     assert reason in result.stderr
-    assert "install a C++20 compiler or `pip install ziglang`" in result.stderr
+    assert COMPILER in result.stderr
 
 
 def test_child_processes_do_not_repeat_the_line():
@@ -60,6 +66,27 @@ def test_an_extension_that_is_demanded_and_missing_is_an_error():
     result = python(GONE + NAME, CAPTION_KERNELS="compiled")
     assert result.returncode == 1
     assert "ImportError: caption_kernels: the compiled extension is not installed; install a C++20 compiler" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("removed", "setting", "message"),
+    [
+        (GONE, "", f"the compiled extension is not installed; {COMPILER}, then the package again, or "),
+        ("", "reference", "the reference engine is not installed; "),
+    ],
+)
+def test_without_any_engine_the_error_says_what_to_install(removed, setting, message):
+    result = python(removed + NO_REFERENCE + NAME, CAPTION_KERNELS=setting)
+    assert result.returncode == 1
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("ImportError: ")]
+    assert line.startswith(f"ImportError: caption_kernels: {message}`pip install caption-kernels-reference`")
+
+
+@pytest.mark.parametrize("first", ["caption_kernels", "caption_kernels_reference", "caption_kernels_reference.meteor.lexicon"])
+def test_the_reference_engine_and_the_package_are_imported_in_any_order(first):
+    result = python(f"import {first}\n{NAME}; print(hasattr(k, 'text_index'))", CAPTION_KERNELS="reference")
+    assert result.stdout.startswith("reference ")
+    assert result.stdout.endswith("['run']\nFalse\n")
 
 
 def test_another_name_is_an_error():

@@ -11,8 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = (".", "tasks", "plugins", "adapters")
-"""Folders of the distributions in pure Python; the engine first."""
+FOLDERS = (".", "tasks", "plugins", "adapters", "kernels/reference")
+"""Folders of the distributions in pure Python; the engine first, the reference engine of the kernels last."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class Distributions:
     def wheel(self) -> Path:
         """The wheel of the engine."""
         return self.wheels[0]
+
+    @property
+    def reference_wheel(self) -> Path:
+        """The wheel of the reference engine of the kernels."""
+        return self.wheels[-1]
 
 
 def tracked_files(root: Path) -> list[str]:

@@ -134,36 +134,40 @@ def problems_of(wheel: Path) -> list[str]:
     return problems + [f"{wheel.name}: holds {name}" for name in strange]
 
 
-def tried(python: Path, distribution: Path) -> str:
-    """Install a wheel or an sdist into a new environment and return what :data:`PROBE` prints there.
+def tried(python: Path, distribution: Path, engine: str = "compiled") -> str:
+    """Install a wheel or an sdist into a new environment and return what :data:`PROBE` prints there with an engine.
+
+    Distributions of this project that it needs lie beside it.
 
     Raises
     ------
     SystemExit
-        When the installation or the probe fails, or the engine is not the compiled one.
+        When the installation or the probe fails, or the engine is not there.
     """
     with tempfile.TemporaryDirectory() as folder:
         interpreter = create(python, Path(folder, "environment"))
-        _run([str(interpreter), "-m", "pip", "install", "--quiet", str(distribution)], {})
+        _run([str(interpreter), "-m", "pip", "install", "--quiet", "--find-links", str(distribution.parent), str(distribution)], {})
         command = [str(interpreter), "-W", "error", "-c", PROBE]
-        return _run(command, {"CAPTION_KERNELS": "compiled", "PYTHONPATH": ""}, cwd=folder).strip()
+        return _run(command, {"CAPTION_KERNELS": engine, "PYTHONPATH": ""}, cwd=folder).strip()
 
 
-def try_kernels(kernels: KernelDistributions, interpreters: Mapping[str, Path | None]) -> list[str]:
-    """Try each wheel of this machine with each interpreter that takes it, and the sdist with the first; return the problems."""
+def try_kernels(kernels: KernelDistributions, reference_wheel: Path, interpreters: Mapping[str, Path | None]) -> list[str]:
+    """Try each wheel of this machine with each interpreter that takes it, the others with the first; return the problems."""
     problems = [line for wheel in kernels.wheels for line in problems_of(wheel)]
     outcomes: dict[str, str] = {}
     work = [(name, python, wheel) for name, python in interpreters.items() if python for wheel in fitting(kernels.wheels, name)]
     first = next(iter(python for python in interpreters.values() if python), None)
     if first:
-        work.append(("sdist", first, kernels.sdist))
+        work += [("sdist", first, kernels.sdist), ("reference", first, reference_wheel)]
     for name, python, distribution in work:
         try:
-            outcomes[name] = tried(python, distribution)
+            outcomes[name] = tried(python, distribution, "reference" if distribution == reference_wheel else "compiled")
             print(f"caption-kernels, {name} ({distribution.name}): {outcomes[name]}")
         except SystemExit as error:
             problems.append(f"caption-kernels, {name}: {error}")
-    if len(set(outcomes.values())) > 1:
+    lines = [outcome.split(" ", 2) for outcome in outcomes.values()]
+    build_of = {engine: build for engine, build, _ in lines}
+    if len({values for _, _, values in lines}) > 1 or any(build_of[engine] != build for engine, build, _ in lines):
         problems.append("caption-kernels: the environments have different values")
     return problems
 

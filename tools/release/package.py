@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     kernels = build_kernels(ROOT, args.output, found)
     problems = [*_reproduced(distributions), *_checked([*distributions.sdists, *distributions.wheels, kernels.sdist, *kernels.wheels])]
     if not args.only or "kernels" in args.only:
-        problems += try_kernels(kernels, found)
+        problems += try_kernels(kernels, distributions.reference_wheel, found)
     problems += _exercised({name: make for name, make in work.items() if not args.only or name in args.only})
     for name in [*missing, *(name for name in free if free[name] is None)]:
         print(f"Python {name}: not on this machine, not tried")

@@ -271,13 +271,10 @@ class Predictions:
         """Return a hash of the parameters and the contents of the files."""
         if self._fingerprint is None:
             params: dict[str, Any] = {
-                "format": self.format,
-                "id": [] if self.choice.id is None else self.choice.id or None,
-                "candidates": self.choice.candidates or None,
-                "systems": self.choice.systems,
-                "n": self.n,
+                "format": self.format, "id": [] if self.choice.id is None else self.choice.id or None,
+                "candidates": self.choice.candidates or None, "systems": self.choice.systems, "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
-            }
+            }  # fmt: skip
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,3 +104,15 @@ def _sha256(text: str) -> str:
 def _inline(text: str) -> str:
     """Return a script that no part of ends the element that holds it."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+
+
+def plain_page(title: str, content: str) -> str:
+    """Return an HTML page in the design of the report that needs no network and no script; ``content`` is HTML, ``title`` text."""
+    head = html.escape(title)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy([])}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<style>{style()}</style></head><body>"
+        f'<header class="top"><h1>{head}</h1></header><main id="content">{content}</main></body></html>\n'
+    )

@@ -101,13 +101,9 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     environment.filters.update(
-        heading=record_heading,
-        number=percent_text if league.sets else number,
-        p_text=p_text,
-        interval=percent_interval if league.sets else interval_text,
-        sizes=size_text,
-        table=to_html,
-    )
+        heading=record_heading, number=percent_text if league.sets else number, p_text=p_text,
+        interval=percent_interval if league.sets else interval_text, sizes=size_text, table=to_html,
+    )  # fmt: skip
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
@@ -180,19 +176,14 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
     numbers = tables[0][0].data if tables else table_rows(group)
     blocks.append(DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace")))
     return {
-        "name": name,
-        "group": group,
-        "matrix": matrix_of(systems, clusters),
-        "sets": tables,
+        "name": name, "group": group, "matrix": matrix_of(systems, clusters), "sets": tables,
         "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
         "notes": list(dict.fromkeys(line for run in group.runs for line in (*interval_notes(run.records), *usage_notes(run.records)))),
-        "records": [(group.sides[k].name, record) for k, record in group.records],
-        "examples": examples.count,
-        "remarks": [note for note in (pictures.note, explained.note) if note],
-        "static_examples": _static_examples(systems),
+        "records": [(group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
+        "remarks": [note for note in (pictures.note, explained.note) if note], "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
-    }
+    }  # fmt: skip
 
 
 def _run(name: str, run: Run) -> dict[str, object]:

@@ -67,13 +67,9 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
     total = tp + fp + fn + tn + sum(unparsed[1:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
-            "accuracy": (tp + tn) / total,
-            "precision": tp / (tp + fp),
-            "recall": tp / (tp + fn),
-            "f1": 2 * tp / (2 * tp + fp + fn),
-            "yes": (tp + fp) / total,
-            **({"unparsed": sum(unparsed) / total} if unparsed else {}),
-        }
+            "accuracy": (tp + tn) / total, "precision": tp / (tp + fp), "recall": tp / (tp + fn), "f1": 2 * tp / (2 * tp + fp + fn),
+            "yes": (tp + fp) / total, **({"unparsed": sum(unparsed) / total} if unparsed else {}),
+        }  # fmt: skip
 
 
 COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")

@@ -222,21 +222,12 @@ def score_readings(rows: Rows, readings: Readings, differences: Differences = "l
     decisive = np.where(excluded, c, 0)
     false = (mentioned & ~true).sum(1) + loose_false
     columns: dict[str, Any] = {
-        "target_id": rows.targets,
-        "distractor_id": rows.distractors[:, 0] if rows.distractors.shape[1] == 1 else rows.distractors,
-        "prediction": rows.predictions,
-        "discriminativity": excluded.astype(np.float64),
-        "contrastive_efficiency": contrastive_efficiency(decisive, k, needed),
-        "relevance": relevance(0, (true & shared).sum(1), z),
-        "optimal_discriminativity": optimal_discriminativity(decisive, needed),
-        "mentioned_features": k + false,
-        "false_features": false,
-        "num_true": k,
-        "num_discriminative": c,
-        "num_nondiscriminative": k - c,
-        "num_different": z,
-        "features": masks,
-    }
+        "target_id": rows.targets, "distractor_id": rows.distractors[:, 0] if rows.distractors.shape[1] == 1 else rows.distractors,
+        "prediction": rows.predictions, "discriminativity": excluded.astype(np.float64),
+        "contrastive_efficiency": contrastive_efficiency(decisive, k, needed), "relevance": relevance(0, (true & shared).sum(1), z),
+        "optimal_discriminativity": optimal_discriminativity(decisive, needed), "mentioned_features": k + false, "false_features": false,
+        "num_true": k, "num_discriminative": c, "num_nondiscriminative": k - c, "num_different": z, "features": masks,
+    }  # fmt: skip
     for number, name in enumerate(FACTORS):
         columns[f"is_{name}"] = true[:, number].astype(np.int64)
         columns[f"is_{name}_disc"] = contrastive[:, number].astype(np.int64)

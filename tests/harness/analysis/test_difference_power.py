@@ -89,6 +89,9 @@ def test_the_command_of_two_systems(systems, capsys):
     assert main(["power", systems, *options, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["differences"]
     assert row["examples"] == 220 and len(row["needed"]) == 3
+    for wrong in (["--power", "1"], ["--alpha", "0"], ["--examples", "0"]):
+        assert main(["power", systems, *options, *wrong]) == 2
+        assert "--power and --alpha lie between 0 and 1, and --examples are at least 1" in capsys.readouterr().err
     assert main(["power", systems, "--compare", "short", "long", "--difference", "0.02"]) == 2
     assert "--difference is of one metric, which --metric names" in capsys.readouterr().err
 
@@ -112,3 +115,6 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "bleu1 - rouge: a difference of" in " ".join(capsys.readouterr().out.split())
     assert main(["power", "out", "--compare", "bleu1", "rouge", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["differences"][0]["examples"] == 12
+    assert main(["power", "out", "--compare", "bleu1", "rouge", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["differences"]
+    assert row["power"] is None and row["needed"][0] > 2

@@ -9,7 +9,9 @@ import pytest
 
 import harness
 from harness.cli.main import main
+from tests.support.chat_server import server
 
+__all__ = ["server"]
 VERBS = ("runs", "sits", "plays")
 
 
@@ -124,13 +126,26 @@ def test_wrong_input_is_one_line(files, tmp_path, monkeypatch, capsys, arguments
     assert code == 2 and message in streams.err and streams.err.count("\n") == 1
 
 
-def test_a_source_that_changes_at_a_given_request_is_noticed(tmp_path, capsys):
-    """Nightly checks: the server answers without full stops from request 700 on, which is the sixth night."""
-    baseline = write(tmp_path / "baseline.jsonl", 0)
-    served = 0
-    for night in range(1, 10):
-        served += 144
-        source = write(tmp_path / "tonight.jsonl", night, end=1.0 if served < 700 else 0.4)
-        if call(capsys, baseline, source, "--night", str(night), "--draws", "4000")[0] == 1:
-            break
-    assert served >= 700 and night <= 6
+def test_a_server_that_changes_at_a_given_request_is_noticed(server, tmp_path, capsys):
+    """Nightly checks of a server that leaves the full stop out of most answers from request 50 on, which is the fourth night."""
+    rng = np.random.default_rng(0)
+
+    def reply(body):
+        changed = len(server.requests) >= 50
+        texts = [f"a {rng.choice(['dog', 'cat'])} {rng.choice(VERBS)}{'.' * (not changed or rng.random() < 0.3)}" for _ in range(body["n"])]
+        return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"} for text in texts]}
+
+    server.answer = reply
+    (tmp_path / "prompts.json").write_text(json.dumps({f"p{k}": ["a reference"] for k in range(12)}))
+    model = {"base_url": server.url, "model": "m", "prompt": "say {id}", "image": False, "label": "endpoint", "concurrency": 1}
+    spec = {
+        "task": "nightly", "dataset": {"reader": "auto", "path": str(tmp_path / "prompts.json")}, "models": [{"openai": model}],
+        "decoding": {"strategy": "sample", "candidates": 10}, "metrics": ["distinct"], "bootstrap": {"samples": 0},
+    }  # fmt: skip
+    codes: list[int] = []
+    for night in range(6):
+        harness.evaluate({**spec, "seed": night}, output=str(tmp_path / f"night{night}"))
+        if night:
+            sources = (f"{tmp_path}/night0::endpoint", f"{tmp_path}/night{night}::endpoint")
+            codes.append(call(capsys, *sources, "--night", str(night), "--draws", "4000")[0])
+    assert 1 not in codes[:3] and codes[3:] == [1, 1]

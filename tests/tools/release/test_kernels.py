@@ -11,7 +11,7 @@ import pytest
 
 from tools.release import kernels
 from tools.release.environments import free_threaded
-from tools.release.kernels import fitting, problems_of
+from tools.release.kernels import KernelDistributions, fitting, problems_of, try_kernels
 
 MACHINE = os.uname().machine
 NAMES = [
@@ -53,6 +53,19 @@ def test_a_wheel_of_code_has_no_problem(tmp_path):
     }
     assert problems_of(wheel(tmp_path, files)) == []
     assert problems_of(wheel(tmp_path, {"caption_kernels/_compiled.cpython-311-x86_64-linux-gnu.so": 1})) == []
+
+
+@pytest.mark.parametrize(
+    ("printed", "problems"),
+    [
+        ({"compiled": "compiled 12 [1.0]", "reference": "reference 34 [1.0]"}, []),
+        ({"compiled": "compiled 12 [1.0]", "reference": "reference 34 [2.0]"}, ["caption-kernels: the environments have different values"]),
+    ],
+)
+def test_the_reference_engine_has_the_digits_of_the_compiled_one(printed, problems, monkeypatch):
+    monkeypatch.setattr(kernels, "tried", lambda python, distribution, engine: printed[engine])
+    built = KernelDistributions(Path("caption_kernels-0.1.0.tar.gz"), ())
+    assert try_kernels(built, Path("caption_kernels_reference-0.1.0-py3-none-any.whl"), {"3.11": Path("python")}) == problems
 
 
 def test_data_a_missing_extension_and_size_are_problems(tmp_path):

@@ -26,9 +26,10 @@ def test_the_version_is_the_same_everywhere(root, project):
 def test_the_version_of_the_kernels_is_the_same_everywhere(root):
     import caption_kernels
 
-    kernels = tomllib.loads((root / "kernels" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert kernels["version"] == caption_kernels.__version__
-    assert (root / "kernels" / "LICENSE").read_bytes() == (root / "LICENSE").read_bytes()
+    for folder in (root / "kernels", root / "kernels" / "reference"):
+        kernels = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert kernels["version"] == caption_kernels.__version__
+        assert (folder / "LICENSE").read_bytes() == (root / "LICENSE").read_bytes()
 
 
 def test_fields_that_an_index_shows(project):
