@@ -210,7 +210,7 @@ def goal_section(tables: dict[str, Any]) -> str:
 
 def reason_without(name: str) -> str:
     """Return the reason why a metric has no table, after "it"."""
-    if metric_cases.PARAMETERS.get(name) is metric_cases.JUDGE:
+    if "judge" in metric_cases.PARAMETERS.get(name, {}):
         return "asks a judge, whose grades have a distribution of their own"
     if name in metric_cases.CANNOT_RUN:
         return f"needs {metric_cases.CANNOT_RUN[name]}"

@@ -189,7 +189,7 @@ def test_local_plugins_can_be_switched_off(project, monkeypatch, capsys):
     from harness.cli.main import main
 
     monkeypatch.setenv("HARNESS_LOCAL_PLUGINS", "0")
-    assert [item.provider for item in current().manifests] == ["harness"] * 3
+    assert not [item.provider for item in current().manifests if item.local]
     manifests, _ = find_manifests([project / "registry.yaml"], project, "", local=False)
     assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
     monkeypatch.delenv("HARNESS_LOCAL_PLUGINS")
