@@ -8,8 +8,9 @@ is the power from pilots of 200, 500 and 1000 images, drawn with replacement; *a
 drawn with replacement, whose p-value by approximate randomisation (399 assignments) is at most .05.
 
 Printed for each metric and size of the pilot: the mean absolute error of the predicted power, and the shares of 95 % intervals of the power
-that contain the achieved one (widened by the Monte Carlo error of the runs), and of intervals of the smallest detectable difference that contain the one of the whole set's standard
-error. Goals, over all metrics: error at most .05, both coverages .90 to .98. Exit status 1 when one is missed.
+that contain the achieved one (widened by the Monte Carlo error of the runs), and of intervals of the smallest detectable difference that
+contain the one of the whole set's standard error. Goals, over all metrics: error at most .05, both coverages .90 to .98. Exit
+status 1 when one is missed.
 """
 
 from __future__ import annotations
