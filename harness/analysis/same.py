@@ -133,7 +133,7 @@ def common_prompts(a: Source, b: Source, seed: int = 0) -> tuple[list[Prompt], l
             notes.append(
                 f"{source.label}: {counted(large, 'prompt', 'has/have')} more than {MOST_SAMPLES} answers, of which as many are drawn"
             )
-    prompts = [Prompt(name, _drawn(a.answers[name], seed), _drawn(b.answers[name], seed + 1)) for name in names]
+    prompts = [Prompt(name, _draw_answers(a.answers[name], seed), _draw_answers(b.answers[name], seed + 1)) for name in names]
     if all(len(set(texts)) == 1 for prompt in prompts for texts in (prompt.a, prompt.b)):
         unequal = sum(prompt.a[0] != prompt.b[0] for prompt in prompts)
         notes.append(f"each source repeats one answer per prompt, as at temperature 0: they differ in {unequal} of {len(prompts)} prompts")
@@ -142,7 +142,7 @@ def common_prompts(a: Source, b: Source, seed: int = 0) -> tuple[list[Prompt], l
     return prompts, notes
 
 
-def _drawn(texts: Sequence[str], seed: int) -> Sequence[str]:
+def _draw_answers(texts: Sequence[str], seed: int) -> Sequence[str]:
     if len(texts) <= MOST_SAMPLES:
         return texts
     return choose(texts, np.random.default_rng(seed).permutation(len(texts))[:MOST_SAMPLES])
