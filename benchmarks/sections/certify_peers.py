@@ -81,7 +81,7 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
         if peer.needs_torch and torch_here:
             _link_torch(python)
         _run([str(python), "-m", "pip", "install", "--quiet", "numpy", *peer.packages], "cannot be installed")
-        path = os.pathsep.join([str(ROOT / "kernels"), str(PEERS_FOLDER)])
+        path = os.pathsep.join(map(str, (ROOT / "kernels", ROOT / "kernels" / "reference", PEERS_FOLDER)))
         env = os.environ | {"PYTHONPATH": path, "CAPTION_KERNELS": "reference"}
         command = [str(python), "-m", "caption_kernels.certify", peer.module, "--tolerance", str(TOLERANCE), "--json"]
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=folder, timeout=SECONDS)
