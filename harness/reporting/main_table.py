@@ -47,23 +47,16 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
     systems = list(dict.fromkeys(names.values()))
     turned = len(heads) > MOST_COLUMNS and len(systems) < len(heads)
     down, across = (heads, systems) if turned else (systems, heads)
-    rows: list[list[str]] = []
-    bold: set[tuple[int, int]] = set()
-    marks: dict[tuple[int, int], str] = {}
-    for i, row in enumerate(down):
-        line = [row]
-        for j, column in enumerate(across, 1):
-            record = cells.get((column, row) if turned else (row, column))
-            line.append("" if record is None else number(record.value))
-            key = ("", "", "") if record is None else record_key(record)
-            marks |= {(i, j): letters[key]} if key in letters else {}
-            bold |= {(i, j)} if key in clusters.leading else set()
-        rows.append(line)
+    lines = [[cells.get((column, row) if turned else (row, column)) for column in across] for row in down]
+    rows = [[row, *("" if record is None else number(record.value) for record in line)] for row, line in zip(down, lines)]
+    keys = {(i, j): record_key(record) for i, line in enumerate(lines) for j, record in enumerate(line, 1) if record is not None}
     counts = {record.n + record.skipped for record in run.records}
     several = "" if len(counts) > 1 else f", {counted(max(counts), 'example')}"
     return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
-        title=f"{run.provenance.task}{several}", notes=clusters.notes, bold=frozenset(bold), marks=marks,
+        title=f"{run.provenance.task}{several}", notes=clusters.notes,
+        bold=frozenset(cell for cell, key in keys.items() if key in clusters.leading),
+        marks={cell: letters[key] for cell, key in keys.items() if key in letters},
         data=[DATA, *(_data(record, names, letters) for record in run.records)],
     )  # fmt: skip
 

@@ -69,13 +69,11 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     ['no 95 % interval: Distinct-2 (repeats n-grams)']
     """
     notes: dict[tuple[bool, str], dict[str, list[str]]] = {}
-    totals: dict[str, int] = {}
+    totals = Counter(map(shown_name, records))
     for record in records:
-        name = shown_name(record)
-        totals[name] = totals.get(name, 0) + 1
         if record.interval_note is not None:
             metrics = notes.setdefault((record.ci95 is None, record.interval_note), {})
-            metrics.setdefault(name, []).append(record.model)
+            metrics.setdefault(shown_name(record), []).append(record.model)
     lines: list[str] = []
     for (missing, note), metrics in notes.items():
         labels = [
@@ -109,11 +107,10 @@ def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
     decodings = [record.decoding for record in systems.values()]
     fields = list(dict.fromkeys(name for decoding in decodings for name in decoding))
     varying = [name for name in fields if len({repr(decoding.get(name)) for decoding in decodings}) > 1]
-    names = {}
-    for key, record in systems.items():
-        varying_fields = {name: record.decoding[name] for name in varying if name in record.decoding}
-        names[key] = f"{record.model} {decoding_text(varying_fields)}".strip()
-    return names
+    return {
+        key: f"{record.model} {decoding_text({name: record.decoding[name] for name in varying if name in record.decoding})}".strip()
+        for key, record in systems.items()
+    }
 
 
 def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:

@@ -83,13 +83,11 @@ def sweeps(run: Run) -> list[Chart]:
     """Return a chart per field of the decoding that has several values."""
     charts: list[Chart] = []
     for axis in AXES:
-        rows = sweep_rows(run.records, axis)
-        if not rows:
-            continue
-        title = f"Metrics over {axis.replace('_', ' ')}"
-        caption = f"{title}, with 95 % intervals as bands. The arrow of a metric shows the direction of better values."
-        build = partial(build_lines, rows, axis.replace("_", " "))
-        charts.append(Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build))
+        if rows := sweep_rows(run.records, axis):
+            title = f"Metrics over {axis.replace('_', ' ')}"
+            caption = f"{title}, with 95 % intervals as bands. The arrow of a metric shows the direction of better values."
+            build = partial(build_lines, rows, axis.replace("_", " "))
+            charts.append(Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build))
     return charts
 
 

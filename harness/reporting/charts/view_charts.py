@@ -28,13 +28,8 @@ WIDEST_BAR = 9
 
 def view_charts(run: Run) -> list[Chart]:
     """Return the charts of the views of a run's spec, in their order."""
-    charts: list[Chart] = []
-    for index, view in enumerate(run.provenance.views, 1):
-        if view.plot in DRAWN:
-            chart = view_chart(view, run.records)
-            if chart is not None:
-                charts.append(replace(chart, id=f"view-{index}"))
-    return charts
+    charts = [(index, view_chart(view, run.records)) for index, view in enumerate(run.provenance.views, 1) if view.plot in DRAWN]
+    return [replace(chart, id=f"view-{index}") for index, chart in charts if chart is not None]
 
 
 def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:

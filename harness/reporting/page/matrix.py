@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -120,10 +121,7 @@ class Matrix:
     @property
     def questions(self) -> list[tuple[str, int]]:
         """Heads of the column groups with their numbers of columns."""
-        counts: dict[str, int] = {}
-        for column in self.columns:
-            counts[column.question] = counts.get(column.question, 0) + 1
-        return list(counts.items())
+        return list(Counter(column.question for column in self.columns).items())
 
     @property
     def has_questions(self) -> bool:
@@ -206,16 +204,10 @@ def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
 def _systems(group: Group) -> dict[str, dict[str, ResultRecord]]:
     """Return system -> metric -> record; results of token scores, which have no decoding, join the first system of their model."""
     systems: dict[str, dict[str, ResultRecord]] = {}
-    model_records: list[tuple[int, ResultRecord]] = []
-    for index, record in group.records:
+    for index, record in sorted(group.records, key=lambda item: item[1].level == "model"):
+        key = system_key(index, record.model, record.decoding_key)
         if record.level == "model":
-            model_records.append((index, record))
-        else:
-            key = system_key(index, record.model, record.decoding_key)
-            systems.setdefault(key, {})[record.metric] = record
-    for index, record in model_records:
-        prefix = f"{index}|{record.model}|"
-        key = next((key for key in systems if key.startswith(prefix)), prefix + record.decoding_key)
+            key = next((name for name in systems if name.startswith(f"{index}|{record.model}|")), key)
         systems.setdefault(key, {})[record.metric] = record
     return systems
 
