@@ -65,6 +65,7 @@ def test_run_and_the_verbs_that_read_it(hostile, capsys):
     check(output, f"model {SHOWN}")
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "latex", "json"])
 def test_score_and_compare_in_every_format(hostile, capsys, form):
     code, output = run_in_terminal([*SCORE, "--output", "out", "--format", form], hostile)

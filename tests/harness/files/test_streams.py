@@ -30,6 +30,7 @@ def bomb(tmp_path):
     return path
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "read",
     [

@@ -21,6 +21,7 @@ def open_tab(view, tab: str) -> None:
         view.wait_for_selector("[data-browser][data-ready] .detail .system", state="attached")
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("name", "options"), [("light", {**DESK, "color_scheme": "light"}), ("dark", {**DESK, "color_scheme": "dark"}), ("phone", PHONE)]
 )
