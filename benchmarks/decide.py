@@ -3,7 +3,7 @@
     python -m benchmarks.decide [--runs 200] [--length 2000] [--metrics NAME ...] [--cache FILE] [--seed 0]
 
 Captions are those of 13 captioners of the COCO Karpathy test split; TRM has four systems of three captions each. Statistics are computed
-once and kept in a file.
+once and kept in a file. The grades of a judge are those of people for five systems of THumB.
 
 *False alarms*: share of null runs whose confidence sequence ever excludes 0, with a look after every example from the first one (of an
 asymptotic sequence: 200) to ``--length``. Examples are drawn with replacement; under *swapped* the captions of both systems change places
@@ -41,6 +41,7 @@ from scipy import stats as distributions
 
 import harness
 from benchmarks.captions import CAPTIONERS, data_folder, read_json_lines, references
+from harness.analysis.score_logs import LoggedScore
 from harness.contracts import CaptionSet
 from harness.registry import current
 from harness.registry.display_names import display_name
@@ -55,6 +56,7 @@ from harness.stats.seeds import derive
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cider": ("cider", {}), "meteor": ("meteor", {}), "rouge": ("rouge", {}), "bleu4": ("bleu4", {}), "trm": ("trm", {"distance": "rouge"}),
 }  # fmt: skip
+GRADES, THUMB = "grades", "thumb_mscoco/judgments.jsonl.gz"
 FAMILIES = ("init", "pre", "par", "merge")
 """Captioners of three seeds each, whose captions are the sets of TRM."""
 NULLS = ("swapped", "skewed")
@@ -109,6 +111,9 @@ def load(names: Sequence[str], cache: Path) -> list[Addends]:
     stored = dict(np.load(cache)) if cache.exists() else {}
     found: list[Addends] = []
     for name in names:
+        if name == GRADES:
+            found.append(grades())
+            continue
         metric: Any = current().create("metrics", METRICS[name][0], METRICS[name][1])
         if name not in stored:
             start = time.perf_counter()
@@ -117,6 +122,13 @@ def load(names: Sequence[str], cache: Path) -> list[Addends]:
             print(f"scored {name}: {stored[name].shape} in {time.perf_counter() - start:.0f} s", flush=True)
         found.append(Addends(name, metric, list(stored[name])))
     return found
+
+
+def grades() -> Addends:
+    """Return the grades of people for five systems of THumB in the place of a judge's: means of scores up to 5, scaled to [0, 1]."""
+    systems = [row["systems"] for row in read_json_lines(data_folder() / THUMB)]
+    columns = [np.array([row[name]["human_score"] / 5 for row in systems]) for name in sorted(systems[0])]
+    return Addends(GRADES, LoggedScore("grade of a judge", (0.0, 1.0)), [np.column_stack([c, np.ones(len(c))]) for c in columns])
 
 
 def score_systems(metric: Any, *, sets: bool) -> list[np.ndarray]:
@@ -334,7 +346,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=200, help="null runs, and runs of a gate")
     parser.add_argument("--orders", type=int, default=1, help="random orders of the examples for each pair")
     parser.add_argument("--length", type=int, default=2000, help="examples of a null run")
-    parser.add_argument("--metrics", nargs="+", choices=tuple(METRICS), default=list(METRICS))
+    parser.add_argument("--metrics", nargs="+", choices=(*METRICS, GRADES), default=[*METRICS, GRADES])
     parser.add_argument("--limit", type=int, default=5000, help="examples of the runs that measure the overhead; 0: none")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-decide.npz", help="file of the statistics")
     parser.add_argument("--seed", type=int, default=0)
