@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, summed_addends
-from harness.run.sequences import mean_bounds, metric_looks, random_order
-from harness.stats.anytime import FIRST_LOOK, LEVEL, Look, exchangeable_p_values
+from harness.run.sequences import mean_bounds, metric_looks
+from harness.stats.anytime import FIRST_LOOK, Look, exchangeable_p_values
 from harness.stats.bootstrap import sum_over_clusters
 
 MAX_LOOKS = 24
@@ -33,40 +33,27 @@ class AnytimeTest:
         return self.looks[-1] if self.looks else None
 
 
-def anytime_test(
-    item: PairedMetric, names: Sequence[str], seed: int, clusters: np.ndarray | None = None, *, looks: Sequence[int] = (),
-    level: float = LEVEL, population: int | None = None,
-) -> AnytimeTest:  # fmt: skip
+def anytime_test(item: PairedMetric, order: np.ndarray, clusters: np.ndarray | None = None) -> AnytimeTest:
     """Return the confidence sequence of the difference of two systems by a metric.
 
     Parameters
     ----------
     item : PairedMetric
         The metric with the data of both systems on B examples; examples that are undefined for one of them are left out.
-    names : sequence of str
-        Names of the examples, or of the clusters, that determine their order.
-    seed : int
-        Seed of the order.
+    order : ndarray
+        Positions of the units, examples or clusters, in a random order (:func:`harness.run.sequences.random_order`), shape (U,).
     clusters : ndarray, optional
         Number of the cluster of each example, shape (B,); a whole cluster is one unit.
-    looks : sequence of int
-        Numbers of units at which the sequence is wanted; default: about :data:`MAX_LOOKS`, ever farther apart.
-    level : float
-        1 minus the coverage.
-    population : int, optional
-        Number of examples of the data set, for a statement on its mean in place of that of the population behind it.
     """
     addends = summed_addends(item)
     if addends is None:
         return AnytimeTest("", "no confidence sequence: the number is no function of sums over examples, or depends on their count")
     a, b, defined = addends
     units = np.arange(len(defined)) if clusters is None else clusters
-    order = random_order(names, seed)
     # Units without a defined example are no looks.
     order = order[np.isin(order, units[defined])]
     a, b, sizes = (sum_over_clusters(columns, units)[order] for columns in (a, b, defined[:, None].astype(np.float64)))
-    stops = [stop for stop in (looks or _default_looks(len(order))) if stop <= len(order)]
-    path = metric_looks(item.metric, a, b, sizes[:, 0], stops, level=level, population=population)
+    path = metric_looks(item.metric, a, b, sizes[:, 0], _looks(len(order)))
     bounds = mean_bounds(item.metric)
     start = f"asymptotic, from {FIRST_LOOK} {'examples' if clusters is None else 'clusters'} on"
     method, note = ("betting", f"within differences of at most {bounds[1] - bounds[0]:g}") if bounds else ("asymptotic", start)
@@ -75,6 +62,7 @@ def anytime_test(
     return AnytimeTest(method, note, path, float(signs[-1]) if len(signs) else None)
 
 
-def _default_looks(count: int) -> list[int]:
+def _looks(count: int) -> list[int]:
+    """Return about :data:`MAX_LOOKS` numbers of units, ever farther apart, that end with all."""
     start = min(FIRST_LOOK, count)
     return sorted({round(stop) for stop in np.geomspace(max(1, start), max(1, count), MAX_LOOKS)})

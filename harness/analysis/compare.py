@@ -17,7 +17,7 @@ from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs, pairs_against, state_difference
-from harness.analysis.score_logs import LoggedScore, logged_bounds
+from harness.analysis.score_logs import LoggedScore
 from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError
 from harness.registry import current
@@ -26,6 +26,7 @@ from harness.registry.display_names import labels_by_spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.run.score import score_sets
+from harness.run.sequences import random_order
 from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
@@ -178,6 +179,7 @@ class Frame:
         self.examples: dict[str, int] = {}
         self._systems: set[System] = set()
         self._clusters: dict[str, str] = {}
+        self._order: np.ndarray | None = None
         self._data: dict[tuple[int, str, str], SystemData] = {}
         self._metrics: dict[tuple[int, str], Metric] = {}
 
@@ -207,11 +209,10 @@ class Frame:
 
     def anytime(self, pair: Pair, metric: str, seed: int) -> AnytimeTest:
         """Return the confidence sequence of a metric of a pair."""
-        return anytime_test(self.item(pair, metric), self.unit_names(), seed, self.clusters())
-
-    def unit_names(self) -> list[str]:
-        """Return the names of the independent units, in the order of their numbers: the examples, or the clusters."""
-        return list(dict.fromkeys(self._clusters[example] for example in self.examples)) if self._clusters else list(self.examples)
+        if self._order is None:  # one order serves all pairs and metrics
+            units = dict.fromkeys(self._clusters[example] for example in self.examples) if self._clusters else self.examples
+            self._order = random_order(list(units), seed)
+        return anytime_test(self.item(pair, metric), self._order, self.clusters())
 
     def state_difference(self, pair: Pair, metric: str) -> str:
         """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
@@ -222,7 +223,7 @@ class Frame:
         key = (id(side), label)
         if key not in self._metrics:
             entry = side.run.provenance.metric(label)
-            logged = LoggedScore(label, logged_bounds(side.run, label)) if not entry.name else None
+            logged = None if entry.name else LoggedScore(label)
             self._metrics[key] = logged or cast(Metric, current().create("metrics", entry.name, entry.params))
         return self._metrics[key]
 

@@ -20,7 +20,7 @@ from harness.analysis.compare import Frame, chosen_metrics
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests, summed_addends
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs
 from harness.contracts import MeanMetric
-from harness.errors import HarnessError, InputError, counted
+from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
 from harness.run.finished import Run
 from harness.stats.anytime import influences
@@ -68,7 +68,7 @@ class GateRow:
     worsening: float
     """Baseline minus new system, or the reverse for a cost; in units of the metric."""
     low: float
-    """One-sided lower bound at level .05."""
+    """One-sided lower bound at level .05; of a relative margin, which moves with the baseline, the bound to compare with :attr:`margin`."""
     high: float
     """One-sided upper bound."""
     margin: float
@@ -168,10 +168,7 @@ def gate(
 
 def _slices(pair: Pair, frame: Frame, column: str) -> dict[str, np.ndarray]:
     """Return value of a metadata column -> mask (B,) of its examples."""
-    try:
-        value_of = dict(zip(pair.a.examples, pair.a.clusters(column)))
-    except InputError as error:
-        raise InputError(str(error).replace("cluster:", "--slice:", 1)) from None
+    value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "--slice")))
     values = np.array([value_of.get(example, "") for example in frame.examples])
     return {f"{column}={value}": values == value for value in dict.fromkeys(value_of.values())}
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
-from harness.run.sequences import verified_addends
+from harness.run.sequences import spread_addends
 from harness.stats import ties
 from harness.stats.bootstrap import leave_clusters_out, number_clusters, sum_over_clusters
 from harness.stats.draws import DrawFamily, resampled_sums
@@ -176,12 +176,10 @@ def summed_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarr
     sides: list[np.ndarray] = []
     for side in (item.a, item.b):
         assert side.stats is not None and not isinstance(side.stats, Objects)
-        addends = verified_addends(item.metric, side.stats[defined])
+        addends = spread_addends(item.metric, side.stats, defined)
         if addends is None:
             return None
-        spread = np.zeros((len(defined), addends.shape[1]))
-        spread[defined] = addends
-        sides.append(spread)
+        sides.append(addends)
     return sides[0], sides[1], defined
 
 

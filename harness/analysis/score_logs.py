@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ SCORED_SAMPLE = tuple[str, str, Mapping[str, float]]
 
 
 class LoggedScore(MeanMetric):
-    """The mean of scores that another program computed. They are in its log, so that nothing is scored."""
+    """The mean of scores that another program computed. They are in its log, which does not declare their range; nothing is scored."""
 
     def __init__(self, label: str, bounds: tuple[float, float] | None = None) -> None:
         self.spec = MetricSpec(label, True, needs=frozenset(), bounds=bounds)
@@ -75,22 +75,15 @@ def read_score_log(path: Path) -> Run:
     return Run(Provenance(cast(Any, content)), tuple(rows), SampleTable(columns), artifacts=artifacts)
 
 
-def logged_bounds(run: Run, metric: str) -> tuple[float, float] | None:
-    """Return the bounds of a metric whose scores are all 0 or 1; None for any other, whose range no log declares."""
-    scores = run.samples.numbers(metric)
-    return (0.0, 1.0) if bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all()) else None
-
-
 def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
-    """Return the form of a log and its samples."""
+    """Return the form of a log, with the task where the log names it, and its samples."""
     if zipfile.is_zipfile(path):
-        return "inspect", _inspect_archive(path)
+        return _inspect_archive(path)
     if path.suffix != ".jsonl" and first_byte(path) == b"{":
         content = load_json(path)
         log = cast("Mapping[str, Any]", content if isinstance(content, dict) else {})
         if isinstance(items := log.get("samples"), list):
-            task = cast("Mapping[str, Any]", log.get("eval") or {})
-            return "inspect", (_inspect_sample(item, str(task.get("model", ""))) for item in cast("list[Mapping[str, Any]]", items))
+            return _inspect_samples(log.get("eval"), cast("list[Mapping[str, Any]]", items))
     rows = [record.fields for record in records(path)]
     for form, key, read in FORMS:
         if rows and key in rows[0]:
@@ -120,16 +113,21 @@ FORMS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], SCORED_SAMPLE]], ...]
 """Name of a form of lines, the key that tells it, and its reader."""
 
 
-def _inspect_archive(path: Path) -> Iterator[SCORED_SAMPLE]:
-    """Yield the samples of an ``.eval`` archive."""
+def _inspect_archive(path: Path) -> tuple[str, list[SCORED_SAMPLE]]:
+    """Return the form and the samples of an ``.eval`` archive."""
     with zipfile.ZipFile(path) as archive:
         check_expansion(archive)
         names = archive.namelist()
         header: Any = decode_json(archive.read("header.json"), f"{path}/header.json") if "header.json" in names else {}
-        model = str(cast("Mapping[str, Any]", cast("Mapping[str, Any]", header).get("eval") or {}).get("model", ""))
-        for name in names:
-            if name.startswith("samples/") and name.endswith(".json"):
-                yield _inspect_sample(cast("Mapping[str, Any]", decode_json(archive.read(name), f"{path}/{name}")), model)
+        samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+        contents = (cast("Mapping[str, Any]", decode_json(archive.read(name), f"{path}/{name}")) for name in samples)
+        return _inspect_samples(header.get("eval"), contents)
+
+
+def _inspect_samples(task: Any, items: Iterable[Mapping[str, Any]]) -> tuple[str, list[SCORED_SAMPLE]]:
+    """Return the form of a log of inspect, with its task, and its samples."""
+    fields = cast("Mapping[str, Any]", task or {})
+    return f"inspect {fields.get('task', '')}".strip(), [_inspect_sample(item, str(fields.get("model", ""))) for item in items]
 
 
 def _inspect_sample(item: Mapping[str, Any], model: str) -> SCORED_SAMPLE:

@@ -24,7 +24,7 @@ CANDIDATE_COLUMNS = (
     "hypothesis", "generations", "generation", "captions", "caption", "systems", "text", "enCap", "sentence", "output",
     "outputs", "response", "responses", "completion", "comment",
 )  # fmt: skip
-FILE_ID_COLUMNS = (*ID_COLUMNS, "image", "video", "audio", "key", "name")
+FILE_ID_COLUMNS = (*ID_COLUMNS, "image", "video", "audio", "key", "name", "example")
 """Usual names of the id column in files; a column of a data set may hold the image itself under some of them."""
 MOST_NAMES = 5
 """Number of names that a message lists."""

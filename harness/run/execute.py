@@ -136,9 +136,9 @@ def _check_growing(plan: Plan, options: Options, output: Path | None, mode: Mode
     if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
         obstacle = "--shard" if options.part is not None else "sizes: equal" if plan.spec.sizes == "equal" else "metrics of token scores"
         raise HarnessError(f"--until grows a run example by example and cannot be combined with {obstacle}")
-    if plan.spec.until:
-        labels = [model.label for model in plan.models for _ in plan.decodings for _ in plan.reference_counts]
-        read_conditions(plan.spec.until, plan.caption_metrics, labels)
+    assert plan.spec.until is not None
+    labels = [model.label for model in plan.models for _ in plan.decodings for _ in plan.reference_counts]
+    read_conditions(plan.spec.until, plan.caption_metrics, labels)
     held = RunDir(output).held_manifest() if output is not None and mode == "extend" else None
     if held is not None:
         data = cast("Values", held.get("data") or {})

@@ -26,6 +26,16 @@ def verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
     return addends if np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True) else None
 
 
+def spread_addends(metric: MeanMetric, rows: np.ndarray, defined: np.ndarray) -> np.ndarray | None:
+    """Return the addends (B, k) of statistics (B, d), zeros outside of the mask ``defined`` (B,); None as :func:`verified_addends`."""
+    addends = verified_addends(metric, rows[defined])
+    if addends is None:
+        return None
+    spread = np.zeros((len(defined), addends.shape[1]))
+    spread[defined] = addends
+    return spread
+
+
 def mean_bounds(metric: Metric) -> tuple[float, float] | None:
     """Return the bounds of the score of an example that a metric declares, where its number is the mean of them; None otherwise."""
     bounds = metric.spec.bounds

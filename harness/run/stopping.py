@@ -16,14 +16,14 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Example, MeanMetric, Objects, Statistics, Values, is_defined, place_statistics
+from harness.contracts import Example, MeanMetric, Objects, Values, is_defined, place_statistics
 from harness.errors import HarnessError, counted
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import display_name, labels_by_spelling
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.scoring_pass import ScoringPass
-from harness.run.sequences import mean_bounds, metric_looks, random_order, verified_addends
+from harness.run.sequences import mean_bounds, metric_looks, random_order, spread_addends
 from harness.run.systems import PlannedSystem
 from harness.rundir.samples import cluster_of
 from harness.spec.models import UntilSpec
@@ -194,14 +194,12 @@ class Stopping:
         return sequences
 
     @staticmethod
-    def _addends(plan: MetricPlan, rows: Statistics, defined: np.ndarray) -> np.ndarray:
+    def _addends(plan: MetricPlan, rows: np.ndarray, defined: np.ndarray) -> np.ndarray:
         """Return the addends of all examples, zeros where undefined."""
-        values = verified_addends(cast(MeanMetric, plan.metric), cast(np.ndarray, rows)[defined])
-        if values is None:
+        addends = spread_addends(cast(MeanMetric, plan.metric), rows, defined)
+        if addends is None:
             raise HarnessError(f"--until: '{display_name(plan.label)}' has no confidence sequence: its number is no function of sums")
-        spread = np.zeros((len(defined), values.shape[1]))
-        spread[defined] = values
-        return spread
+        return addends
 
     @cached_property
     def _units(self) -> np.ndarray:

@@ -42,11 +42,14 @@ MAX_META = 80
 Column = Sequence[object]
 
 
-def cluster_of(meta: Parameters, column: str, example: str) -> str:
-    """Return the value of a metadata column as text: the cluster of an example; raise :class:`InputError` where it has none."""
+def cluster_of(meta: Parameters, column: str, example: str, role: str = "cluster") -> str:
+    """Return the value of a metadata column as text: the cluster of an example, or another ``role``.
+
+    Raises :class:`InputError` where the example has none.
+    """
     if column not in meta:
         raise InputError(
-            f"cluster: example '{example}' has no '{column}' in its metadata{did_you_mean(column, meta)}; "
+            f"{role}: example '{example}' has no '{column}' in its metadata{did_you_mean(column, meta)}; "
             f"it has {', '.join(meta) or 'none'}",
             value=column,
         )
@@ -99,10 +102,10 @@ class System:
         name = f"{P_PREFIX}{metric}"
         return self.table.numbers(name)[self.rows] if name in self.table.names else None
 
-    def clusters(self, column: str) -> list[str]:
+    def clusters(self, column: str, role: str = "cluster") -> list[str]:
         """Return the value of a metadata column of each example, length B; raise :class:`InputError` where it is missing."""
         metadata = self.table.metadata
-        return [cluster_of(metadata[int(row)], column, name) for name, row in zip(self.examples, self.rows)]
+        return [cluster_of(metadata[int(row)], column, name, role) for name, row in zip(self.examples, self.rows)]
 
     def caption_sets(self) -> list[CaptionSet]:
         """Return the captions of the system as caption sets, length B."""

@@ -51,6 +51,16 @@ def test_a_baseline_is_small_and_has_its_captions(runs):
     assert "identical" in harness(runs, "compare", "runs/gate/baseline", "runs/gate/committed", "--identical")
 
 
+def test_a_baseline_is_scored_again_without_the_files_that_made_it(runs, root):
+    page = (root / "examples" / "gate" / "README.md").read_text()
+    block = page.partition("on any machine:\n\n```\n")[2].partition("```")[0].replace("examples/gate/", f"{root}/examples/gate/")
+    for command in block.splitlines():
+        out = harness(runs, *command.split()[1:])
+    assert "\npassed: " in out
+    values = [json.loads((runs / "runs/gate" / name / "results.json").read_text())["results"][0] for name in ("baseline", "again")]
+    assert values[0]["value"] == values[1]["value"] and values[0]["ci95"] == values[1]["ci95"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "code"), [("good", 0), ("worse", 1)])
 def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, code):

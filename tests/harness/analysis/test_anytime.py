@@ -11,6 +11,7 @@ from harness.analysis.compare import compare
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.cli.main import main
 from harness.registry import current
+from harness.run.sequences import random_order
 from harness.stats.anytime import FIRST_LOOK, betting_looks
 from tests.support.growing import write_task
 
@@ -22,8 +23,8 @@ def paired(a, b) -> PairedMetric:
     return PairedMetric(ROUGE, *(SystemData(side[:, None], side) for side in sides))
 
 
-def names(count):
-    return [f"e{k}" for k in range(count)]
+def order_of(count, seed=0):
+    return random_order([f"e{k}" for k in range(count)], seed)
 
 
 @pytest.fixture
@@ -34,46 +35,37 @@ def item():
 
 
 def test_the_test_of_a_mean_is_the_betting_sequence_in_random_order(item):
-    found = anytime_test(item, names(300), 0)
+    found = anytime_test(item, order_of(300))
     assert found.method == "betting" and "differences of at most 1" in found.note
     assert 1 < len(found.looks) <= MAX_LOOKS and found.last is found.looks[-1] and found.looks[-1].n == 300
     assert found.looks[0].n == FIRST_LOOK
     (plain,) = betting_looks(item.a.scores - item.b.scores, np.ones(300), 1.0, [300])
     assert found.last.difference == pytest.approx(plain.difference)
     assert found.last.low > 0 and found.last.p_value < 0.05 and found.p_exchangeable < 0.05
-    assert found == anytime_test(item, names(300), 0)
-    assert found.last.low != anytime_test(item, names(300), 1).last.low, "the order is that of the seed"
-
-
-def test_looks_are_those_that_are_asked_for(item):
-    found = anytime_test(item, names(300), 0, looks=[50, 100, 400])
-    assert [look.n for look in found.looks] == [50, 100]
-    narrow, wide = (anytime_test(item, names(300), 0, looks=[300], level=level).last for level in (0.05, 0.01))
-    assert wide.high - wide.low > narrow.high - narrow.low
-    finite = anytime_test(item, names(300), 0, looks=[300], population=300).last
-    assert (finite.low, finite.high) == pytest.approx((finite.difference, finite.difference))
+    assert found == anytime_test(item, order_of(300))
+    assert found.last.low != anytime_test(item, order_of(300, 1)).last.low, "the order is that of the seed"
 
 
 def test_undefined_examples_are_left_out(item):
     scores = item.a.scores.copy()
     scores[:100] = np.nan
-    found = anytime_test(paired(scores, item.b.scores), names(300), 0)
+    found = anytime_test(paired(scores, item.b.scores), order_of(300))
     assert found.last.n == 200
     assert found.last.difference == pytest.approx(np.mean((item.a.scores - item.b.scores)[100:]))
 
 
 def test_clusters_are_units(item):
     clusters = np.arange(300) // 3
-    found = anytime_test(item, [f"v{k}" for k in range(100)], 0, clusters)
+    found = anytime_test(item, order_of(100), clusters)
     assert found.last.n == 100
-    alone = anytime_test(item, names(300), 0)
+    alone = anytime_test(item, order_of(300))
     assert found.last.high - found.last.low > alone.last.high - alone.last.low
 
 
 def test_a_number_that_is_no_sum_has_a_reason():
     metric = current().create("metrics", "distinct", {"n": 2})
     scores = np.ones(5)
-    found = anytime_test(PairedMetric(metric, SystemData(None, scores), SystemData(None, scores)), names(5), 0)
+    found = anytime_test(PairedMetric(metric, SystemData(None, scores), SystemData(None, scores)), order_of(5))
     assert (found.method, found.looks, found.last) == ("", (), None)
     assert "no function of sums over examples" in found.note
 
