@@ -57,7 +57,7 @@ class Answers:
 
     def kernels(self, names: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """Return the named kernels of the texts of prompts, rows (b, N), shape (b, K, N, N)."""
-        words, characters = _padded(self._words, rows), _padded(self._characters, rows)
+        words, characters = _pad_codes(self._words, rows), _pad_codes(self._characters, rows)
         functions = {
             "characters": lambda: _hamming(characters),
             "tokens": lambda: _hamming(words),
@@ -85,7 +85,7 @@ class Answers:
         return names[varying].tolist(), values[:, varying]
 
 
-def _padded(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
+def _pad_codes(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Return the codes of texts, shape (b, N, L), with zeros behind the last one."""
     indices: list[int] = rows.ravel().tolist()
     texts = [codes[row] for row in indices]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.analysis.paired_family import PairedMetric, summed_addends
+from harness.analysis.paired_family import PairedMetric, collect_addends
 from harness.run.sequences import mean_bounds, metric_looks
 from harness.stats.anytime import FIRST_LOOK, Look, exchangeable_p_values
 from harness.stats.bootstrap import sum_over_clusters
@@ -45,7 +45,7 @@ def anytime_test(item: PairedMetric, order: np.ndarray, clusters: np.ndarray | N
     clusters : ndarray, optional
         Number of the cluster of each example, shape (B,); a whole cluster is one unit.
     """
-    addends = summed_addends(item)
+    addends = collect_addends(item)
     if addends is None:
         return AnytimeTest("", "no confidence sequence: the number is no function of sums over examples, or depends on their count")
     a, b, defined = addends

@@ -110,7 +110,7 @@ def compare_pairs(
     frame, jobs = Frame(), list[tuple[Pair, str]]()
     for pair in compared:
         frame.add(pair)
-        jobs += [(pair, name) for name in chosen_metrics(pair, metrics)]
+        jobs += [(pair, name) for name in select_metrics(pair, metrics)]
     store = StoredComparisons.of([side.run for pair in compared for side in (pair.one, pair.other)], draws, seed)
     unequal = {k: text for k, (pair, name) in enumerate(jobs) if (text := pair.size_difference(name) or frame.state_difference(pair, name))}
     # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
@@ -157,7 +157,7 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
     return [replace(row, better=better(row)) for row in adjusted_rows]
 
 
-def chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
+def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")

@@ -16,8 +16,8 @@ from typing import Literal, cast
 
 import numpy as np
 
-from harness.analysis.compare import Frame, chosen_metrics
-from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests, summed_addends
+from harness.analysis.compare import Frame, select_metrics
+from harness.analysis.paired_family import PairedMetric, SystemData, collect_addends, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs
 from harness.contracts import MeanMetric
 from harness.errors import HarnessError, counted
@@ -156,7 +156,7 @@ def gate(
     for pair in matched:
         frame = Frame()
         frame.add(pair)
-        for name, margin in zip(chosen_metrics(pair, list(margins)), margins.values()):
+        for name, margin in zip(select_metrics(pair, list(margins)), margins.values()):
             if size := pair.size_difference(name) or frame.state_difference(pair, name):
                 raise HarnessError(f"'{name}' has no common scale: {size}")
             item, clusters = frame.item(pair, name), frame.clusters()
@@ -190,9 +190,9 @@ def _row(pair: Pair, name: str, text: str, item: PairedMetric, margin: Margin, c
         raise HarnessError(f"'{name}' has no direction: larger is neither better nor worse, so that it cannot gate")
     sign = -1.0 if direction else 1.0
     place = f" in {text}" if text else ""
-    addends = summed_addends(item)
+    addends = collect_addends(item)
     if addends is None:
-        new, old, mean, n = _resampled(item, sign, clusters, seed)
+        new, old, mean, n = _resample(item, sign, clusters, seed)
         if margin.relative:
             raise HarnessError(f"'{name}' is no function of sums over examples: give its margin in its own unit, not in per cent")
         size = margin.size
@@ -217,7 +217,7 @@ def _row(pair: Pair, name: str, text: str, item: PairedMetric, margin: Margin, c
     )  # fmt: skip
 
 
-def _resampled(item: PairedMetric, sign: float, clusters: np.ndarray | None, seed: int) -> tuple[float, float, SkewedMean, int]:
+def _resample(item: PairedMetric, sign: float, clusters: np.ndarray | None, seed: int) -> tuple[float, float, SkewedMean, int]:
     """Return the numbers of both systems, and the worsening with the standard error of its interval, of a number that is no sum."""
     units = len(item.a.scores) if clusters is None else int(clusters.max()) + 1
     (tests,) = paired_tests([item], DrawFamily(units, DRAWS, seed), clusters)

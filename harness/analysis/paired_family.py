@@ -159,13 +159,13 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
     if both.any():
         places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
         signs = _Plan(_only_column, places[0], places[1])
-    addends = summed_addends(item)
+    addends = collect_addends(item)
     if addends is None:
         return None, signs
     return _Plan(cast(MeanMetric, item.metric).of_sums, columns.place(addends[0]), columns.place(addends[1])), signs
 
 
-def summed_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def collect_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return the addends (B, k) of both systems, zeros where one is undefined, and the mask (B,) of examples that are defined for both.
 
     None for a metric whose number is not a function of their sums, and without a defined example.

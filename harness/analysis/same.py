@@ -16,7 +16,7 @@ from harness.analysis.answer_kernels import KERNELS, REFUSAL, Answers
 from harness.errors import InputError, counted
 from harness.stats import jackknife
 from harness.stats.multiplicity import holm
-from harness.stats.stratified_test import Relabelings, Stratum, Sums, adaptive_p, ranked, relabel_sums, strata_of, westfall_young
+from harness.stats.stratified_test import Relabelings, Stratum, Sums, adaptive_p, rank_shares, relabel_sums, strata_of, westfall_young
 
 DRAWS = 1000
 """Number of random relabelings."""
@@ -198,7 +198,7 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     prompts, notes = common_prompts(a, b, settings.seed)
     outcome = evaluate(prompts, settings)
     sums, p = outcome.sums, outcome.p
-    if ranked(outcome.columns[:, : len(settings.kernels)])[0].min() >= ALIKE:
+    if rank_shares(outcome.columns[:, : len(settings.kernels)])[0].min() >= ALIKE:
         notes.append("answers are more alike between the sources than within them: one seed or one cache for both makes the test invalid")
     effect = _over_prompts(sums.effects[:, 0])
     power = power_against(prompts, replace_answers(0.1), settings) if settings.power and p > settings.alpha else None
@@ -210,7 +210,7 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     tested = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
     return SourceComparison(
         (a.label, b.label), p, _verdict(p, effect, settings), outcome.relabelings.exact, outcome.relabelings.number,
-        outcome.relabelings.floor, dict(zip(columns, ranked(outcome.columns)[0].tolist())), effect, _accuracy(outcome), power,
+        outcome.relabelings.floor, dict(zip(columns, rank_shares(outcome.columns)[0].tolist())), effect, _accuracy(outcome), power,
         [Feature(outcome.names[k], float(means[0][k]), float(means[1][k]), float(adjusted[k])) for k in order],
         sorted(tested, key=lambda prompt: prompt.p), notes,
     )  # fmt: skip

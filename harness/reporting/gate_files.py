@@ -50,7 +50,7 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
 
 def gate_markdown(result: GateResult, line: str) -> str:
     """Return the verdict and the table for the comment of a pull request."""
-    return f"**harness gate: {_escaped(line)}**\n\n{to_markdown(gate_table(result))}"
+    return f"**harness gate: {_escape(line)}**\n\n{to_markdown(gate_table(result))}"
 
 
 def gate_page(result: GateResult, line: str) -> str:
@@ -58,7 +58,7 @@ def gate_page(result: GateResult, line: str) -> str:
     return assets.plain_page(f"Gate: {result.verdict}", f"<p>{html.escape(line)}</p>{to_html(gate_table(result))}")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a sentence without the characters that Markdown reads."""
     replaced: Sequence[str] = ["\\" + letter if letter in "\\*_`<[]|" else letter for letter in text]
     return "".join(replaced)

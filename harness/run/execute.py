@@ -43,7 +43,7 @@ from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
-from harness.run.stopping import BATCH, Stopping, batches, ordered_examples, read_conditions
+from harness.run.stopping import BATCH, Stopping, batches, order_examples, read_conditions
 from harness.run.systems import PlannedSystem
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
@@ -99,7 +99,7 @@ def execute(
         examples = read_examples(plan, show=show)
         if plan.spec.until:
             options = _check_growing(plan, options, output, mode)
-            examples = ordered_examples(examples, plan.spec.seed, plan.spec.cluster)
+            examples = order_examples(examples, plan.spec.seed, plan.spec.cluster)
         check_plan(plan, examples)
         if plan.caption_metrics:
             for model in plan.models:

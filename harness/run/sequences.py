@@ -10,11 +10,11 @@ import numpy as np
 
 from harness.contracts import MeanMetric, Metric, SumMetric
 from harness.errors import HarnessError
-from harness.stats.anytime import LEVEL, Look, asymptotic_looks, betting_looks, shifted
+from harness.stats.anytime import LEVEL, Look, asymptotic_looks, betting_looks, shift_look
 from harness.stats.seeds import derive
 
 
-def verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
+def verify_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
     """Return the addends (B, k) of statistics (B, d); None where they do not give the reported number, as in a subclass with a
     reduction of its own."""
     addends = np.asarray(metric.summands(rows), dtype=np.float64)
@@ -27,8 +27,8 @@ def verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
 
 
 def spread_addends(metric: MeanMetric, rows: np.ndarray, defined: np.ndarray) -> np.ndarray | None:
-    """Return the addends (B, k) of statistics (B, d), zeros outside of the mask ``defined`` (B,); None as :func:`verified_addends`."""
-    addends = verified_addends(metric, rows[defined])
+    """Return the addends (B, k) of statistics (B, d), zeros outside of the mask ``defined`` (B,); None as :func:`verify_addends`."""
+    addends = verify_addends(metric, rows[defined])
     if addends is None:
         return None
     spread = np.zeros((len(defined), addends.shape[1]))
@@ -84,7 +84,7 @@ def metric_looks(
         return bet((a - b)[:, 0], sizes, bounds[1] - bounds[0])
     if bounds is not None:  # one mean: the difference to the middle of its range
         middle = (bounds[0] + bounds[1]) / 2
-        return [shifted(look, middle) for look in bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)]
+        return [shift_look(look, middle) for look in bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)]
     if population is not None:
         raise HarnessError(f"'{metric.spec.name}' has no statement on the mean of a data set: its scores have no known bounds")
     return asymptotic_looks(cast(MeanMetric, metric).of_sums, a, b, looks, level=level)

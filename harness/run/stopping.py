@@ -210,7 +210,7 @@ class Stopping:
         return np.cumsum([False, *(name != last for last, name in pairwise(names))])
 
 
-def ordered_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:
+def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:
     """Return the examples in a random order that depends on the seed and their ids, whole clusters one after the other."""
     items: list[Example] = list(examples)
     names = [cluster_of(item.meta, cluster, item.id) if cluster else item.id for item in items]

@@ -42,7 +42,7 @@ class Look:
     """The smallest anytime p-value up to here."""
 
 
-def shifted(look: Look, amount: float) -> Look:
+def shift_look(look: Look, amount: float) -> Look:
     """Return the state of a sequence whose numbers are larger by an amount."""
     return replace(look, difference=look.difference + amount, low=look.low + amount, high=look.high + amount)
 

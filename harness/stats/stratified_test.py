@@ -212,10 +212,10 @@ def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarr
     return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p)
 
 
-def ranked(values: np.ndarray) -> np.ndarray:
+def rank_shares(values: np.ndarray) -> np.ndarray:
     """Return the p-value of every relabeling in its column, shape (P, J): the share of relabelings with at least its value.
 
-    >>> ranked(np.array([[3.0], [1.0], [2.0], [3.0]])).ravel().tolist()
+    >>> rank_shares(np.array([[3.0], [1.0], [2.0], [3.0]])).ravel().tolist()
     [0.5, 1.0, 0.75, 0.5]
     """
     tolerance = ties.tolerance(ties.magnitude(values.T), 1e-9)
@@ -235,7 +235,7 @@ def adaptive_p(values: np.ndarray) -> float:
     spread = values.std(axis=0)
     usable = spread > 1e-9 * ties.magnitude(values.T)
     standardised = (values[:, usable] - values[:, usable].mean(axis=0)) / spread[usable]
-    return float(ranked(standardised.max(axis=1, initial=-np.inf)[:, None])[0, 0]) if usable.any() else 1.0
+    return float(rank_shares(standardised.max(axis=1, initial=-np.inf)[:, None])[0, 0]) if usable.any() else 1.0
 
 
 def westfall_young(shifts: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.sequences import mean_bounds, metric_looks, random_order, verified_addends
+from harness.run.sequences import mean_bounds, metric_looks, random_order, verify_addends
 from harness.stats.anytime import asymptotic_looks, betting_looks
 
 
@@ -24,17 +24,17 @@ def test_bounds_are_declared_by_means_of_scores_alone():
 
 def test_addends_give_the_reported_number_or_are_refused(monkeypatch):
     rouge, rows = metric("rouge"), np.random.default_rng(0).uniform(0, 1, (9, 1))
-    addends = verified_addends(rouge, rows)
+    addends = verify_addends(rouge, rows)
     assert addends is not None
     assert rouge.of_sums(addends.sum(axis=0, keepdims=True))[0] == pytest.approx(rows.mean())
     monkeypatch.setattr(type(rouge), "reduce", lambda self, stats, weights=None: float(np.median(stats)))
-    assert verified_addends(rouge, rows) is None, "a reduction of its own"
+    assert verify_addends(rouge, rows) is None, "a reduction of its own"
 
     def unfitted(self, stats, weights=None):
         raise HarnessError("not fitted")
 
     monkeypatch.setattr(type(rouge), "reduce", unfitted)
-    assert verified_addends(rouge, rows) is None
+    assert verify_addends(rouge, rows) is None
 
 
 def test_the_order_of_a_subset_is_that_within_the_whole():

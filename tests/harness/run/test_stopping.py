@@ -16,7 +16,7 @@ from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import caption_plans, metric_plans
-from harness.run.stopping import BATCH, Condition, Stopping, batches, ordered_examples, read_conditions
+from harness.run.stopping import BATCH, Condition, Stopping, batches, order_examples, read_conditions
 from harness.spec.models import UntilSpec
 from harness.stats.anytime import Look
 from tests.support.chat_server import server
@@ -130,11 +130,11 @@ def test_batches_grow_and_cover_every_shard():
 
 def test_the_order_depends_on_seed_and_names_and_keeps_clusters_together():
     examples = ExampleStore([Example(f"e{k}", ("a",), meta={"video": f"v{k % 4}"}) for k in range(20)], "test")
-    order = [example.id for example in ordered_examples(examples, 0, "")]
+    order = [example.id for example in order_examples(examples, 0, "")]
     assert sorted(order) == sorted(example.id for example in examples) and order != [f"e{k}" for k in range(20)]
-    assert order == [example.id for example in ordered_examples(examples, 0, "")]
-    assert order != [example.id for example in ordered_examples(examples, 1, "")]
-    videos = [example.meta["video"] for example in ordered_examples(examples, 0, "video")]
+    assert order == [example.id for example in order_examples(examples, 0, "")]
+    assert order != [example.id for example in order_examples(examples, 1, "")]
+    videos = [example.meta["video"] for example in order_examples(examples, 0, "video")]
     assert all(videos[k : k + 5] == [videos[k]] * 5 for k in range(0, 20, 5))
 
 

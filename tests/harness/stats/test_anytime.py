@@ -17,7 +17,7 @@ from harness.stats.anytime import (
     betting_looks,
     exchangeable_p_values,
     influences,
-    shifted,
+    shift_look,
 )
 
 
@@ -240,4 +240,4 @@ def test_an_undefined_number_has_no_interval():
 
 
 def test_a_shifted_state_keeps_n_and_p():
-    assert shifted(Look(9, 0.1, -0.2, 0.4, 0.3), 0.5) == Look(9, 0.6, pytest.approx(0.3), 0.9, 0.3)
+    assert shift_look(Look(9, 0.1, -0.2, 0.4, 0.3), 0.5) == Look(9, 0.6, pytest.approx(0.3), 0.9, 0.3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.stats import permutation
-from harness.stats.stratified_test import Relabelings, adaptive_p, ranked, relabel_sums, standardise, strata_of, westfall_young
+from harness.stats.stratified_test import Relabelings, adaptive_p, rank_shares, relabel_sums, standardise, strata_of, westfall_young
 
 
 def mmd(kernel, labels):
@@ -101,4 +101,4 @@ def test_statistics_that_never_differ_are_left_out():
 
 
 def test_rounding_errors_are_ties():
-    assert ranked(np.array([[1.0], [1.0 + 1e-14], [0.0], [-1.0]]))[:, 0].tolist() == [0.5, 0.5, 0.75, 1.0]
+    assert rank_shares(np.array([[1.0], [1.0 + 1e-14], [0.0], [-1.0]]))[:, 0].tolist() == [0.5, 0.5, 0.75, 1.0]
