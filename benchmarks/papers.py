@@ -66,6 +66,10 @@ class Item:
     """Reason, or the property in which they agree."""
     largest: str
     """Last measured difference."""
+    tolerance: float | None = None
+    """Largest standard error with which the item agrees (:mod:`benchmarks.papers_rule`)."""
+    published_n: int | None = None
+    """Number of examples of the published numbers, where the paper prints it."""
 
 
 def largest_difference(
