@@ -15,13 +15,17 @@ s = 0. Items without printed numbers state a property that holds or does not. An
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+RESULTS = Path(__file__).resolve().parents[1] / "docs/studies/results"
+"""Folder of the stored results."""
 Verdict = Literal["agrees", "differs", "cannot tell"]
 ERRORS = 2.0
 """Number of standard errors within which two numbers agree."""
@@ -127,3 +131,23 @@ def same_order(values_by_seed: Sequence[Mapping[str, float]]) -> tuple[str, ...]
     """Return the names in ascending order of their values where every seed gives this order, else None."""
     orders = {tuple(sorted(values, key=values.__getitem__)) for values in values_by_seed}
     return orders.pop() if len(orders) == 1 else None
+
+
+def read_cells(name: str, item: str, folder: Path = RESULTS) -> list[Cell]:
+    """Return the cells of an item in the file of results ``name``; empty where there is no file."""
+    file = folder / f"{name}.json"
+    rows = json.loads(file.read_text(encoding="utf-8"))["cells"] if file.is_file() else []
+    return [
+        Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], printed_rounding(row["published"]))
+        for row in rows
+        if row.get("item", item) == item
+    ]
+
+
+def printed_rounding(printed: float) -> float:
+    """Return half of the last digit of a printed number.
+
+    >>> printed_rounding(0.55)
+    0.005
+    """
+    return 0.5 * 10.0 ** -len(f"{printed!r}".partition(".")[2])
