@@ -40,7 +40,8 @@ COMBINED = {
     "mean log p": "mean_log",
 }
 """Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
-continuous p-values, the number of examples that are significant at the false discovery rate, and the means of p and of log p and the logarithm of the mean of p."""
+continuous p-values, the number of examples that are significant at the false discovery rate, the mean of p, its logarithm, and the mean
+of log p."""
 
 
 def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float] | None]:
