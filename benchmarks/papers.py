@@ -161,7 +161,7 @@ def compare(item: Item) -> tuple[str, str]:
     """Return the state of an item and the numbers that decide it; those are empty for an item without cells."""
     cells = read_cells(item.results, item.id) if item.results else []
     if not cells:
-        return item.state, ""
+        return item.state or "cannot tell", "" if item.state else f"no results are stored; {item.shows} measures them"
     state, cell = judge(cells, item.tolerance)
     numbers = f"{cell.name}: {cell.ours:.4g} ± {cell.error:.2g}, published {cell.published:g}"
     if state == "differs":
