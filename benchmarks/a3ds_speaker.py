@@ -43,10 +43,11 @@ PUBLISHED = {
 }
 """Row of Table 1 for B -> one, two and three shared features."""
 FALSE = 0.720
-ORIENTATIONS, SCALES, UNKNOWN = (0.55, 0.65, 0.75, 0.85), (0.15, 0.25, 0.35, 0.45), (0.08, 0.10, 0.12, 0.158)
+ORIENTATIONS, SCALES, UNKNOWN = (0.65, 0.75, 0.85), (0.25, 0.35, 0.45), (0.0, 0.05, 0.10)
 """Grid: probability of a wrong orientation, of a wrong scale, of ``unk``."""
-FEATURES_FIT, FALSE_FIT = 0.05, 0.05
-"""Largest distance of the mean number of features and of false features from the published ones of a blur that fits."""
+FEATURES_FIT, FALSE_FIT = 0.1, 0.05
+"""Largest distance of the mean number of features and of false features from the published ones of a blur that fits; a speaker without
+errors has 5.83 features by the script."""
 
 
 def authors_games(rows: Sequence[dict[str, Any]], seed: int = 0) -> list[dict[str, Any]]:
