@@ -24,8 +24,8 @@ def describe_captions(references: Mapping[str, Sequence[str]]) -> dict[str, floa
     dict
         Numbers of examples, captions and captions of an example; words of a caption (mean, quantiles 0.05, 0.5 and 0.95, largest);
         distinct words, without regard to case, and the shares of them that occur once and of all words that the thousand most
-        frequent ones make; distinct captions, and the numbers of captions that repeat one of their own example and that
-        stand in several examples.
+        frequent ones make; distinct captions, and the numbers of captions without a word, of those that repeat one of their own
+        example, and of those that stand in several examples.
 
     Examples
     --------
@@ -54,6 +54,7 @@ def describe_captions(references: Mapping[str, Sequence[str]]) -> dict[str, floa
         "share of distinct words that occur once": sum(count == 1 for count in words.values()) / max(len(words), 1),
         "share of the 1,000 most frequent words": sum(count for _, count in words.most_common(1000)) / max(words.total(), 1),
         "distinct captions": len(examples_with),
+        "captions without a word": sum(not text for text in everything),
         "captions that repeat one of their example": sum(len(texts) - len(set(texts)) for texts in captions),
         "captions of several examples": sum(examples_with[text] > 1 for text in everything),
     }

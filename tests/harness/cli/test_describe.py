@@ -55,3 +55,20 @@ def test_examples_without_references_are_an_error(tmp_path, capsys):
     path.write_text('[{"id": "1", "references": []}]', encoding="utf-8")
     assert main(["describe", str(path)]) == 2
     assert "reference" in capsys.readouterr().err
+
+
+def test_captions_without_words_are_counted_and_left_out_of_the_agreement(tmp_path, capsys):
+    path = tmp_path / "references.json"
+    path.write_text('[{"id": "1", "references": ["", "a dog", "a cat"]}, {"id": "2", "references": ["...", ""]}]', encoding="utf-8")
+    assert main(["describe", str(path), "-m", "rouge", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["numbers"]["captions without a word"] == 3 and found["agreement"]["rouge"]["value"] > 0
+
+
+def test_agreement_of_single_captions_is_an_error_where_a_metric_is_named(tmp_path, capsys):
+    path = tmp_path / "references.json"
+    path.write_text('[{"id": "1", "references": ["a dog"]}]', encoding="utf-8")
+    assert main(["describe", str(path)]) == 0
+    assert "no agreement" in capsys.readouterr().out
+    assert main(["describe", str(path), "-m", "rouge"]) == 2
+    assert "needs an example with two captions" in capsys.readouterr().err
