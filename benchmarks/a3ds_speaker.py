@@ -34,6 +34,7 @@ from harness_tasks.a3ds import scene
 
 PREDICTIONS = "a3ds/speaker_predictions_unpaired.jsonl.gz"
 SCALE, ORIENTATION = 3, 5
+PAIRS = 100
 PUBLISHED = {
     "binary_contrastiveness": (0.999, 0.997, 0.984),
     "contrastive_efficiency": (0.198, 0.203, 0.251),
@@ -146,7 +147,7 @@ def simulations(pairs: int) -> dict[str, Any]:
 def main() -> None:
     """Measure and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=100, help="pairs of each of the thirteen sets")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of each of the thirteen sets")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -157,7 +158,8 @@ def main() -> None:
         "a3ds-authors": {"headers": ["1,000 captions of the authors' speaker", "value", "95 % interval"], "rows": rows},
         "a3ds-blurred": simulated["table"],
     }
-    content = {"command": "python -m benchmarks.a3ds_speaker", "authors": authors, "blurs": simulated["blurs"], "tables": tables}
+    command = "python -m benchmarks.a3ds_speaker" + (f" --pairs {options.pairs}" if options.pairs != PAIRS else "")
+    content = {"command": command, "authors": authors, "blurs": simulated["blurs"], "tables": tables}
     write_results(options.output / "a3ds-speaker.json", content)
 
 

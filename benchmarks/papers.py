@@ -71,8 +71,8 @@ class Item:
     """Task that makes it."""
     because: str
     """Reason, or the property in which they agree."""
-    largest: str
-    """Last measured difference."""
+    largest: str = ""
+    """Last measured difference; empty for an item with stored results, whose cells have it."""
     state: str = ""
     """agrees, differs or cannot tell; empty for an item with stored results, whose cells decide."""
     shows: str = ""
@@ -172,6 +172,15 @@ def compare(item: Item) -> tuple[str, str]:
     return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(cells) > 1 else numbers
 
 
+def largest_of_cells(item: Item) -> str:
+    """Return the largest difference of the stored results of an item, with its row and number of examples."""
+    cells = read_cells(item.results, item.id)
+    furthest = max(cells, key=lambda cell: abs(cell.ours - cell.published), default=None)
+    if furthest is None:
+        return PENDING
+    return f"{number(abs(furthest.ours - furthest.published))} ({furthest.name}; {furthest.n:,} examples)"
+
+
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
     """Return paper, id, spec, comparison, largest difference and command of every item."""
     out: list[list[str]] = []
@@ -179,7 +188,7 @@ def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
         load_specs(item.spec)
         state, numbers = compare(item)
         text = "; ".join(filter(None, [numbers, item.because]))
-        largest = measured.get(item.source, item.largest)
+        largest = measured.get(item.source) or item.largest or largest_of_cells(item)
         command = f"`{item.shows}`" if state == "differs" else ""
         out.append([item.paper, item.id, item.spec, f"{state}: {text}", largest, command])
     return out

@@ -6,7 +6,7 @@ Each study runs at the size below, by the metrics that have a published number. 
 aggregation is that of the view (``mean p``: arithmetic mean, ...), its standard error that of a bootstrap over examples, and of harmonic
 means that of simulated p-values of people against people. ``table1`` also has BLEU-4 with ties: the sentence score is 0 where an order has
 no match. ``orders`` runs people against people of Figure B.1 at three seeds. Files docs/studies/results/ITEM.json hold the cells and tables
-of the study pages; ``python -m tools.documentation.result_tables`` writes them into the pages. About three CPU minutes for all.
+of the study pages; ``python -m tools.documentation.result_tables`` writes them into the pages. About five CPU minutes for all.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ NAMES = {
 PAIRWISE = "[{bleu: {n: 4}}, rouge, meteor, cider, {pairwise: {distance: bert}}]"
 STUDIES: dict[str, tuple[str, int, list[str]]] = {
     "table1": ("studies/trm-table1", 500, [f"metrics={PAIRWISE}"]),
-    "tableB1": ("studies/human-pvalues", 100, []),
+    "tableB1": ("studies/human-pvalues", 200, []),
     "tableB2": ("studies/mauve", 100, ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"]),
-    "figureB1": ("studies/embeddings", 300, ["metrics=[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"]),
+    "figureB1": ("studies/embeddings", 2990, ["metrics=[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"]),
 }
 """Item -> spec, limit of examples, overrides."""
 SKIPPED = {
@@ -151,9 +151,10 @@ def measure(item: str, limit: int | None) -> Iterator[dict[str, Any]]:
     spec, usual, overrides = STUDIES[item]
     published_n = yaml.safe_load(INDEX.read_text(encoding="utf-8"))["items"]["chan2022"][item].get("published_n")
     cells = list(tied_cells(published_n)) if item == "table1" else []
+    command = f"python -m benchmarks.papers_results {item}" + (f" --limit {limit}" if limit else "")
     for run in task_runs(spec, SKIPPED.get(item, ()), overrides, limit or usual):
         cells += published_cells(run, published_n)
-        yield {"command": f"python -m benchmarks.papers_results {item}", "cells": cells, "tables": tables_of(item, cells)}
+        yield {"command": command, "cells": cells, "tables": tables_of(item, cells)}
 
 
 def tables_of(item: str, cells: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -193,17 +194,18 @@ def orders() -> dict[str, Any]:
         by_seed.append({cell["metric"]: cell["ours"] for run in runs for cell in published_cells(run, None)})
     metrics = list(by_seed[0])
     rows = [[f"seed {seed}", *(f"{values[m]:.2f}" for m in metrics)] for seed, values in zip(SEEDS, by_seed)]
-    moments = []
+    moments: list[list[str]] = []
     for n in (VIDEOS, 300, 1000, 2990):
-        mean, error = exchangeable_moments(252, n, "log of the harmonic mean")
-        moments.append([str(n), f"{mean:.2f}", f"{error:.2f}"])
+        # A statistic that does not change when two sets of equal size are exchanged has half as many values.
+        pairs = [exchangeable_moments(count, n, "log of the harmonic mean") for count in (252, 126)]
+        moments.append([str(n), *(f"{mean:.2f} ± {error:.2f}" for mean, error in pairs)])
     return {
         "command": "python -m benchmarks.papers_results orders",
         "order": same_order(by_seed),
         "values": by_seed,
         "tables": {
             "orders": {"headers": ["60 videos", *metrics], "rows": rows},
-            "harmonic-moments": {"headers": ["examples, 5 + 5", "expectation of log harmonic p", "standard error"], "rows": moments},
+            "harmonic-moments": {"headers": ["log harmonic p, 5 + 5", "252 values", "126 values (symmetric, as MMD)"], "rows": moments},
         },
     }
 

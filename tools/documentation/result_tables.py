@@ -19,6 +19,7 @@ from pathlib import Path
 STUDIES = Path(__file__).resolve().parents[2] / "docs" / "studies"
 LARGEST = 2_000_000
 """Bytes that all results may have together."""
+_NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 _TABLE = re.compile(r"<!-- results (?P<name>\S+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 
 
@@ -49,7 +50,7 @@ def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[str]], comman
     """
     lines = [headers, ["---"] * len(headers), *rows]
     body = "\n".join(("| " + " | ".join(line) + " |").replace("|  |", "| |") for line in lines)
-    return f"`{command}`\n\n{body}\n".replace("-0.", "−0.").replace("|  ", "| ")
+    return f"`{command}`\n\n{_NEGATIVE.sub('−', body)}\n".replace("|  ", "| ")
 
 
 def write_page(text: str, tables: Mapping[str, str], page: str) -> str:
