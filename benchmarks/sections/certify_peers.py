@@ -4,8 +4,8 @@
 
 Each peer is installed into an environment of its own in a temporary folder, where ``caption_kernels_reference.certify`` calls the small
 functions of ``peers/peer_NAME.py``; one that cannot be installed or loaded is a row that says so. ``--torch-here`` lets the peers that need
-torch use the one of this environment. An error above the tolerance is no fault as such: the peers have constants, tokenisers and formulas of
-their own (NLTK and sacrebleu add no 1e-15 to the counts of BLEU, rouge-score computes an F-measure with beta 1).
+torch use the one of this environment. An error above the tolerance is no fault as such: the peers have constants, tokenisers and formulas
+of their own (NLTK and sacrebleu add no 1e-15 to the counts of BLEU, rouge-score computes an F-measure with beta 1).
 """
 
 from __future__ import annotations
