@@ -41,11 +41,13 @@ $(KERNELS): $(KERNEL_FILES) | $(BIN)/python
 	@touch $@
 
 DISTRIBUTIONS := tasks plugins adapters
-$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) examples/ray/pyproject.toml examples/hub/pyproject.toml constraints.txt tools/repair_torchvision.py | $(KERNELS)
+# Plugins that shipped tasks and options need.
+PLUGINS := examples/ray examples/hub examples/text_spaces
+$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) $(PLUGINS:=/pyproject.toml) constraints.txt tools/repair_torchvision.py | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
-	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" -e ./examples/ray -e ./examples/hub
+	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" $(PLUGINS:%=-e ./%)
 	@# open_clip brings torchvision, whose wheel on PyPI is built for torch with CUDA. Beside the CPU build its import fails, and with it
 	@# open_clip and the models of transformers. It is repaired, or removed: transformers works without it.
 	@$(BIN)/python -m tools.repair_torchvision || $(BIN)/python -m pip uninstall --quiet --yes torchvision

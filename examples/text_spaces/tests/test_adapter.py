@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from caption_text_spaces.adapter import LstmOracle, ParetoOptimum, optimum
+from caption_text_spaces.frontier import PAIRS, pareto
+from caption_text_spaces.reader import SyntheticTexts
 
 from harness.contracts import Decoding, Example, Scorer
 from harness.errors import HarnessError, InputError
-from harness_metrics.discrepancy.frontier import PAIRS, pareto
-from harness_models.textspace.adapter import LstmOracle, ParetoOptimum, optimum
-from harness_tasks.readers.generated import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 

@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-
-from harness.errors import InputError
-from harness_metrics.crnrr.textspace import (
+from caption_text_spaces.frontier import PAIRS, pareto
+from caption_text_spaces.spaces import (
     bleu_table,
     expected_bleu,
     expected_nsbleu,
@@ -15,7 +14,8 @@ from harness_metrics.crnrr.textspace import (
     sigma_text,
     texts,
 )  # fmt: skip
-from harness_metrics.discrepancy.frontier import PAIRS, pareto
+
+from harness.errors import InputError
 
 
 @pytest.fixture(scope="module")

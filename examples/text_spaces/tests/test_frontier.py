@@ -4,11 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from harness.errors import InputError
-from harness_metrics.discrepancy.frontier import (
+from caption_text_spaces.frontier import (
     CR,
     LL,
     NRR,
@@ -23,7 +19,11 @@ from harness_metrics.discrepancy.frontier import (
     pareto,
     psi,
 )  # fmt: skip
-from harness_metrics.discrepancy.qdisc import qdisc
+from caption_text_spaces.qdisc import qdisc
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import InputError
 
 
 @pytest.fixture(scope="module")

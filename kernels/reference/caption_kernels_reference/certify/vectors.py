@@ -1,7 +1,7 @@
 """Certify another implementation of a metric: run it against the test vectors and print the largest errors.
 
-    python -m caption_kernels.certify module:function --metric cider
-    python -m caption_kernels.certify module
+    python -m caption_kernels_reference.certify module:function --metric cider
+    python -m caption_kernels_reference.certify module
 
 The second form takes every function of the module that has the name of a metric. ``kernels/specification.md`` in the repository defines
 the metrics. Exit code 0 when all errors are within the tolerance, 1 when one is not, 2 for a mistake in the arguments.
@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
+
+import caption_kernels
 
 Case = dict[str, Any]
 
@@ -128,14 +130,14 @@ def _finite(error: float) -> float | None:
 
 
 def find_vectors() -> Path:
-    """Return the folder of the vectors: inside the installed package, or beside it in a checkout.
+    """Return the folder of the vectors: inside the installed package caption_kernels, or beside it in a checkout.
 
     Raises
     ------
     FileNotFoundError
         When there is none; the message is one line.
     """
-    package = Path(__file__).parents[1]
+    package = Path(caption_kernels.__file__).parent
     for folder in (package / "vectors", package.parent / "vectors"):
         if (folder / "cider.json").is_file():
             return folder
@@ -201,7 +203,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     signatures = "\n".join(f"  {name:<7} {metric.signature}" for name, metric in METRICS.items())
     parser = _Parser(
-        prog="python -m caption_kernels.certify",
+        prog="python -m caption_kernels_reference.certify",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=(__doc__ or "").partition("\n")[0],
         epilog=(

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from caption_text_spaces.frontier import PAIRS, Pair, pareto
+from caption_text_spaces.spaces import check_sigma, oracle, sigma_text
 from harness.contracts import Candidates, Decoding, Example, TokenScores
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
-from harness_metrics.crnrr.textspace import check_sigma, oracle, sigma_text
-from harness_metrics.discrepancy.frontier import PAIRS, Pair, pareto
 
 _WORD = re.compile(r"w(\d+)")
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from caption_text_spaces.frontier import PAIRS
+from caption_text_spaces.qdisc import Discrepancy, ascend, qdisc
+from caption_text_spaces.spaces import bleu_table, check_sigma, expected_bleu, expected_nsbleu, ngram_distribution, oracle, sigma_text
 from harness.contracts import MetricSpec, TokenScores
 from harness.contracts.parameters import Count, Positive, check_arguments
 from harness.errors import HarnessError, InputError, require
-from harness_metrics.crnrr.textspace import bleu_table, check_sigma, expected_bleu, expected_nsbleu, ngram_distribution, oracle, sigma_text
-from harness_metrics.discrepancy.frontier import PAIRS
-from harness_metrics.discrepancy.qdisc import Discrepancy, ascend, qdisc
 
 TensorFunction = Callable[[Any], Any]
 """Torch tensor ``(M,)`` -> scalar tensor."""
@@ -75,7 +75,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
     orders : sequence of int, default (1, 2, 3)
         Orders n.
     starts, steps, penalty, seed
-        Parameters of the ascent (:func:`harness_metrics.discrepancy.qdisc.ascend`).
+        Parameters of the ascent (:func:`caption_text_spaces.qdisc.ascend`).
     curve : sequence of int, default ()
         Steps of the ascent, multiples of 25 up to ``steps``: columns ``BS-n step K`` with the gain after K steps (Figure 5).
 

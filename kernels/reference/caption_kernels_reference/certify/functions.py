@@ -1,8 +1,8 @@
-"""Each metric as one function of lists, with the signatures that :mod:`caption_kernels.certify` calls.
+"""Each metric as one function of lists, with the signatures that :mod:`caption_kernels_reference.certify` calls.
 
 They are examples for other implementations, and the way to certify an installation::
 
-    python -m caption_kernels.certify caption_kernels.certify.functions --tolerance 0
+    python -m caption_kernels_reference.certify caption_kernels_reference.certify.functions --tolerance 0
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from caption_text_spaces.adapter import LstmOracle
+from caption_text_spaces.metrics import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
+from caption_text_spaces.reader import SyntheticTexts
+from caption_text_spaces.spaces import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
 
 from harness.contracts import TokenScores
 from harness.errors import HarnessError, InputError
-from harness_metrics.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
-from harness_metrics.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
-from harness_models.textspace.adapter import LstmOracle
-from harness_tasks.readers.generated import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 
