@@ -33,6 +33,7 @@ def build(output: Path) -> None:
     parts = {
         "style": "".join(file.read_text(encoding="utf-8") for file in STYLES),
         "script": bundle(SCRIPTS).replace("{{version}}", _version()),
+        "worker": bundle([PACKAGE / "caption_kernels.js", HERE / "worker.js"]).replace("import.meta.url", '""'),
         "module": base64.b64encode(MODULE.read_bytes()).decode(),
     }
     page = (HERE / "page.html").read_text(encoding="utf-8")
