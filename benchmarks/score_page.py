@@ -1,6 +1,6 @@
 """Time of the page that scores: two captioners on the 5,000 images of COCO's test split, in headless Chromium.
 
-    python -m benchmarks.score_page [--repeats 3]
+    python -m benchmarks.score_page [--repeats 3] [--page FILE]
 
 ``make wasm`` builds the module before. Goal: the median of the wall time of all metrics, intervals and comparisons at most 10 s. Printed
 beside it: the processor time of the browser, and the first time, which builds METEOR's lexicon where its files are there.
@@ -44,13 +44,16 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--page", type=Path, help="a page built before, in place of that of this checkout")
     args = parser.parse_args()
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         raise SystemExit("no chromium on PATH")
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = Path(temporary)
-        build(folder / "score.html")
+        page = args.page or folder / "score.html"
+        if not args.page:
+            build(page)
         write_files(folder, SYSTEMS[:2])
         files = [folder / f"{label}.json" for label in ("references", *SYSTEMS[:2])]
         try:
@@ -60,7 +63,7 @@ def main() -> int:
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch_persistent_context(str(folder / "profile"), executable_path=chromium, args=flags)
         view = browser.new_page()
-        view.goto((folder / "score.html").resolve().as_uri())
+        view.goto(page.resolve().as_uri())
         view.set_input_files("#files", files)
         view.locator(".files tbody tr").nth(len(files) - 1).wait_for(timeout=120_000)
         times: list[float] = []
