@@ -28,7 +28,7 @@ _NAMES = {
     ),
     "features": "Distance Embedding Features",
     "metrics": (
-        "ChecksInstallation Cost DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
+        "ChecksInstallation Cost DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
         "MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"
     ),
     "models": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -94,4 +95,14 @@ def test_every_component_passes_its_checks(installed, component):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_tests_of_the_packages_pass(installed, root, name):
     done = installed("pytest", "-q", "-p", "no:cacheprovider", root / "examples" / name / "tests", "-c", os.devnull)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["lm_eval", "inspect_ai"])
+def test_the_plugins_of_other_programs_pass_their_tests_where_the_program_is(installed, root, name):
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"the package {name} is not installed")
+    folder = root / "examples" / name
+    done = installed("pytest", "-q", "-p", "no:cacheprovider", folder / "tests", "-c", os.devnull, PYTHONPATH=str(folder))
     assert done.returncode == 0, done.stdout
