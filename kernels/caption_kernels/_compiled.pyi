@@ -5,6 +5,7 @@ Compiled kernels of the text metrics; caption_kernels_reference has the same fun
 from collections.abc import Sequence
 
 from typing_extensions import Buffer
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -12,19 +13,50 @@ from numpy.typing import NDArray
 
 build_hash: str
 
+@overload
+def log(x: float) -> float: ...
+
+@overload
 def log(x: NDArray[numpy.float64]) -> numpy.ndarray:
     """
-    Return the natural logarithm of each number of a float64 array, with the same bits on every machine.
+    Return the natural logarithm of a number or of each number of a float64 array, with the same bits on every machine.
     """
 
+@overload
+def exp(x: float) -> float: ...
+
+@overload
 def exp(x: NDArray[numpy.float64]) -> numpy.ndarray:
     """
-    Return e to the power of each number of a float64 array, with the same bits on every machine.
+    Return e to the power of a number or of each number of a float64 array, with the same bits on every machine.
     """
 
+@overload
+def sin(x: float) -> float: ...
+
+@overload
+def sin(x: NDArray[numpy.float64]) -> numpy.ndarray:
+    """
+    Return the sine of a number or of each number of a float64 array, with the same bits on every machine; NaN beyond 2^20.
+    """
+
+@overload
+def power(x: float, y: float) -> float: ...
+
+@overload
 def power(x: NDArray[numpy.float64], y: float) -> numpy.ndarray:
     """
-    Return each number of a float64 array to the power of y, a number, with the same bits on every machine.
+    Return a number or each number of a float64 array to the power of y, a number, with the same bits on every machine.
+    """
+
+def sum_law(laws: NDArray[numpy.float64], counts: NDArray[numpy.int64]) -> numpy.ndarray:
+    """
+    Return the law modulo the size, a power of two, of a sum of independent whole numbers: counts (designs,) of them have the laws (designs, size).
+    """
+
+def eigenvalues(matrices: NDArray[numpy.float64]) -> numpy.ndarray:
+    """
+    Return the eigenvalues (n, size), ascending, of symmetric finite matrices (n, size, size).
     """
 
 class Tokenizer:
