@@ -5,46 +5,30 @@ Compiled kernels of the text metrics; caption_kernels_reference has the same fun
 from collections.abc import Sequence
 
 from typing_extensions import Buffer
-from typing import Annotated, overload
+from typing import Any
 
 import numpy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 build_hash: str
 
-@overload
-def log(x: float) -> float: ...
-
-@overload
-def log(x: NDArray[numpy.float64]) -> numpy.ndarray:
+def log(x: ArrayLike) -> Any:
     """
     Return the natural logarithm of a number or of each number of a float64 array, with the same bits on every machine.
     """
 
-@overload
-def exp(x: float) -> float: ...
-
-@overload
-def exp(x: NDArray[numpy.float64]) -> numpy.ndarray:
+def exp(x: ArrayLike) -> Any:
     """
     Return e to the power of a number or of each number of a float64 array, with the same bits on every machine.
     """
 
-@overload
-def sin(x: float) -> float: ...
-
-@overload
-def sin(x: NDArray[numpy.float64]) -> numpy.ndarray:
+def sin(x: ArrayLike) -> Any:
     """
     Return the sine of a number or of each number of a float64 array, with the same bits on every machine; NaN beyond 2^20.
     """
 
-@overload
-def power(x: float, y: float) -> float: ...
-
-@overload
-def power(x: NDArray[numpy.float64], y: float) -> numpy.ndarray:
+def power(x: ArrayLike, y: float) -> Any:
     """
     Return a number or each number of a float64 array to the power of y, a number, with the same bits on every machine.
     """

@@ -13,8 +13,8 @@ about 106 bits, so that the error of the last addition, half a unit in the last 
 ``power``
     exp(y log x).
 ``sin``
-    x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and a third;
-    r is a pair. Taylor's series up to r^17/17! and r^18/18! are float64 below their first terms.
+    x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and a
+    third; r is a pair. Taylor's series up to r^17/17! and r^18/18! are float64 below their first terms.
 
 A number gives a number, an array an array of its shape.
 

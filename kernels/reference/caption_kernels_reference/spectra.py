@@ -80,9 +80,8 @@ def _transform(x: _Complex, roots: _Complex) -> _Complex:
         (a_real, b_real), (a_imaginary, b_imaginary) = (part.reshape(2, -1, step) for part in x)
         factor = _Complex(roots.real[::step, None], roots.imaginary[::step, None])
         turned = _Complex(a_real - b_real, a_imaginary - b_imaginary).times(factor)
-        x = _Complex(
-            np.stack([a_real + b_real, turned.real], axis=1).ravel(), np.stack([a_imaginary + b_imaginary, turned.imaginary], axis=1).ravel()
-        )
+        summed = _Complex(a_real + b_real, a_imaginary + b_imaginary)
+        x = _Complex(*(np.stack(parts, axis=1).ravel() for parts in zip(summed, turned)))
         step *= 2
     return x
 
