@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harness.rundir.format import RESULTS, plain, read_json_object, run_folders
 from harness.rundir.provenance import check_results
@@ -17,7 +17,8 @@ MEASURED = "captions_per_second"
 
 
 def stored_numbers(path: Path) -> dict[str, object]:
-    """Return the numbers of a run directory, a folder of runs or a results.json; raise :class:`InputError` where there are none."""
+    """Return the numbers of a run directory, a folder of runs or a results.json; raise
+    :class:`InputError` or :class:`OSError` where there are none."""
     files = [path] if path.is_file() else [folder / RESULTS for folder in run_folders(path)[0]]
     return numbers_by_name(record for file in files for record in check_results(read_json_object(file), file).results)
 
@@ -31,11 +32,12 @@ def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
         rows[row] += 1
         row += f" #{rows[row]}" if rows[row] > 1 else ""
         for field in NUMBERS:
-            value: Any = plain(getattr(record, field))
-            items: dict[Any, Any] = value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value]))
-            numbers.update(
-                {f"{row}: {field} {key}" if len(items) > 1 else f"{row}: {field}": x for key, x in items.items() if key != MEASURED}
+            value = cast("Any", plain(getattr(record, field)))
+            items = cast(
+                "dict[Any, Any]", value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value]))
             )
+            name = f"{row}: {field}"
+            numbers.update({f"{name} {key}" if len(items) > 1 else name: x for key, x in items.items() if key != MEASURED})
     return numbers
 
 
