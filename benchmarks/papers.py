@@ -28,6 +28,7 @@ import yaml
 
 from benchmarks.papers_rule import judge, read_cells
 from harness import api
+from harness.errors import HarnessError
 from harness.reporting.table import number
 from harness.reporting.views import view_table
 from harness.run.finished import Run
@@ -121,7 +122,10 @@ def quick_runs(folder: Path) -> Iterable[Run]:
     for spec, limit in sizes.items():
         print(f"running {spec}, {limit or 'all'} examples", file=sys.stderr, flush=True)
         overrides = ["bootstrap.samples=0"]
-        yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+        try:
+            yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+        except HarnessError as error:
+            print(error, file=sys.stderr, flush=True)
 
 
 def finished_runs(folder: Path) -> Iterable[Run]:

@@ -37,22 +37,19 @@ def run(args: argparse.Namespace) -> int:
     if not captions:
         raise InputError("no example has a reference", str(args.files[0]))
     numbers = describe_captions(captions)
-    rng, drawn, others = np.random.default_rng(args.seed), dict[str, str](), dict[str, list[str]]()
+    rng, candidates, others = np.random.default_rng(args.seed), dict[str, str](), dict[str, list[str]]()
     for key, references in captions.items():
         texts = [text for text in references if text.strip()]
         if len(texts) > 1:
-            chosen = int(rng.integers(len(texts)))
-            drawn[key], others[key] = texts[chosen], [*texts[:chosen], *texts[chosen + 1 :]]
-    if args.metric and not drawn:
+            candidates[key], *others[key] = (texts[k] for k in rng.permutation(len(texts)))
+    if args.metric and not candidates:
         raise InputError("the agreement needs an example with two captions; no example has two", str(args.files[0]))
-    agreement = harness.score(drawn, others, args.metric or None, seed=args.seed) if drawn else {}
+    agreement = harness.score(candidates, others, args.metric or None, seed=args.seed) if candidates else {}
     if args.json:
         print_json({"numbers": numbers, "agreement": {name: {"value": r.value, "ci95": r.ci95} for name, r in agreement.items()}})
         return 0
     rows = [[name, f"{value:,}" if isinstance(value, int) else number(value), ""] for name, value in numbers.items()]
     rows += [[f"agreement, {heading(r.metric, r.higher_is_better)}", number(r.value), interval_text(r.ci95)] for r in agreement.values()]
-    note = (
-        f"agreement: one caption of each of {len(drawn):,} examples against its others" if drawn else "no agreement: one caption an example"
-    )
+    note = f"agreement: one caption of each of {len(candidates):,} examples with two or more against its others"
     print_table(Table(["", "value", "95 % interval"], rows, "lrr", ", ".join(args.files), [note], groups=frozenset({len(numbers)})))
     return 0
