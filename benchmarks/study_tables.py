@@ -176,7 +176,7 @@ STUDIES: dict[str, tuple[Callable[[], Runs], Callable[[Sequence[Run]], Tables]]]
     "other-pvalues": (
         lambda: [
             *task_runs("studies/human-pvalues", ["msrvtt-human"], [], 200),
-            *task_runs("studies/mauve", ["mauve-msrvtt"], ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"], 50),
+            *task_runs("studies/mauve", ["mauve-msrvtt"], ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"], 100),
         ],
         aggregation_tables,
     ),
