@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", default="", metavar="COLUMN", help="column of the ids of prompts; null: match records by position")
     parser.add_argument("--column", default="", metavar="COLUMN", help="column of the answers")
     add_list(parser, "--label", "NAME", "name of a source; one per file, in their order")
-    add_list(parser, "--kernel", "NAME", "compare with this kernel and shifts alone; may be repeated (default: all, adaptively)")
+    add_list(parser, "--kernel", "NAME", "compare with this kernel, or METRIC:PARAMETER=VALUE, and shifts alone; may be repeated (default: all of strings)")
     parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
     add_count(parser, "--night", "number of this check in a series of nightly checks, which spend the level together")
@@ -53,12 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the result; return 1 for a difference, 4 where nothing is shown and the power is low."""
     from harness.analysis.answer_kernels import KERNELS
+    from harness.analysis.metric_kernels import metric_kernel
     from harness.analysis.same import Settings, compare_all
 
-    kernels = tuple(args.kernel) or KERNELS
+    kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
-        if name not in KERNELS:
-            raise HarnessError.of_name("same: no kernel", name, KERNELS, "kernels are")
+        if name not in KERNELS and metric_kernel(name) and args.until:
+            raise HarnessError(f"same: --until follows {', '.join(KERNELS)}; found the metric '{name}'", value=name)
     for name in ("night", "until", "draws"):
         if (value := getattr(args, name)) is not None and value < 1:
             raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)

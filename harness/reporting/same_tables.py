@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.analysis.answer_kernels import KERNELS
 from harness.analysis.same import Effect, Feature, Settings, SourceComparison
 from harness.analysis.same_plan import Design
 from harness.errors import counted
@@ -25,7 +26,9 @@ def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2)
     sizes = f"{counted(len(result.prompts), 'prompt')}, {answers[0]:,} and {answers[1]:,} answers"
     yield f"  p {p_text(result.p)} ({sizes}; {method} within prompts; smallest possible p {p_text(result.floor)})"
     yield "  " + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items()) + " (each alone, not adjusted)"
-    yield f"  MMD² of {settings.kernels[0]} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    name = settings.kernels[0]
+    measure = f"MMD² of {name}" if name in KERNELS else f"{name} beyond its mean over relabelings"
+    yield f"  {measure} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
     for feature in list_features(result, settings):
         yield f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per answer (adjusted p {p_text(feature.p)})"
     for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
@@ -61,7 +64,7 @@ def list_features(result: SourceComparison, settings: Settings) -> list[Feature]
 
 def matrix_table(results: Sequence[SourceComparison]) -> Table:
     """Return a table of all pairs of sources."""
-    headers = ["A", "B", "p Holm", "MMD²", "95 % interval", "accuracy", "verdict"]
+    headers = ["A", "B", "p Holm", "effect", "95 % interval", "accuracy", "verdict"]
     rows = [
         [*r.labels, p_text(r.p), number(r.effect.value), interval_text(r.effect.interval), number(r.accuracy.value), r.verdict]
         for r in results

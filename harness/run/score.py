@@ -30,7 +30,8 @@ from harness.contracts import (
 )
 from harness.run.features import FeatureCache
 from harness.run.shard_grid import check_example
-from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, untestable_reason
+from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, sum_relabelings, untestable_reason
+from harness.stats.stratified_test import rank_shares
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
@@ -59,6 +60,8 @@ class Scored:
     seconds: float
     p_note: str = ""
     """Reason why there are no p-values although they were requested, to follow the metric's name; empty otherwise."""
+    p_sums: np.ndarray | None = None
+    """Standardised statistics summed over the examples, under joint relabelings, shape (draws + 1,); None for another combination."""
 
     @property
     def p_floor(self) -> float:
@@ -86,7 +89,8 @@ class Scored:
             arrays["p_note"] = np.asarray(self.p_note)
         if self.p_values is None or self.p_floors is None:
             return arrays
-        return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
+        sums = {} if self.p_sums is None else {"p_sums": self.p_sums}
+        return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors, **sums}
 
     @classmethod
     def join(cls, shards: Sequence[Scored]) -> Scored:
@@ -102,6 +106,7 @@ class Scored:
             " + ".join(methods),
             sum(shard.seconds for shard in shards),
             next((shard.p_note for shard in shards if shard.p_note), ""),
+            np.sum(sums, axis=0) if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None]) else None,
         )
 
     @classmethod
@@ -114,6 +119,7 @@ class Scored:
             str(arrays["p_method"]),
             float(arrays["seconds"]),
             str(arrays.get("p_note", "")),
+            arrays.get("p_sums"),
         )
 
 
@@ -250,6 +256,7 @@ def score(
     tested, p_note = _test(metric, examples, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
+    p_sums = np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
     methods: set[str] = set()
     for positions, batch in positioned_batches:
         if can_score(metric, batch):
@@ -262,9 +269,11 @@ def score(
                 p_values[positions] = tested_batch.values
                 methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
+                if p_sums is not None:
+                    p_sums += sum_relabelings(metric, batch, features, state, tested.draws, seed)
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
-    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note)
+    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note, p_sums)
 
 
 def score_sets(
@@ -334,7 +343,9 @@ def _p_values(
     )  # fmt: skip
 
 
-def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:
+def combine_p_values(
+    p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float, p_sums: np.ndarray | None = None
+) -> dict[str, float | int]:
     """Return per-example p-values combined, and the number of discoveries at a false discovery rate.
 
     Parameters
@@ -345,13 +356,15 @@ def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, f
         Smallest p-value of each example's design, shape (B,).
     fdr : float
         False discovery rate in (0, 1).
+    p_sums : array, optional
+        Statistics summed over the examples, the observed first, shape (draws + 1,).
 
     Returns
     -------
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
         continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
-        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values. Empty when no example has a p-value.
+        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values; ``summed`` with ``p_sums``. Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}
@@ -374,4 +387,5 @@ def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, f
         "discoveries": combine.count_discoveries(p, fdr),
         "fdr": fdr,
         "n": len(p),
+        **({} if p_sums is None else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}),
     }
