@@ -5,9 +5,9 @@
 Each simulated run has videos of MSR-VTT with 5 + 5 of the captions that people wrote; under the alternatives the candidates are changed.
 ``fisher-discrete`` is :func:`harness.stats.combine.calibrated_p` of the exact p-values of the videos; ``summed`` adds up the statistics of
 the videos, each divided by its standard deviation over relabelings, and compares the sum with those under 999 joint relabelings
-(:func:`harness.stats.significance.sum_relabelings`, here with the relabelings drawn from all of a video). The columns are the shares of runs
-with p <= .05, of TRM over METEOR and MMD over bags of words. Exit status 1 where the size of ``summed`` is above .057 (two standard errors of
-4,000 runs) by more than its own standard error.
+(:func:`harness.stats.significance.sum_relabelings`, here with the relabelings drawn from all of a video). The columns are the shares of
+runs with p <= .05, of TRM over METEOR and MMD over bags of words. Exit status 1 where the size of ``summed`` is above .057 (two standard
+errors of 4,000 runs) by more than its own standard error.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def p_values(metric: Metric, sets: Sequence[CaptionSet], rng: np.random.Generato
     return combine.calibrated_p(single, 1 / values.shape[1]), float(rank_shares(sums)[0, 0])
 
 
-def simulate(videos: Sequence[Sequence[str]], change: Change | None, runs: int, examples: int, sizes: tuple[int, int]) -> np.ndarray:
+def simulate(videos: Sequence[list[str]], change: Change | None, runs: int, examples: int, sizes: tuple[int, int]) -> np.ndarray:
     """Return the shares of runs with p <= .05, calibrated and summed, shape (metrics, 2)."""
     metrics: list[Metric] = [resolve("metrics", spec) for spec in METRICS.values()]
     found = np.zeros((len(metrics), 2))
@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=50)
     parser.add_argument("--sizes", type=int, nargs=2, default=(5, 5), metavar=("N", "M"))
     args = parser.parse_args()
-    videos = [row["references"] for row in read_json_lines(data_folder() / VIDEOS)]
+    videos: list[list[str]] = [row["references"] for row in read_json_lines(data_folder() / VIDEOS)]
     videos = [texts for texts in videos if len(texts) >= sum(args.sizes)]
     print(f"{len(videos)} videos, {args.examples} a run, {args.sizes[0]} + {args.sizes[1]} captions")
     print(f"{'':36}" + "".join(f"{name + ' ' + p:>30}" for name in METRICS for p in ("fisher-discrete", "summed")))

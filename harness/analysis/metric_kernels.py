@@ -16,9 +16,6 @@ from harness.spec.metric_text import parse_metric
 from harness.stats.significance import extremeness, untestable_reason
 from harness.stats.stratified_test import Stratum
 
-UNREAD = frozenset({"images", "logprobs"})
-"""Inputs of metrics that answers do not have."""
-
 
 def metric_kernel(text: str) -> Metric:
     """Return the metric of a kernel's name.
@@ -31,8 +28,7 @@ def metric_kernel(text: str) -> Metric:
         if ":" in text:
             raise
         raise HarnessError.of_name("same: no kernel", text, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are") from None
-    missing = UNREAD & metric.spec.needs
-    if reason := untestable_reason(metric) or (f"reads {', '.join(sorted(missing))}" if missing else ""):
+    if reason := untestable_reason(metric):
         raise HarnessError(f"same: --kernel {text} {reason}", value=text)
     return metric
 
@@ -40,7 +36,7 @@ def metric_kernel(text: str) -> Metric:
 class MetricKernels:
     """Statistics of metrics under relabelings of the answers to each prompt.
 
-    Corpus state, such as document frequencies or a vocabulary, is that of the answers of both sources together, which no relabeling changes.
+    Corpus state, such as document frequencies or a vocabulary, is that of the answers of both sources together: no relabeling changes it.
 
     Parameters
     ----------

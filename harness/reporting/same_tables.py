@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.answer_kernels import KERNELS
 from harness.analysis.same import Effect, Feature, Settings, SourceComparison
 from harness.analysis.same_plan import Design
+from harness.analysis.same_run import check_run, settings_of_run
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
+from harness.run.finished import Run
 
 ASSUMPTION = (
     "assumes that the answers to a prompt are independent and that the sources were asked in turn: a cache, one seed for both, or another "
@@ -38,6 +40,12 @@ def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2)
     for note in result.notes:
         yield f"  note: {note}"
     yield f"  {ASSUMPTION}"
+
+
+def lines_of_run(run: Run) -> Iterator[str]:
+    """Yield the lines of the tests of sources that the spec of a run asks for."""
+    for result in check_run(run):
+        yield from report_lines(result, settings_of_run(run), 0)
 
 
 def verdict_text(result: SourceComparison, settings: Settings) -> str:

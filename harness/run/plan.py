@@ -30,6 +30,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
     models, metrics = _models(loaded), planned_metrics(loaded)
     plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, spec.reference_counts)
+    check_sources(loaded, plan)
     loaded, plan = drop_uncovered_views(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
@@ -120,6 +121,22 @@ def _call_with_location(loaded: LoadedSpec | LoadedJudgments, key: Key, create: 
         raise InputError(str(error), loaded.where(*key), parameter=error.parameter, value=error.value) from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
+
+
+def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for sources of ``same`` that are no two models of the run, and for single captions."""
+    names, labels = plan.spec.same or [], [model.label for model in plan.models]
+    for index, name in enumerate(names):
+        others = [label for label in labels if label not in names[:index]]
+        if name not in others:
+            text = f"same: there is no {'further ' * bool(index)}model"
+            raise InputError.of_name(text, name, others, "models are", loaded.where("same", index))
+    if names and any(decoding.candidates == 1 for decoding in plan.decodings):
+        raise InputError(
+            "same: one caption of each model per example, whose two labels cannot be told apart (smallest p-value of an example 1; of 5 "
+            "captions 2/252); expected decoding.candidates of 2 or more",
+            loaded.where("decoding", "candidates"), parameter="candidates", value=1,
+        )  # fmt: skip
 
 
 RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")

@@ -364,7 +364,8 @@ def combine_p_values(
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
         continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
-        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values; ``summed`` with ``p_sums``. Empty when no example has a p-value.
+        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values; with ``p_sums`` also ``summed``.
+        Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}

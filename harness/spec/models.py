@@ -252,6 +252,8 @@ class Spec(Strict):
     resample whole clusters."""
     until: UntilSpec | None = None
     """Conditions under which the run stops before the end of the data."""
+    same: Annotated[list[str], Field(min_length=2)] | None = None
+    """Labels of models that are tested for one distribution of their captions; each of them has random numbers of its own."""
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limit: Annotated[int, Field(ge=0, lt=2**63)] | None = None
