@@ -8,8 +8,8 @@ import numpy as np
 
 from harness.analysis.answer_kernels import KERNELS
 from harness.contracts import CaptionSet, Metric
-from harness.errors import HarnessError, UnknownName
-from harness.registry import resolve
+from harness.errors import HarnessError
+from harness.registry import current, split_spec
 from harness.run.features import FeatureCache
 from harness.run.score import can_score, fit_once
 from harness.spec.metric_text import parse_metric
@@ -22,12 +22,10 @@ def metric_kernel(text: str) -> Metric:
 
     Raises :class:`HarnessError` for an unknown metric, and for one whose statistic labels of answers alone do not determine.
     """
-    try:
-        metric: Metric = resolve("metrics", parse_metric(text))
-    except UnknownName:
-        if ":" in text:
-            raise
-        raise HarnessError.of_name("same: no kernel", text, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are") from None
+    name, parameters = split_spec(parse_metric(text), "metric")
+    if not current().match_entries("metrics", name):
+        raise HarnessError.of_name("same: no kernel", name, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are")
+    metric: Metric = current().create("metrics", name, parameters)
     if reason := untestable_reason(metric):
         raise HarnessError(f"same: --kernel {text} {reason}", value=text)
     return metric

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import asdict
 from typing import cast
 
@@ -31,7 +30,7 @@ def settings_of_run(run: Run) -> Settings:
 
 
 def check_run(run: Run) -> list[SourceComparison]:
-    """Return the tests that the spec of a run asks for: of each pair of its sources under one decoding; empty without ``same``.
+    """Return the tests that the spec of a run asks for, of each pair of its sources; empty without ``same``.
 
     They are kept in ``same.json`` of the run directory, for the captions, settings and version under which they were computed.
     """
@@ -39,15 +38,12 @@ def check_run(run: Run) -> list[SourceComparison]:
     if not names or not run.samples.systems:
         return []
     side, settings = ComparedRun(run, name=run.name), settings_of_run(run)
-    by_decoding: dict[str, list[Source]] = {}
-    for system, source in zip(side.systems, sources_of_run(side)):
-        if system.model in names:
-            by_decoding.setdefault(system.decoding_key, []).append(source)
-    answers = [[source.label, plain(source.answers)] for source in itertools.chain.from_iterable(by_decoding.values())]
+    sources = [source for source in sources_of_run(side) if source.label in names]
+    answers = [[source.label, plain(source.answers)] for source in sources]
     key = content_digest([__version__, SCHEMA, asdict(settings), answers])
     file = KeptFile(None if run.path is None else run.path / SAME, key)
     if rows := file.read():
         return _COMPARISONS.validate_python(rows)
-    results = [result for sources in by_decoding.values() if len(sources) > 1 for result in compare_all(sources, settings)]
+    results = compare_all(sources, settings)
     file.write(SCHEMA, [asdict(result) for result in results])
     return results

@@ -131,12 +131,11 @@ def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
         if name not in others:
             text = f"same: there is no {'further ' * bool(index)}model"
             raise InputError.of_name(text, name, others, "models are", loaded.where("same", index))
-    if names and any(decoding.candidates == 1 for decoding in plan.decodings):
-        raise InputError(
-            "same: one caption of each model per example, whose two labels cannot be told apart (smallest p-value of an example 1; of 5 "
-            "captions 2/252); expected decoding.candidates of 2 or more",
-            loaded.where("decoding", "candidates"), parameter="candidates", value=1,
-        )  # fmt: skip
+    if names and len(plan.decodings) * len(plan.reference_counts) > 1:
+        raise InputError("same: compares models under one decoding and number of references; found a grid", loaded.where("same"))
+    if names and plan.decodings[0].candidates == 1:
+        text = "same: one caption of each model per example has a smallest p-value of 1 (5 captions 2/252); expected candidates: 2 or more"
+        raise InputError(text, loaded.where("decoding", "candidates"), parameter="candidates", value=1)
 
 
 RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")

@@ -80,17 +80,12 @@ class Scored:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the content as arrays, for a statistics artifact: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
-        arrays = {
-            **(self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}),
-            "p_method": np.asarray(self.p_method),
-            "seconds": np.asarray(self.seconds),
-        }
-        if self.p_note:
-            arrays["p_note"] = np.asarray(self.p_note)
-        if self.p_values is None or self.p_floors is None:
-            return arrays
-        sums = {} if self.p_sums is None else {"p_sums": self.p_sums}
-        return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors, **sums}
+        stats = self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}
+        values = {
+            "p_method": self.p_method, "seconds": self.seconds, "p_note": self.p_note or None, "p_values": self.p_values,
+            "p_floors": self.p_floors, "p_sums": self.p_sums,
+        }  # fmt: skip
+        return {**stats, **{name: np.asarray(value) for name, value in values.items() if value is not None}}
 
     @classmethod
     def join(cls, shards: Sequence[Scored]) -> Scored:
@@ -112,15 +107,9 @@ class Scored:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
         """Return the content of :meth:`to_arrays`."""
-        return cls(
-            read_statistics(arrays),
-            arrays.get("p_values"),
-            arrays.get("p_floors"),
-            str(arrays["p_method"]),
-            float(arrays["seconds"]),
-            str(arrays.get("p_note", "")),
-            arrays.get("p_sums"),
-        )
+        p_values, p_floors, p_sums = (arrays.get(name) for name in ("p_values", "p_floors", "p_sums"))
+        texts = [str(arrays.get(name, "")) for name in ("p_method", "p_note")]
+        return cls(read_statistics(arrays), p_values, p_floors, texts[0], float(arrays["seconds"]), texts[1], p_sums)
 
 
 def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
@@ -191,18 +180,12 @@ def scorable(metric: Metric, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where the number of relabelings per example depends on the number of examples of the run."""
-    if not is_tested(metric, significance):
-        return False
-
-    return has_generic_null(metric)
+    return is_tested(metric, significance) and has_generic_null(metric)
 
 
 def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where a metric gets permutation p-values."""
-    if significance is None or significance.method == "none":
-        return False
-
-    return not untestable_reason(metric)
+    return significance is not None and significance.method != "none" and not untestable_reason(metric)
 
 
 def fit_once(metric: Metric, features: Features) -> State:
@@ -211,15 +194,9 @@ def fit_once(metric: Metric, features: Features) -> State:
 
 
 def score(
-    metric: Metric,
-    positioned_batches: Sequence[PositionedBatch],
-    features: Features,
-    significance: SignificanceSpec | None,
-    seed: int,
-    advance: Callable[[int], None] = lambda n: None,
-    examples: int | None = None,
-    observe: Callable[[Statistics], None] | None = None,
-) -> Scored:
+    metric: Metric, positioned_batches: Sequence[PositionedBatch], features: Features, significance: SignificanceSpec | None, seed: int,
+    advance: Callable[[int], None] = lambda n: None, examples: int | None = None, observe: Callable[[Statistics], None] | None = None,
+) -> Scored:  # fmt: skip
     """Compute statistics and p-values of a metric on all batches.
 
     Parameters
@@ -265,7 +242,11 @@ def score(
             if observe is not None:
                 observe(stats)
             if p_values is not None and p_floors is not None and tested is not None:
-                tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
+                assert tested.method != "none"
+                tested_batch = metric_p_values(
+                    metric, batch, features, state, metric.per_example(stats),
+                    method=tested.method, budget=tested.budget, draws=tested.draws, seed=seed,
+                )  # fmt: skip
                 p_values[positions] = tested_batch.values
                 methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
@@ -277,12 +258,9 @@ def score(
 
 
 def score_sets(
-    metrics: Iterable[Metric],
-    sets: Sequence[CaptionSet],
-    significance: SignificanceSpec | None = None,
-    seed: int = 0,
+    metrics: Iterable[Metric], sets: Sequence[CaptionSet], significance: SignificanceSpec | None = None, seed: int = 0,
     references: Sequence[Sequence[str]] | None = None,
-) -> list[Scored]:
+) -> list[Scored]:  # fmt: skip
     """Return the results of metrics on caption sets in memory; features are shared.
 
     ``references`` are those on which the metrics fit their corpus state, one sequence per example; None: those of the sets.
@@ -330,17 +308,6 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
     if stats.ndim != 2 or len(stats) != len(batch):
         raise ValueError(f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples")
     return stats
-
-
-def _p_values(
-    metric: Metric, batch: Batch, features: Features, state: State, stats: Statistics, spec: SignificanceSpec, seed: int
-) -> ExamplePValues:
-
-    assert spec.method != "none"
-    return metric_p_values(
-        metric, batch, features, state, metric.per_example(stats),
-        method=spec.method, budget=spec.budget, draws=spec.draws, seed=seed,
-    )  # fmt: skip
 
 
 def combine_p_values(

@@ -61,18 +61,10 @@ def untestable_reason(metric: Metric) -> str:
 
 
 def metric_p_values(
-    metric: Metric,
-    batch: Batch,
-    features: Features,
-    state: State,
-    observed: np.ndarray,
-    *,
-    method: Literal["exact", "monte-carlo", "auto"] = "auto",
-    budget: int = BUDGET,
-    draws: int = DRAWS,
-    seed: int = 0,
+    metric: Metric, batch: Batch, features: Features, state: State, observed: np.ndarray, *,
+    method: Literal["exact", "monte-carlo", "auto"] = "auto", budget: int = BUDGET, draws: int = DRAWS, seed: int = 0,
     memory_bytes: int = MEMORY_BYTES,
-) -> ExamplePValues:
+) -> ExamplePValues:  # fmt: skip
     """Return the p-values of a metric's per-example scores ``observed`` (B,) on a batch.
 
     Lower scores are extreme where ``spec.higher_is_better`` is True, higher scores where it is False.
