@@ -34,7 +34,6 @@ LAYERS = [
     {"verbs"},
     {"api"},
     {"pytest_plugin"},
-    {"wrappers"},
     {"testing"},
     {"cli"},
 ]
@@ -44,8 +43,6 @@ ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     ("harness_models.baselines.central", "harness.run.features"),  # distances of captions, as a metric has them
     ("harness_models.wrappers.adapter", "harness.run.features"),  # the same, of the pools of one run
-    ("harness_models.textspace.adapter", "harness_metrics.crnrr.textspace"),  # distributions of the CR/NRR/CND paper
-    ("harness_models.textspace.adapter", "harness_metrics.discrepancy.frontier"),
     ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
     ("harness_metrics.judges.server", "harness_models.openai.messages"),  # sends images as the adapter does
@@ -143,7 +140,6 @@ def test_the_engine_names_no_component_even_as_a_string():
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
                 mentions[name].add(node.value)
     mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
-    mentions["harness.wrappers.evaluate_module"] -= {"predictions"}  # the input of that name in the library
     mentions["harness.run.provenance"] -= {"transformers"}  # the package whose version is recorded
     for allowed in ("harness.files.columns", "harness.files.forms"):
         mentions[allowed] -= {"predictions"}  # a key of files
