@@ -124,13 +124,13 @@ def _call_with_location(loaded: LoadedSpec | LoadedJudgments, key: Key, create: 
 
 
 def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
-    """Raise :class:`InputError` for sources of ``same`` that are no two models of the run, and for single captions."""
+    """Raise :class:`InputError` for sources of ``same`` that are not different models of the run, and for single captions."""
     names, labels = plan.spec.same or [], [model.label for model in plan.models]
     for index, name in enumerate(names):
-        others = [label for label in labels if label not in names[:index]]
-        if name not in others:
-            text = f"same: there is no {'further ' * bool(index)}model"
-            raise InputError.of_name(text, name, others, "models are", loaded.where("same", index))
+        if name not in labels:
+            raise InputError.of_name("same: there is no model", name, labels, "models are", loaded.where("same", index))
+        if name in names[:index]:
+            raise InputError(f"same: the model '{name}' is named twice; expected different models", loaded.where("same", index))
     if names and len(plan.decodings) * len(plan.reference_counts) > 1:
         raise InputError("same: compares models under one decoding and number of references; found a grid", loaded.where("same"))
     if names and plan.decodings[0].candidates == 1:

@@ -67,8 +67,8 @@ def test_sources_have_random_numbers_of_their_own(project):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"same": ["m2", "m5"]}, "there is no further model 'm5'.*models are m3, m4"),
-        ({"same": ["m2", "m2"]}, "there is no further model 'm2'"),
+        ({"same": ["m2", "m5"]}, "there is no model 'm5'.*models are m2, m3, m4"),
+        ({"same": ["m2", "m2"]}, "the model 'm2' is named twice"),
         ({"same": ["m9", "m2"]}, "there is no model 'm9'"),
         ({"same": ["m2"]}, "at least 2"),
         ({"decoding": {"candidates": 1}}, "smallest p-value of 1"),
