@@ -42,8 +42,8 @@ def check_run(run: Run) -> list[SourceComparison]:
     answers = [[source.label, plain(source.answers)] for source in sources]
     key = content_digest([__version__, SCHEMA, asdict(settings), answers])
     file = KeptFile(None if run.path is None else run.path / SAME, key)
-    if rows := file.read():
-        return _COMPARISONS.validate_python(rows)
-    results = compare_all(sources, settings)
-    file.write(SCHEMA, [asdict(result) for result in results])
-    return results
+    rows = file.read()
+    if not rows:
+        rows = plain([asdict(result) for result in compare_all(sources, settings)])
+        file.write(SCHEMA, rows)
+    return _COMPARISONS.validate_python(rows)
