@@ -1,6 +1,7 @@
 """Train a model of the harness: 'harness train SYSTEM ...'. Without a system, list the systems.
 
 harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
+harness train captioner --reward ciderd --checkpoint models/merge --scenes 300 --output models/merge-ciderd
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from harness.cli.options import Parser, entry_module
+from harness.errors import HarnessError
 from harness.registry import current
 
 
@@ -39,6 +41,10 @@ def dispatch(arguments: list[str]) -> int | None:
     if not arguments or arguments[0].startswith("-"):
         return None
     module = entry_module("trainers", arguments[0])
+    if any(word.split("=")[0] == "--reward" for word in arguments):
+        module = getattr(module, "by_reward", None)
+        if module is None:
+            raise HarnessError(f"'{arguments[0]}' is not trained by rewards; 'harness train {arguments[0]} --help' lists its options")
     parser = Parser(prog=f"harness train {arguments[0]}", description=module.__doc__)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(arguments[1:])) or 0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from harness.contracts.parameters import Count, check_fields, check_parameters
 from harness.errors import HarnessError, InputError
+from harness.files.json_text import parse_json
 from harness.files.yaml_source import Located, load
 from harness.registry import current
 
@@ -134,3 +135,43 @@ def recipe_command(recipe: type, train: Callable[..., Path], format_version: int
 def print_epoch(row: Mapping[str, Any]) -> None:
     """Print the number and the loss of an epoch."""
     print(f"epoch {row['epoch']:>3}   loss {row['loss']:.4f}", flush=True)
+
+
+# --------------------------------------------------------------------------- options
+# Recipes whose settings are options of the command too.
+
+
+def add_recipe_options(parser: argparse.ArgumentParser, kind: type) -> None:
+    """Add SPEC.yaml, ``--output``, ``--resume`` and one option per field of the dataclass ``kind``; texts in braces are JSON."""
+    parser.add_argument("spec", nargs="?", metavar="SPEC.yaml", help="settings of the recipe (and output) as YAML")
+    parser.add_argument("--output", metavar="DIR", help="folder of the run")
+    parser.add_argument("--resume", action="store_true", help="continue the run in --output")
+    for field in fields(kind):
+        option, default = "--" + field.name.replace("_", "-"), field.default
+        if isinstance(default, tuple):
+            parser.add_argument(option, type=int, nargs="+", metavar="N", help="whole numbers, ascending")
+        elif default is MISSING or default is None:
+            parser.add_argument(option, type=_text_or_mapping)
+        else:
+            parser.add_argument(option, type=_text_or_mapping if isinstance(default, str) else type(default), help=f"default {default}")
+
+
+def _text_or_mapping(text: str) -> Any:
+    return parse_json(text) if text.startswith("{") else text
+
+
+def recipe_from_options(args: argparse.Namespace, kind: type[T], system: str) -> tuple[T, Path]:
+    """Return the recipe and the folder that the options of :func:`add_recipe_options` name; options precede the YAML file.
+
+    Raises :class:`HarnessError` if no folder is named, and as :func:`recipe_from`.
+    """
+    source = load(Path(args.spec)) if args.spec else Located({}, {(): (system, 0)})
+    if not isinstance(source.data, dict):
+        raise InputError(f"expected a mapping of settings, found {type(source.data).__name__}", args.spec)
+    named_output = source.data.pop("output", None)
+    output = args.output or named_output
+    if not output:
+        raise HarnessError(f"harness train {system} needs --output DIR (or output in the spec)")
+    options = {field.name: getattr(args, field.name) for field in fields(kind)}
+    source.data.update({name: value for name, value in options.items() if value is not None})
+    return recipe_from(source, kind), Path(output)

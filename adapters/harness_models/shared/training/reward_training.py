@@ -1,0 +1,280 @@
+"""Training by rewards: a captioner continues from a checkpoint with a policy gradient (``harness train SYSTEM --reward METRIC``).
+
+Of each example ``samples`` captions are drawn at temperature 1. The advantage of a caption is its reward by :func:`harness.reward`: the
+score by metrics of single captions less a baseline, plus the credit by metrics of sets, less ``kl`` times its log-probability ratio to the
+start, which has a leave-one-out baseline too. The loss is minus the mean of advantage times log-probability of the whole caption: an
+unbiased estimate of the gradient of the expected reward less ``kl`` times the divergence KL(policy || start).
+
+There is no relaxation of the draw: gradients through relaxed samples are biased.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, Protocol, cast
+
+import torch
+
+from harness.contracts import Example
+from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.run.rewards import reward
+from harness_models.shared.decoding.left_to_right import Prefix
+from harness_models.shared.decoding.types import Step, select_rows
+from harness_models.shared.inputs.features import read_captions, scene_pairs
+from harness_models.shared.training.loop import Loop, Report, Schedule, one_thread
+from harness_models.shared.training.policy_gradient import chosen_log_probs, policy_loss, sample_tokens, spoken_slots, subtract_others
+from harness_models.shared.training.recipe import add_recipe_options, recipe_from_options
+from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
+
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+
+
+class Policy(Protocol):
+    """Adapter that can be trained by rewards: a :class:`~harness_models.shared.decoding.left_to_right.LeftToRight` with its network."""
+
+    model: Any
+    """The network (:class:`torch.nn.Module`)."""
+    step: Step
+    stop: tuple[int, ...]
+    max_length: int
+    keep_stop: bool
+
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        """Return one input per example."""
+        ...
+
+    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        """Return the state before the first token, with gradient."""
+        ...
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return the logits (R, T, V) that predict tokens (R, T), with gradient."""
+        ...
+
+    def to_text(self, ids: list[int]) -> str:
+        """Return the text of token ids."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardRecipe:
+    """Start, reward, examples and optimisation of a training by rewards.
+
+    Raises :class:`HarnessError` for values out of range.
+    """
+
+    checkpoint: str
+    """Checkpoint of the system from which the training starts."""
+    reward: Any
+    """Metric, or mapping of metrics to weights, as :func:`harness.reward` takes it."""
+    scale: Any = "none"
+    """Scales of the terms of the reward, as :func:`harness.reward` takes them."""
+    captions: str | None = None
+    """JSON file of example id -> reference captions; None for scenes."""
+    scenes: Index = 0
+    """Number of rendered scenes to train on, in place of ``captions``."""
+    captions_each: Count = 20
+    """Number of references of each scene."""
+    kind: str = "exhaustive"
+    """Kind of the captions of scenes: short or exhaustive."""
+    samples: Count = 8
+    """Captions of an example that are drawn for one update."""
+    baseline: Literal["leave-one-out", "greedy"] = "leave-one-out"
+    """Baseline of metrics of single captions: the other samples of the example, or its greedy caption (SCST)."""
+    kl: NonNegative = 0.0
+    """Weight of the divergence from the start."""
+    max_length: Index = 0
+    """Maximum number of tokens of a sample; 0: that of the system."""
+    epochs: Count = 10
+    batch: Count = 16
+    """Examples per update."""
+    learning_rate: Positive = 3e-4
+    """Learning rate of Adam."""
+    weight_decay: NonNegative = 0.0
+    decay: Positive = 1.0
+    """Factor of the learning rate after each epoch."""
+    clip: Positive = 1.0
+    """Maximum norm of the gradient."""
+    seed: Index = 1
+
+    def __post_init__(self) -> None:
+        check_fields("reward", self)
+        if (self.captions is None) == (self.scenes == 0):
+            raise HarnessError("reward: give either captions (a JSON file) or scenes (a number)")
+        if self.samples < 2 and (self.baseline == "leave-one-out" or self.kl > 0):
+            raise HarnessError("reward: samples is 1; the mean of the other samples is the baseline: give samples of at least 2")
+
+    def examples(self) -> list[Example]:
+        """Return the training examples with their references."""
+        scenes = self.captions is None
+        pairs = (
+            scene_pairs(self.scenes, self.captions_each, kind=self.kind, seed=self.seed) if scenes else read_captions(self.captions or "")
+        )
+        texts: dict[str, list[str]] = {}
+        for name, text in pairs:
+            texts.setdefault(name, []).append(text)
+        names = list(texts)
+        # The distractor, which the A3DS speaker reads beside its target, is the next scene.
+        metas = [
+            {"target_id": int(name), "distractor_id": int(other)} if scenes else {} for name, other in zip(names, names[1:] + names[:1])
+        ]
+        return [Example(name, tuple(texts[name]), meta=meta) for name, meta in zip(names, metas)]
+
+
+class RewardTraining:
+    """Policy, start and reward of one training.
+
+    Parameters
+    ----------
+    system
+        Name of the adapter.
+    recipe
+        Start, reward, examples and optimisation.
+    folder
+        Folder of the run.
+    resume
+        If true, continue the run in the folder.
+    """
+
+    def __init__(self, system: str, recipe: RewardRecipe, folder: Path, resume: bool) -> None:
+        self.recipe, self.folder, self.examples = recipe, folder, recipe.examples()
+        references = {example.id: list(example.references) for example in self.examples}
+        self.reward = reward(recipe.reward, references, scale=recipe.scale)
+        if self.reward.is_of_sets and recipe.samples < 2:
+            raise HarnessError(f"reward: {recipe.reward} scores sets of captions; give samples of at least 2")
+        # Credits of sets have no baseline: one that depends on the caption would bias the gradient.
+        if not all(term.is_of_sets for term in self.reward.terms):
+            self.reward = reward(recipe.reward, references, scale=recipe.scale, baseline=recipe.baseline)
+        self.is_greedy = recipe.baseline == "greedy" and not all(term.is_of_sets for term in self.reward.terms)
+        # Two adapters of one checkpoint: the second keeps the weights of the start.
+        self.policy, self.start = (cast(Policy, current().create("adapters", system, {"checkpoint": recipe.checkpoint})) for _ in range(2))
+        self.inputs = self.policy.inputs(self.examples)
+        self.length = recipe.max_length or self.policy.max_length
+        self.totals: dict[str, float] = {}
+        schedule = Schedule(**{item.name: getattr(recipe, item.name) for item in fields(Schedule)})
+        identity = json.dumps({name: value for name, value in asdict(recipe).items() if name != "epochs"}, sort_keys=True)
+        model = self.policy.model.requires_grad_(True)
+        self.loop = Loop(model, self.batch_loss, len(self.examples), schedule, folder, identity, resume=resume)
+        self.loop.extra = self.take_means
+
+    def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
+        """Return the policy-gradient loss of the examples with the indices ``batch``, and their number."""
+        policy, count = self.policy, self.recipe.samples
+        policy.model.eval()  # no dropout: samples and log-probabilities belong to one distribution
+        examples, inputs = [self.examples[i] for i in batch], [self.inputs[i] for i in batch]
+        owner = torch.arange(len(batch)).repeat_interleave(count)
+        tokens, groups = self.draw(inputs, examples, owner)
+        greedy = self.draw(inputs, examples, torch.arange(len(batch)), greedy=True)[1] if self.is_greedy else None
+        captions = [groups[row : row + count] for row in range(0, len(groups), count)]
+        rewards = torch.from_numpy(self.reward.group([example.id for example in examples], captions, greedy=greedy))
+        log_probs = self.log_probs(policy, inputs, examples, owner, tokens)
+        with torch.no_grad():
+            ratio = (log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)).reshape(rewards.shape)
+        penalty = subtract_others(ratio) if self.recipe.kl else 0.0
+        for name, value in (
+            ("reward", rewards.mean()),
+            ("kl", ratio.mean()),
+            ("distinct", len(set(zip(owner.tolist(), groups))) / len(owner)),
+        ):
+            self.totals[name] = self.totals.get(name, 0.0) + float(value) * len(batch)
+        return policy_loss((rewards - self.recipe.kl * penalty).flatten(), log_probs), len(batch)
+
+    def draw(
+        self, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, *, greedy: bool = False
+    ) -> tuple[torch.Tensor, list[str]]:
+        """Return captions (R, T) drawn from the policy and their texts; row i is of example ``owner[i]``."""
+        policy = self.policy
+        with torch.no_grad():
+            prefix = policy.prefix(inputs, examples)
+            start = None if prefix.start is None else prefix.start[owner]
+            tokens = sample_tokens(
+                policy.step, select_rows(prefix.state, owner), start, len(owner), self.length,
+                stop=policy.stop, fill=policy.stop[0], greedy=greedy,
+            )  # fmt: skip
+        lengths = spoken_slots(tokens, policy.stop).sum(1)
+        rows = [row[:length] for row, length in zip(tokens.tolist(), lengths.tolist())]
+        texts = [policy.to_text(row if policy.keep_stop or row[-1] not in policy.stop else row[:-1]) for row in rows]
+        return tokens[:, : int(lengths.max())], texts
+
+    def log_probs(
+        self, policy: Policy, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, tokens: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the log-probability (R,) of captions (R, T) under a policy."""
+        logits = policy.forced_logits(policy.prefix(inputs, examples), owner, tokens)
+        return chosen_log_probs(logits.log_softmax(-1), tokens, spoken_slots(tokens, policy.stop))
+
+    def take_means(self) -> dict[str, float]:
+        """Return mean reward (less the baseline), divergence from the start and share of distinct captions since the last call."""
+        means = {name: total / len(self.examples) for name, total in self.totals.items()}
+        self.totals.clear()
+        return means
+
+    def save(self) -> Path:
+        """Save the policy, beside the files of its checkpoint other than the weights, and return the path of the weights."""
+        if hasattr(self.policy, "save_policy"):
+            return self.policy.save_policy(self.folder, asdict(self.recipe))  # pyright: ignore[reportAttributeAccessIssue]
+        source = getattr(self.policy, "folder", None) or Path(self.recipe.checkpoint)
+        loaded = load_checkpoint(source)
+        for name in ("vocab.json", "merges.txt"):
+            if (loaded.path.parent / name).is_file():
+                shutil.copy(loaded.path.parent / name, self.folder / name)
+        settings = {**loaded.settings, "rewarded": asdict(self.recipe), "reward_epochs": self.loop.epoch}
+        return save_checkpoint(self.policy.model.state_dict(), settings, self.folder, force=True)
+
+
+def train_by_reward(system: str, recipe: RewardRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
+    """Train a captioner by a reward, save it and return the path of its weights.
+
+    Parameters
+    ----------
+    system
+        Name of the adapter.
+    recipe
+        Start, reward, examples and optimisation.
+    output
+        Folder of the run.
+    resume
+        If true, continue after the last epoch of the run in ``output``.
+    report
+        Function that gets the line of each epoch: ``epoch``, ``reward``, ``kl``, ``distinct``.
+
+    Raises
+    ------
+    HarnessError
+        If the folder holds another run, the reward cannot be computed, or a value is out of range.
+    """
+    with one_thread(), torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
+        training = RewardTraining(system, recipe, Path(output), resume)
+        training.loop.run(report)
+        return training.save()
+
+
+def reward_command(system: str) -> SimpleNamespace:
+    """Return ``add_arguments`` and ``run`` of ``harness train SYSTEM --reward METRIC``.
+
+    A module named under ``trainers`` in the registry keeps them as ``by_reward``.
+    """
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        add_recipe_options(parser, RewardRecipe)
+
+    def run(args: argparse.Namespace) -> int:
+        recipe, output = recipe_from_options(args, RewardRecipe, f"{system} --reward METRIC")
+        print(train_by_reward(system, recipe, output, resume=args.resume, report=print_epoch))
+        return 0
+
+    return SimpleNamespace(add_arguments=add_arguments, run=run, __doc__=__doc__)
+
+
+def print_epoch(row: Mapping[str, Any]) -> None:
+    """Print number, mean reward, divergence and share of distinct captions of an epoch."""
+    print(f"epoch {row['epoch']:>3}   reward {row['reward']:.4f}   kl {row['kl']:.3f}   distinct {row['distinct']:.3f}", flush=True)
