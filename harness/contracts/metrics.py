@@ -314,6 +314,23 @@ class Permutes(Protocol):
         ...
 
 
+@runtime_checkable
+class CreditsCandidates(Protocol):
+    """A metric of level ``set`` that computes the credits of the candidates of a set in one pass, for rewards.
+
+    Without it a reward scores every set without each of its candidates again.
+    """
+
+    compares_references: bool
+    """False for a metric that reads the candidates alone, which is refused as the only metric of a reward."""
+    gamed_by: str
+    """Captions to which the metric alone gives more than to true ones, as a plural noun (``random strings``); empty: none known."""
+
+    def credits(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return S(C) - S(C without i) for each candidate i, shape (B, n), where S is the score of the set; NaN where undefined."""
+        ...
+
+
 def cost_of(metric: Metric, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
     """Return what a metric declares for an example (:meth:`DeclaresCost.cost`); nothing but its statistics where it declares nothing."""
     return metric.cost(n, m, tokens, tested=tested) if isinstance(metric, DeclaresCost) else Cost(0.0, 0.0)

@@ -151,6 +151,8 @@ class Cider(MeanMetric):
     """
 
     name = "cider"
+    counts_end = True
+    """Rewards may count the end of a sentence as a word, as self-critical training does."""
 
     @check_arguments
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
