@@ -25,7 +25,7 @@ from harness.contracts import Example
 from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.rewards import reward
+from harness.run.rewards import Reward, reward
 from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import Step, select_rows
 from harness_models.shared.inputs.features import read_captions, scene_pairs
@@ -148,13 +148,13 @@ class RewardTraining:
     def __init__(self, system: str, recipe: RewardRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder, self.examples = recipe, folder, recipe.examples()
         references = {example.id: list(example.references) for example in self.examples}
-        self.reward = reward(recipe.reward, references, scale=recipe.scale)
-        if self.reward.is_of_sets and recipe.samples < 2:
+        made = reward(recipe.reward, references, scale=recipe.scale)
+        if made.is_of_sets and recipe.samples < 2:
             raise HarnessError(f"reward: {recipe.reward} scores sets of captions; give samples of at least 2")
-        # Credits of sets have no baseline: one that depends on the caption would bias the gradient.
-        if not all(term.is_of_sets for term in self.reward.terms):
-            self.reward = reward(recipe.reward, references, scale=recipe.scale, baseline=recipe.baseline)
-        self.is_greedy = recipe.baseline == "greedy" and not all(term.is_of_sets for term in self.reward.terms)
+        singles, sets = ([term for term in made.terms if term.is_of_sets == of_sets] for of_sets in (False, True))
+        # Scores get a baseline; credits of sets get none, because one that depends on the caption would bias the gradient.
+        self.scores = Reward(singles, made.texts, "none", "scores") if singles else None
+        self.credits = Reward(sets, made.texts, "none", "credits") if sets else None
         # Two adapters of one checkpoint: the second keeps the weights of the start.
         self.policy, self.start = (cast(Policy, current().create("adapters", system, {"checkpoint": recipe.checkpoint})) for _ in range(2))
         self.inputs = self.policy.inputs(self.examples)
@@ -172,21 +172,36 @@ class RewardTraining:
         policy.model.eval()  # no dropout: samples and log-probabilities belong to one distribution
         examples, inputs = [self.examples[i] for i in batch], [self.inputs[i] for i in batch]
         owner = torch.arange(len(batch)).repeat_interleave(count)
-        tokens, groups = self.draw(inputs, examples, owner)
-        greedy = self.draw(inputs, examples, torch.arange(len(batch)), greedy=True)[1] if self.is_greedy else None
-        captions = [groups[row : row + count] for row in range(0, len(groups), count)]
-        rewards = torch.from_numpy(self.reward.group([example.id for example in examples], captions, greedy=greedy))
+        tokens, texts = self.draw(inputs, examples, owner)
+        advantages = self.advantages(examples, inputs, [texts[row : row + count] for row in range(0, len(texts), count)])
         log_probs = self.log_probs(policy, inputs, examples, owner, tokens)
         with torch.no_grad():
-            ratio = (log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)).reshape(rewards.shape)
-        penalty = subtract_others(ratio) if self.recipe.kl else 0.0
-        for name, value in (
-            ("reward", rewards.mean()),
-            ("kl", ratio.mean()),
-            ("distinct", len(set(zip(owner.tolist(), groups))) / len(owner)),
-        ):
-            self.totals[name] = self.totals.get(name, 0.0) + float(value) * len(batch)
-        return policy_loss((rewards - self.recipe.kl * penalty).flatten(), log_probs), len(batch)
+            ratio = (log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)).reshape(advantages.shape)
+        if self.recipe.kl:
+            advantages = advantages - self.recipe.kl * subtract_others(ratio)
+        self.count("kl", float(ratio.sum()) / count)
+        self.count("distinct", len(set(zip(owner.tolist(), texts))) / count)
+        return policy_loss(advantages.flatten(), log_probs), len(batch)
+
+    def advantages(self, examples: Sequence[Example], inputs: Sequence[Any], groups: Sequence[Sequence[str]]) -> torch.Tensor:
+        """Return the advantages (E, k) of the captions of groups: scores less their baseline, plus credits."""
+        names, out = [example.id for example in examples], torch.zeros(len(groups), len(groups[0]))
+        if self.scores is not None:
+            scores = torch.from_numpy(self.scores.group(names, groups))
+            self.count("reward", float(scores.mean(1).sum()))
+            if self.recipe.baseline == "greedy":
+                greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[1]
+                scores = scores - torch.from_numpy(self.scores(names, greedy))[:, None]
+            out += scores if self.recipe.baseline == "greedy" else subtract_others(scores)
+        if self.credits is not None:
+            credits = torch.from_numpy(self.credits.group(names, groups))
+            self.count("credit", float(credits.sum()))
+            out += credits
+        return out
+
+    def count(self, name: str, value: float) -> None:
+        """Add a sum over the examples of a batch to the numbers of the epoch."""
+        self.totals[name] = self.totals.get(name, 0.0) + value
 
     def draw(
         self, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, *, greedy: bool = False
@@ -213,7 +228,7 @@ class RewardTraining:
         return chosen_log_probs(logits.log_softmax(-1), tokens, spoken_slots(tokens, policy.stop))
 
     def take_means(self) -> dict[str, float]:
-        """Return mean reward (less the baseline), divergence from the start and share of distinct captions since the last call."""
+        """Return the means over examples since the last call: score, sum of credits, divergence, share of distinct captions."""
         means = {name: total / len(self.examples) for name, total in self.totals.items()}
         self.totals.clear()
         return means
@@ -245,7 +260,7 @@ def train_by_reward(system: str, recipe: RewardRecipe, output: str | Path, *, re
     resume
         If true, continue after the last epoch of the run in ``output``.
     report
-        Function that gets the line of each epoch: ``epoch``, ``reward``, ``kl``, ``distinct``.
+        Function that gets the line of each epoch: ``epoch``, ``loss``, ``reward``, ``credit``, ``kl``, ``distinct``.
 
     Raises
     ------
@@ -276,5 +291,6 @@ def reward_command(system: str) -> SimpleNamespace:
 
 
 def print_epoch(row: Mapping[str, Any]) -> None:
-    """Print number, mean reward, divergence and share of distinct captions of an epoch."""
-    print(f"epoch {row['epoch']:>3}   reward {row['reward']:.4f}   kl {row['kl']:.3f}   distinct {row['distinct']:.3f}", flush=True)
+    """Print the numbers of an epoch."""
+    numbers = [f"{name} {row[name]:.4f}" for name in ("reward", "credit", "kl", "distinct") if name in row]
+    print(f"epoch {row['epoch']:>3}   {'   '.join(numbers)}", flush=True)
