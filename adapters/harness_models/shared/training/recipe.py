@@ -70,7 +70,7 @@ def read_recipe(path: str | Path, kind: type[T]) -> T:
 
 
 def recipe_from(source: Located, kind: type[T]) -> T:
-    """Return ``kind(**source.data)``.
+    """Return ``kind(**source.data)``; digits as text are numbers where the default is a whole number.
 
     Raises
     ------
@@ -79,9 +79,12 @@ def recipe_from(source: Located, kind: type[T]) -> T:
     """
     if not isinstance(source.data, Mapping):
         raise InputError(f"expected a mapping; found {type(source.data).__name__}", source.where(()))
+    # Variables of the environment are texts.
+    is_number = {name for name, value in source.data.items() if str(value).isdecimal() and isinstance(getattr(kind, name, None), int)}
+    data = {name: int(value) if name in is_number else value for name, value in source.data.items()}
     try:
-        check_parameters("the recipe", kind, source.data)
-        return kind(**source.data)
+        check_parameters("the recipe", kind, data)
+        return kind(**data)
     except HarnessError as error:
         key = (error.parameter,) if error.parameter else ()
         raise InputError(error.message, source.where(key), parameter=error.parameter, value=error.value) from error
