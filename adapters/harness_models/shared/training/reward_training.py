@@ -157,6 +157,8 @@ class RewardTraining:
         self.credits = Reward(sets, made.texts, "none", "credits") if sets else None
         # Two adapters of one checkpoint: the second keeps the weights of the start.
         self.policy, self.start = (cast(Policy, current().create("adapters", system, {"checkpoint": recipe.checkpoint})) for _ in range(2))
+        # Adapters load their network when it is first asked for, and that draws random numbers: here, before the seed of an epoch is set.
+        self.start.model.requires_grad_(False)
         self.inputs = self.policy.inputs(self.examples)
         self.length = recipe.max_length or self.policy.max_length
         self.totals: dict[str, float] = {}
