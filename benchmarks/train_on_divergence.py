@@ -43,10 +43,11 @@ def caption_probabilities(adapter: Any, decoding: Any, examples: Sequence[Any]) 
 
     from harness_models.shared.decoding.filters import filtered_probabilities
     from harness_models.shared.training.caption_training import pad_rows
+    from harness_models.shared.training.loop import one_thread
 
     encode = getattr(adapter, "reference_tokens", None) or (lambda text: adapter.speaker.vocabulary.encode(text)[1:])
     out = []
-    with torch.inference_mode():
+    with one_thread(), torch.inference_mode():
         for example in examples:
             rows = [encode(text) for text in example.references]
             tokens = pad_rows(rows, adapter.stop[0])
@@ -83,14 +84,14 @@ def exact_measures(probabilities: Sequence[np.ndarray]) -> dict[str, float]:
 
 def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
     """Return the seed of a run, the values of its systems, and captions to read of its first three examples."""
-    import harness
+    from harness.api import plans
     from harness.run.finished import Run
 
     run = Run.open(path)
     seed = run.provenance.task.rpartition("-")[2]
     os.environ["SEED"] = seed
     spec = "studies/train-on-divergence-a3ds" if "a3ds" in run.provenance.task else "studies/train-on-divergence"
-    (plan,) = harness.plans(spec)
+    (plan,) = plans(spec)
     shown = {system.model: system for system in run.samples.systems}
     names = set(next(iter(shown.values())).examples)
     examples = [example for example in plan.reader if example.id in names]

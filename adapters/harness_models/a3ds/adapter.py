@@ -261,10 +261,7 @@ class A3DS:
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
     # ------------------------------------------------------------------ policy of a training by rewards
-    @property
-    def model(self) -> Speaker:
-        """The speaker."""
-        return self.speaker
+    model = speaker
 
     @property
     def step(self) -> Step:

@@ -136,8 +136,9 @@ def recipe_command(recipe: type, train: Callable[..., Path], format_version: int
 
 
 def print_epoch(row: Mapping[str, Any]) -> None:
-    """Print the number and the loss of an epoch."""
-    print(f"epoch {row['epoch']:>3}   loss {row['loss']:.4f}", flush=True)
+    """Print the number of an epoch, its loss and further numbers of its line."""
+    numbers = [f"{name} {value:.4f}" for name, value in row.items() if name not in ("epoch", "learning_rate")]
+    print(f"epoch {row['epoch']:>3}   {'   '.join(numbers)}", flush=True)
 
 
 # --------------------------------------------------------------------------- options
@@ -163,7 +164,7 @@ def _text_or_mapping(text: str) -> Any:
     return parse_json(text) if text.startswith("{") else text
 
 
-def recipe_from_options(args: argparse.Namespace, kind: type[T], system: str) -> tuple[T, Path]:
+def recipe_from_options(args: argparse.Namespace, kind: type[Any], system: str) -> tuple[Any, Path]:
     """Return the recipe and the folder that the options of :func:`add_recipe_options` name; options precede the YAML file.
 
     Raises :class:`HarnessError` if no folder is named, and as :func:`recipe_from`.

@@ -11,66 +11,43 @@ There is no relaxation of the draw: gradients through relaxed samples are biased
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, ClassVar, Literal
 
 import torch
 
 from harness.contracts import Example
-from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
+from harness.contracts.parameters import Count, Index, NonNegative
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.rewards import Reward, reward
-from harness_models.shared.decoding.left_to_right import Prefix
-from harness_models.shared.decoding.types import Step, select_rows
-from harness_models.shared.inputs.features import read_captions, scene_pairs
-from harness_models.shared.training.loop import Loop, Report, Schedule, one_thread
+from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.training.caption_training import TrainingSet
+from harness_models.shared.training.loop import Report, one_thread
 from harness_models.shared.training.policy_gradient import chosen_log_probs, policy_loss, sample_tokens, spoken_slots, subtract_others
-from harness_models.shared.training.recipe import add_recipe_options, recipe_from_options
+from harness_models.shared.training.recipe import add_recipe_options, print_epoch, recipe_from_options
 from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
 
 
-class Policy(Protocol):
-    """Adapter that can be trained by rewards: a :class:`~harness_models.shared.decoding.left_to_right.LeftToRight` with its network."""
-
-    model: Any
-    """The network (:class:`torch.nn.Module`)."""
-    step: Step
-    stop: tuple[int, ...]
-    max_length: int
-    keep_stop: bool
-
-    def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """Return one input per example."""
-        ...
-
-    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
-        """Return the state before the first token, with gradient."""
-        ...
-
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the logits (R, T, V) that predict tokens (R, T), with gradient."""
-        ...
-
-    def to_text(self, ids: list[int]) -> str:
-        """Return the text of token ids."""
-        ...
+Policy = Any
+"""A :class:`~harness_models.shared.decoding.left_to_right.LeftToRight` with its network as ``model``, or one with its methods."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RewardRecipe:
+class RewardRecipe(TrainingSet):
     """Start, reward, examples and optimisation of a training by rewards.
 
     Raises :class:`HarnessError` for values out of range.
     """
+
+    system: ClassVar[str] = "reward"
 
     checkpoint: str
     """Checkpoint of the system from which the training starts."""
@@ -78,14 +55,9 @@ class RewardRecipe:
     """Metric, or mapping of metrics to weights, as :func:`harness.reward` takes it."""
     scale: Any = "none"
     """Scales of the terms of the reward, as :func:`harness.reward` takes them."""
-    captions: str | None = None
-    """JSON file of example id -> reference captions; None for scenes."""
-    scenes: Index = 0
-    """Number of rendered scenes to train on, in place of ``captions``."""
     captions_each: Count = 20
     """Number of references of each scene."""
     kind: str = "exhaustive"
-    """Kind of the captions of scenes: short or exhaustive."""
     samples: Count = 8
     """Captions of an example that are drawn for one update."""
     baseline: Literal["leave-one-out", "greedy"] = "leave-one-out"
@@ -94,39 +66,23 @@ class RewardRecipe:
     """Weight of the divergence from the start."""
     max_length: Index = 0
     """Maximum number of tokens of a sample; 0: that of the system."""
-    epochs: Count = 10
     batch: Count = 16
     """Examples per update."""
-    learning_rate: Positive = 3e-4
-    """Learning rate of Adam."""
-    weight_decay: NonNegative = 0.0
-    decay: Positive = 1.0
-    """Factor of the learning rate after each epoch."""
-    clip: Positive = 1.0
-    """Maximum norm of the gradient."""
-    seed: Index = 1
 
     def __post_init__(self) -> None:
-        check_fields("reward", self)
-        if (self.captions is None) == (self.scenes == 0):
-            raise HarnessError("reward: give either captions (a JSON file) or scenes (a number)")
+        super().__post_init__()
         if self.samples < 2 and (self.baseline == "leave-one-out" or self.kl > 0):
             raise HarnessError("reward: samples is 1; the mean of the other samples is the baseline: give samples of at least 2")
 
     def examples(self) -> list[Example]:
         """Return the training examples with their references."""
-        scenes = self.captions is None
-        pairs = (
-            scene_pairs(self.scenes, self.captions_each, kind=self.kind, seed=self.seed) if scenes else read_captions(self.captions or "")
-        )
         texts: dict[str, list[str]] = {}
-        for name, text in pairs:
+        for name, text in self.pairs():
             texts.setdefault(name, []).append(text)
         names = list(texts)
         # The distractor, which the A3DS speaker reads beside its target, is the next scene.
-        metas = [
-            {"target_id": int(name), "distractor_id": int(other)} if scenes else {} for name, other in zip(names, names[1:] + names[:1])
-        ]
+        pairs = zip(names, names[1:] + names[:1])
+        metas = [{"target_id": int(name), "distractor_id": int(other)} if self.scenes else {} for name, other in pairs]
         return [Example(name, tuple(texts[name]), meta=meta) for name, meta in zip(names, metas)]
 
 
@@ -156,16 +112,13 @@ class RewardTraining:
         self.scores = Reward(singles, made.texts, "none", "scores") if singles else None
         self.credits = Reward(sets, made.texts, "none", "credits") if sets else None
         # Two adapters of one checkpoint: the second keeps the weights of the start.
-        self.policy, self.start = (cast(Policy, current().create("adapters", system, {"checkpoint": recipe.checkpoint})) for _ in range(2))
+        self.policy, self.start = (current().create("adapters", system, {"checkpoint": recipe.checkpoint}) for _ in range(2))
         # Adapters load their network when it is first asked for, and that draws random numbers: here, before the seed of an epoch is set.
         self.start.model.requires_grad_(False)
         self.inputs = self.policy.inputs(self.examples)
         self.length = recipe.max_length or self.policy.max_length
         self.totals: dict[str, float] = {}
-        schedule = Schedule(**{item.name: getattr(recipe, item.name) for item in fields(Schedule)})
-        identity = json.dumps({name: value for name, value in asdict(recipe).items() if name != "epochs"}, sort_keys=True)
-        model = self.policy.model.requires_grad_(True)
-        self.loop = Loop(model, self.batch_loss, len(self.examples), schedule, folder, identity, resume=resume)
+        self.loop = recipe.loop(self.policy.model.requires_grad_(True), self.batch_loss, len(self.examples), folder, resume=resume)
         self.loop.extra = self.take_means
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
@@ -238,7 +191,7 @@ class RewardTraining:
     def save(self) -> Path:
         """Save the policy, beside the files of its checkpoint other than the weights, and return the path of the weights."""
         if hasattr(self.policy, "save_policy"):
-            return self.policy.save_policy(self.folder, asdict(self.recipe))  # pyright: ignore[reportAttributeAccessIssue]
+            return self.policy.save_policy(self.folder, asdict(self.recipe))
         source = getattr(self.policy, "folder", None) or Path(self.recipe.checkpoint)
         loaded = load_checkpoint(source)
         for name in ("vocab.json", "merges.txt"):
@@ -290,9 +243,3 @@ def reward_command(system: str) -> SimpleNamespace:
         return 0
 
     return SimpleNamespace(add_arguments=add_arguments, run=run, __doc__=__doc__)
-
-
-def print_epoch(row: Mapping[str, Any]) -> None:
-    """Print the numbers of an epoch."""
-    numbers = [f"{name} {row[name]:.4f}" for name in ("reward", "credit", "kl", "distinct") if name in row]
-    print(f"epoch {row['epoch']:>3}   {'   '.join(numbers)}", flush=True)
