@@ -29,7 +29,8 @@ _NAMES = {
     "features": "Distance Embedding Features",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval "
-        "LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"
+        "LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta ScoresCandidates State TokenScoreMetric Warms cost_of "
+        "merge_states"
     ),
     "models": (
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia Prepares Reader Scorer StoreResult Timed needs_whole_task"

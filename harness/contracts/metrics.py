@@ -315,6 +315,15 @@ class Permutes(Protocol):
 
 
 @runtime_checkable
+class ScoresCandidates(Protocol):
+    """A metric of level ``item`` that scores each candidate of a set alone, for rewards; others score sets of one candidate."""
+
+    def candidate_scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the score of each candidate against the references of its example, shape (B, n); NaN where undefined."""
+        ...
+
+
+@runtime_checkable
 class CreditsCandidates(Protocol):
     """A metric of level ``set`` that computes the credits of the candidates of a set in one pass, for rewards.
 

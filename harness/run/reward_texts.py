@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
+
+import numpy as np
 
 from harness.errors import InputError
 from harness.files.captions import check_text
@@ -35,28 +37,21 @@ class CaptionTexts:
     def read(self, captions: Any, what: str) -> tuple[list[str], list[bool]]:
         """Return the texts of T captions, and whether each is complete: a string, or token ids with the one that ends a caption."""
         rows = captions.tolist() if hasattr(captions, "tolist") else list(captions)
-        if not any(map(_is_not_text, rows)):
+        if set(map(type, rows)) <= {str}:
             return rows, [True] * len(rows)
+        word_of = self._vocabulary.__getitem__ if self._vocabulary is not None else int.__repr__
         texts: list[str] = []
         is_ended: list[bool] = []
-        for number, caption in enumerate(rows):
-            if isinstance(caption, str) or not hasattr(caption, "__len__"):
-                raise InputError(f"{caption!r:.60}; expected all texts, or all sequences of token ids", f"{what}: item {number}")
-            tokens = caption.tolist() if hasattr(caption, "tolist") else list(caption)
-            is_ended.append(self._end is None or self._end in tokens)
-            if self._end is not None and is_ended[-1]:
-                tokens = tokens[: tokens.index(self._end)]
-            texts.append(self._text_of(tokens, f"{what}: item {number}"))
-        return texts, is_ended
-
-    def _text_of(self, tokens: list[int], where: str) -> str:
+        caption: Any = None
         try:
-            if self._vocabulary is not None:
-                return " ".join(map(self._vocabulary.__getitem__, tokens))
-            return " ".join(map(int.__repr__, tokens)) if self._decode is None else check_text(cast(Any, self._decode(tokens)), where)
-        except (KeyError, IndexError, TypeError) as error:
-            raise InputError(f"token ids {tokens!r:.60} cannot be decoded ({type(error).__name__}: {error})", where) from error
-
-
-def _is_not_text(caption: object) -> bool:
-    return not isinstance(caption, str)
+            for caption in rows:
+                tokens: list[int] = caption if type(caption) is list else np.asarray(caption, dtype=np.int64).tolist()
+                ended = self._end is None or self._end in tokens
+                if ended and self._end is not None:
+                    tokens = tokens[: tokens.index(self._end)]
+                is_ended.append(ended)
+                texts.append(" ".join(map(word_of, tokens)) if self._decode is None else check_text(self._decode(tokens), what))
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            where = f"{what}: item {len(texts)}"
+            raise InputError(f"{caption!r:.60}; expected a text, or known token ids ({type(error).__name__}: {error})", where) from error
+        return texts, is_ended

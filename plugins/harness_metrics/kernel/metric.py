@@ -51,6 +51,8 @@ class _TwoSampleMetric(KernelMetric):
     """Metrics of the form mean k(C, C) + mean k(R, R) - 2 mean k(C, R), whose kernel does not depend on the labels."""
 
     estimator = "biased"
+    compares_references = True
+    gamed_by = ""
 
     def _kernel(self, inner: np.ndarray) -> np.ndarray:
         """Return kernels (B, N, N) for Gram matrices (B, N, N)."""
@@ -62,6 +64,21 @@ class _TwoSampleMetric(KernelMetric):
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the divergence of each example, shape (B,)."""
         return geometry.two_sample(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
+
+    def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the U-statistic of the candidates less that without candidate i, shape (B, n).
+
+        It is unbiased whatever ``estimator`` is: the biased one rewards candidates that are all equal. Raises :class:`HarnessError` for
+        fewer than three candidates or two references.
+        """
+        if batch.n < 3 or batch.m < 2:
+            raise HarnessError(
+                f"{self.spec.name}: credits of {batch.n} captions beside {batch.m} references; the U-statistic without one caption "
+                "needs groups of 3 and 2 references"
+            )
+        inner, without = geometry.grams_without_each(features.vectors(self.embedding, batch.text_ids), batch.n)
+        values = geometry.two_sample(self._kernel(inner), batch.n, "unbiased")
+        return values[:, None] - geometry.two_sample(self._kernel(without), batch.n - 1, "unbiased").reshape(-1, batch.n)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the divergence of each example under labels (P, N), shape (B, P)."""
