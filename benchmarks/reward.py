@@ -20,6 +20,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
+from typing import Any
 
 os.environ["CAPTION_KERNELS_THREADS"] = "1"
 
@@ -28,9 +30,16 @@ import numpy as np
 import harness
 from benchmarks import captions
 from caption_kernels import Tokenizer
+from harness.contracts import CaptionSet
+from harness.spec.metric_text import parse_metric
 
 IMAGES, GROUP, STEP = 3000, 8, 48
 GOALS = {"CIDEr-D from ids": 200_000, "CIDEr-D from text": 60_000, "TRM(CIDEr) credits from ids": 6_000}
+SETS = ["trm:distance=cider", "trm:distance=meteor", "mmd:estimator=unbiased", "energy", "frechet", "coverage-example:distance=cider",
+        "coverage-example:distance=meteor", "vendi", "self-cider"]  # fmt: skip
+"""Metrics of sets whose values for attackers are printed."""
+ATTACKED = 300
+"""Images of the table of attacks."""
 
 
 def rate_of(step: Callable[[slice], object], units: int) -> float:
@@ -59,6 +68,39 @@ def scst_rate(ids: np.ndarray, words: list[str], references: list[list[str]]) ->
     return rate_of(step, 1)
 
 
+def token_array(texts: list[list[str]], words: list[str]) -> np.ndarray:
+    """Return the token ids (images, GROUP, L) of tokenised texts by the position of a word in ``words``; 0 ends a caption."""
+    number = {word: k for k, word in enumerate(words)}
+    longest = max(len(text.split()) for group in texts for text in group)
+    ids = np.zeros((len(texts), GROUP, longest + 1), dtype=np.int64)
+    for row, group in zip(ids, texts):
+        for cell, text in zip(row, group):
+            tokens = [number[word] for word in text.split()]
+            cell[: len(tokens)] = tokens
+    return ids
+
+
+def reward_rate(metric: str, references: list[list[str]], candidates: Any, units: int, **options: Any) -> float:
+    """Return units per CPU second of the groups of a reward, whose references have been met before the captions."""
+    names = [str(image) for image in range(IMAGES)]
+    reward = harness.reward(metric, dict(zip(names, references)), **options)
+    for first in range(0, IMAGES, STEP):
+        images = slice(first, first + STEP)
+        reward.group(names[images], [[texts[0]] * GROUP for texts in references[images]])
+    return rate_of(lambda images: reward.group(names[images], candidates[images]), units)
+
+
+def list_rate(metric: str, references: list[list[str]], groups: list[list[str]]) -> float:
+    """Return captions per CPU second of the metric of lists, with which a training loop had to score its captions before."""
+    scorer = harness.metric(metric)
+
+    def step(images: slice) -> object:
+        flat = [[text] for group in groups[images] for text in group]
+        return scorer(flat, [texts for texts in references[images] for _ in range(GROUP)], bootstrap=0)
+
+    return rate_of(step, GROUP)
+
+
 def report_speed() -> bool:
     """Print rates and ratios; return True when the goals are met."""
     tokenizer = Tokenizer()
@@ -67,50 +109,80 @@ def report_speed() -> bool:
     groups = [texts[:GROUP] for texts in captions.sampled_candidates()[:IMAGES]]
     token_texts = [tokenizer.tokenize(texts) for texts in groups]
     words = ["<end>", *dict.fromkeys(word for texts in token_texts for text in texts for word in text.split())]
-    number = {word: k for k, word in enumerate(words)}
-    longest = max(len(text.split()) for texts in token_texts for text in texts)
-    ids = np.zeros((IMAGES, GROUP, longest + 1), dtype=np.int64)
-    for row, texts in zip(ids, token_texts):
-        for cell, text in zip(row, texts):
-            tokens = [number[word] for word in text.split()]
-            cell[: len(tokens)] = tokens
-    names = [str(k) for k in range(IMAGES)]
-    by_text = {name: texts for name, texts in zip(names, references)}
-    by_word = {name: texts for name, texts in zip(names, tokenised)}
-
-    def rate(metric: str, given: dict[str, list[str]], candidates: list[list[str]] | np.ndarray, units: int, **options: object) -> float:
-        reward = harness.reward(metric, given, **options)
-        score = reward.group
-
-        def step(images: slice) -> object:
-            return score(names[images], candidates[images])
-
-        for first in range(0, IMAGES, STEP):  # references are met before the captions of the round
-            images = slice(first, first + STEP)
-            score(names[images], [[texts[0]] * (GROUP if reward.is_of_sets else 1) for texts in given_slice(given, names[images])])
-        return rate_of(step, units)
-
-    def given_slice(given: dict[str, list[str]], chosen: list[str]) -> list[list[str]]:
-        return [given[name] for name in chosen]
-
-    token = {"vocabulary": words, "end": 0}
+    ids = token_array(token_texts, words)
+    token: dict[str, Any] = {"vocabulary": words, "end": 0}
     rates = {
-        "CIDEr-D from ids": rate("ciderd:tokenizer=none", by_word, ids, GROUP, **token),
-        "CIDEr-D from text": rate("ciderd", by_text, groups, GROUP),
-        "METEOR from text": rate("meteor", by_text, groups, GROUP),
-        "TRM(CIDEr) credits from ids": rate("trm:distance={cider: {tokenizer: none}}", by_word, ids, 1, **token),
+        "CIDEr-D from ids": reward_rate("ciderd:tokenizer=none", tokenised, ids, GROUP, **token),
+        "CIDEr-D from text": reward_rate("ciderd", references, groups, GROUP),
+        "METEOR from text": reward_rate("meteor", references, groups, GROUP),
+        "TRM(CIDEr) credits from ids": reward_rate("trm:distance={cider: {tokenizer: none}}", tokenised, ids, 1, **token),
     }
+    before = {"CIDEr-D from text": list_rate("ciderd", references, groups), "METEOR from text": list_rate("meteor", references, groups)}
     scst = scst_rate(ids, words, tokenised)
     print(f"One thread, per CPU second (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
     for name, value in rates.items():
-        goal = GOALS.get(name)
-        note = "" if goal is None else f"goal {goal:,}: {'met' if value >= goal else 'MISSED'}"
-        print(f"  {name:<45}{value:>12,.0f}   {note}")
-    print(
-        f"  {'self-critical flow around pycocoevalcap, ids':<45}{scst:>12,.0f}   CIDEr-D from ids is {rates['CIDEr-D from ids'] / scst:.0f} times this"
-    )
-    return all(rates[name] >= goal for name, goal in GOALS.items())
+        notes = [f"goal {GOALS[name]:,}: {'met' if value >= GOALS[name] else 'MISSED'}"] if name in GOALS else []
+        notes += [f"{value / before[name]:.1f} times harness.metric"] if name in before else []
+        notes += [f"{value / scst:.0f} times the self-critical flow"] if name.startswith("CIDEr") else []
+        print(f"  {name:<45}{value:>12,.0f}   {'; '.join(notes)}")
+    print(f"  {'self-critical flow around pycocoevalcap, ids':<45}{scst:>12,.0f}")
+    return all(rates[name] >= goal for name, goal in GOALS.items()) and rates["METEOR from text"] >= 3 * before["METEOR from text"]
 
+
+def report_attacks() -> bool:
+    """Print the values of the groups of true captions and of attackers; return True: there are no goals."""
+    references = captions.references()[: 2 * ATTACKED]
+    rng = np.random.default_rng(0)
+    words = sorted({word for texts in references for text in texts for word in captions.plain_words(text).split()})
+    kept = [texts[3:] for texts in references[:ATTACKED]]  # two references; three are the true captions
+    groups = {
+        "true captions": [texts[:3] for texts in references[:ATTACKED]],
+        "one true caption, repeated": [[texts[0]] * 3 for texts in references[:ATTACKED]],
+        "random strings": [[" ".join(rng.choice(words, 10)) for _ in range(3)] for _ in kept],
+        "captions of other images": [texts[:3] for texts in references[ATTACKED:]],
+    }
+    print(f"Mean over {ATTACKED} images of groups of 3 captions beside 2 references; * better than true captions")
+    print(f"  {'metric':<36}" + "".join(f"{name:>28}" for name in groups))
+    for text in SETS:
+        values = []
+        for group in groups.values():
+            name, parameters = next(iter(parse_metric(text).items()))
+            scores = harness.metric(name, **parameters)(group, kept, bootstrap=0)
+            values.append(scores.value)
+        better = np.greater if scores.higher_is_better else np.less
+        cells = [f"{value:.3f}{'*' if better(value, values[0]) else ' '}" for value in values]
+        print(f"  {text:<36}" + "".join(f"{cell:>28}" for cell in cells))
+    return True
+
+
+def report_bias() -> bool:
+    """Print the exact gradient and the expected estimates; return True when that by credits is the gradient."""
+    texts = ["a dog runs", "the dog in the park", "a cat", "dogs", "a brown dog runs", "the park"]
+    references = {"0": ["a dog runs", "the dog", "a brown dog runs in the park", "dog", "two dogs run"], "1": ["a cat sat", "one cat"]}
+    logits = np.array([0.3, -0.2, 0.5, 0.0, 1.0, -0.7])
+    policy = np.exp(logits) / np.exp(logits).sum()
+    chosen = np.array(list(product(range(6), repeat=3)))
+    reward = harness.reward("mmd:embedding=bow,estimator=unbiased", references)
+    term = reward.terms[0]
+    batch = term.corpus.features.batch([CaptionSet("0", tuple(texts[c] for c in row), tuple(references["0"])) for row in chosen])
+    values = -term.metric.per_example(term.metric.stats(batch, term.corpus.features, None))
+    credits = term.score(batch)
+    centred = credits - credits.mean(axis=1, keepdims=True)
+    scaled = centred / (credits.std(axis=1, ddof=1, keepdims=True) + 1e-4)
+    probabilities, scores = policy[chosen].prod(axis=1), np.eye(6)[chosen] - policy
+    exact = probabilities @ (values[:, None] * scores.sum(axis=1))
+    print("Gradient of E[-MMD] of a policy over six captions, sets of 3, all 216 sets enumerated")
+    print(f"  {'exact':<34}" + "".join(f"{value:>9.4f}" for value in exact))
+    for name, weights in (("credits", credits), ("credits less the group mean", centred), ("the same / standard deviation", scaled)):
+        estimate = probabilities @ np.einsum("si,siv->sv", weights, scores)
+        error = np.linalg.norm(estimate - exact) / np.linalg.norm(exact)
+        cosine = estimate @ exact / np.linalg.norm(estimate) / np.linalg.norm(exact)
+        print(f"  {name:<34}" + "".join(f"{value:>9.4f}" for value in estimate) + f"   error {error:.2g}, cosine {cosine:.4f}")
+    return bool(np.allclose(probabilities @ np.einsum("si,siv->sv", credits, scores), exact, atol=1e-10))
+
+
+REPORTS: dict[str, Callable[[], bool]] = {"speed": report_speed, "attacks": report_attacks, "bias": report_bias}
 
 if __name__ == "__main__":
-    sys.exit(0 if report_speed() else 1)
+    met = [REPORTS[name]() for name in sys.argv[1:] or REPORTS]
+    sys.exit(0 if all(met) else 1)
