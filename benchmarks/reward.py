@@ -110,7 +110,7 @@ def report_speed() -> bool:
     token_texts = [tokenizer.tokenize(texts) for texts in groups]
     words = ["<end>", *dict.fromkeys(word for texts in token_texts for text in texts for word in text.split())]
     ids = token_array(token_texts, words)
-    token: dict[str, Any] = {"vocabulary": words, "end": 0}
+    token: dict[str, Any] = {"decode": words, "end": 0}
     rates = {
         "CIDEr-D from ids": reward_rate("ciderd:tokenizer=none", tokenised, ids, GROUP, **token),
         "CIDEr-D from text": reward_rate("ciderd", references, groups, GROUP),
@@ -164,9 +164,9 @@ def report_bias() -> bool:
     chosen = np.array(list(product(range(6), repeat=3)))
     reward = harness.reward("mmd:embedding=bow,estimator=unbiased", references)
     term = reward.terms[0]
-    batch = term.corpus.features.batch([CaptionSet("0", tuple(texts[c] for c in row), tuple(references["0"])) for row in chosen])
-    values = -term.metric.per_example(term.metric.stats(batch, term.corpus.features, None))
-    credits = term.score(batch)
+    batch = reward.features.batch([CaptionSet("0", tuple(texts[c] for c in row), tuple(references["0"])) for row in chosen])
+    values = -term.metric.per_example(term.metric.stats(batch, reward.features, None))
+    credits = term.values(batch, reward.features)
     centred = credits - credits.mean(axis=1, keepdims=True)
     scaled = centred / (credits.std(axis=1, ddof=1, keepdims=True) + 1e-4)
     probabilities, scores = policy[chosen].prod(axis=1), np.eye(6)[chosen] - policy

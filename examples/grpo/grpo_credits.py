@@ -105,7 +105,7 @@ def train(seed: int) -> tuple[float, float]:
             use_cpu=True, bf16=False, disable_tqdm=True, lr_scheduler_type="constant", beta=0.0,
         )  # fmt: skip
         trainer = CreditTrainer(
-            model=model, reward_funcs=[mixed.for_trl(group_size=GROUP), quality.for_trl()], args=settings, processing_class=tokenizer,
+            model=model, reward_funcs=[mixed.for_trl(GROUP), quality.for_trl(GROUP)], args=settings, processing_class=tokenizer,
             train_dataset=Dataset.from_list([{"prompt": f"scene{scene}", "id": scene} for scene in captions]),
         )  # fmt: skip
         trainer.train()

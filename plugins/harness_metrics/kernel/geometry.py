@@ -63,22 +63,8 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
 
 def without_each(matrices: np.ndarray, n: int) -> np.ndarray:
     """Return matrices (B, N, N) without row and column i, for each of the first n texts i; shape (B, n, N - 1, N - 1)."""
-    columns = np.arange(matrices.shape[-1] - 1)
-    kept: np.ndarray = columns + (columns >= np.arange(n)[:, None])
-    return matrices[:, kept[:, :, None], kept[:, None, :]]
-
-
-def grams_without_each(vectors: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Gram matrices (B, N, N) of vectors (B, N, d), and those without each of the first n, (B n, N - 1, N - 1).
-
-    As in :func:`gram` a matrix is exactly 0 where its vectors differ by rounding alone.
-    """
-    inner = gram(vectors)
-    without = without_each(inner, n).reshape(-1, inner.shape[-1] - 1, inner.shape[-1] - 1)
-    means = without.mean(axis=2)
-    deviations = np.einsum("bii->bi", without) - 2.0 * means + means.mean(axis=1, keepdims=True)
-    without[np.sqrt(np.maximum(deviations, 0.0).max(axis=1)) <= np.repeat(rounding(vectors), n)] = 0.0
-    return inner, without
+    smaller = [np.delete(np.delete(matrices, i, axis=1), i, axis=2) for i in range(n)]
+    return np.stack(smaller, axis=1)
 
 
 def upper(matrices: np.ndarray) -> np.ndarray:

@@ -51,8 +51,6 @@ class _TwoSampleMetric(KernelMetric):
     """Metrics of the form mean k(C, C) + mean k(R, R) - 2 mean k(C, R), whose kernel does not depend on the labels."""
 
     estimator = "biased"
-    compares_references = True
-    gamed_by = ""
 
     def _kernel(self, inner: np.ndarray) -> np.ndarray:
         """Return kernels (B, N, N) for Gram matrices (B, N, N)."""
@@ -72,13 +70,16 @@ class _TwoSampleMetric(KernelMetric):
         fewer than three candidates or two references.
         """
         if batch.n < 3 or batch.m < 2:
-            raise HarnessError(
-                f"{self.spec.name}: credits of {batch.n} captions beside {batch.m} references; the U-statistic without one caption "
-                "needs groups of 3 and 2 references"
-            )
-        inner, without = geometry.grams_without_each(features.vectors(self.embedding, batch.text_ids), batch.n)
-        values = geometry.two_sample(self._kernel(inner), batch.n, "unbiased")
-        return values[:, None] - geometry.two_sample(self._kernel(without), batch.n - 1, "unbiased").reshape(-1, batch.n)
+            sizes = f"{batch.n} captions and {batch.m} references"
+            raise HarnessError(f"{self.spec.name}: {sizes}; the U-statistic without one caption needs groups of 3 and 2 references")
+        vectors = features.vectors(self.embedding, batch.text_ids)
+
+        def compare(vectors: np.ndarray, n: int) -> np.ndarray:
+            return geometry.two_sample(self._kernel(geometry.gram(vectors)), n, "unbiased")
+
+        # The width of MMD's kernel is that of the set without i: with one of the full set, S(C without i) would depend on caption i.
+        without = [compare(np.delete(vectors, i, axis=1), batch.n - 1) for i in range(batch.n)]
+        return compare(vectors, batch.n)[:, None] - np.stack(without, axis=1)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the divergence of each example under labels (P, N), shape (B, P)."""

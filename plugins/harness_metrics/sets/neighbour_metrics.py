@@ -105,8 +105,6 @@ class CoveragePerExample(_WithinExamples):
     """
 
     kind = "coverage"
-    compares_references = True
-    gamed_by = ""
 
     def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of the references that candidate i alone covers, shape (B, n)."""

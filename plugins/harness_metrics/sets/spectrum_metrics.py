@@ -39,9 +39,6 @@ class Vendi(EmbeddingMetric, MeanMetric):
     Friedman & Dieng 2023, *The Vendi Score: A Diversity Evaluation Metric for Machine Learning*.
     """
 
-    compares_references = False
-    gamed_by = "random strings"
-
     @check_arguments
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
         self.q = float(q)
@@ -104,13 +101,10 @@ class SelfCider(FitsInner, MeanMetric):
     Wang & Chan 2019, *Describing Like Humans: On Diversity in Image Captioning*, section 3.
     """
 
-    compares_references = False
-    gamed_by = "random strings"
-
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
         self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
         self.spec = MetricSpec(
-            "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0),
+            "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0), compares_references=False,
             untestable="reads the candidates alone; the references give document frequencies", held_fixed=self.inner.spec.held_fixed,
         )  # fmt: skip
 

@@ -178,9 +178,6 @@ class Trm(DistanceMetric):
     Liu & Modarres 2011, *A triangle test for equality of distribution functions in high dimensions*.
     """
 
-    compares_references = True
-    gamed_by = "random strings"
-
     @check_arguments
     def __init__(
         self, *, distance: DistanceSpec = "meteor", pooling: statistic.Pooling = "pooled",
@@ -191,7 +188,7 @@ class Trm(DistanceMetric):
         options = [*([] if pooling == "pooled" else [pooling]), *([f"sampled {drawn}"] if self.drawn else [])]
         super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))
         untestable = "draws triangles (`triangles: all` has p-values)" if self.drawn else ""
-        self.spec = replace(self.spec, untestable=untestable)
+        self.spec = replace(self.spec, untestable=untestable, gamed_by="random strings")
 
     def signature(self) -> str:
         """Return ``trm|POOLING|``, the number of drawn triangles, if any, and the signature of the distance."""

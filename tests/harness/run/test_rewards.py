@@ -14,7 +14,7 @@ import pytest
 import harness
 from caption_kernels.scorers import CiderD
 from harness.errors import HarnessError
-from harness.run import reward_terms
+from harness.run import reward_object
 
 REFERENCES = {
     "1": ["a dog runs", "the dog", "a brown dog runs in the park", "dog", "two dogs run"],
@@ -37,8 +37,8 @@ def test_scores_are_those_of_the_metric_under_the_references_of_all_examples(nam
 
 
 def test_a_combination_adds_weighted_scores_and_credits() -> None:
-    weights = {"ciderd": 1.0, "trm:distance=cider": -0.5}
-    both = harness.reward(weights, REFERENCES, scale={"ciderd": 2.0}).group(["1", "2"], GROUPS)
+    weights = {"ciderd": 0.5, "trm:distance=cider": -0.5}
+    both = harness.reward(weights, REFERENCES).group(["1", "2"], GROUPS)
     cider, trm = harness.reward("ciderd", REFERENCES), harness.reward("trm:distance=cider", REFERENCES)
     expected = cider.group(["1", "2"], GROUPS) / 2 + 0.5 * trm.group(["1", "2"], GROUPS)
     np.testing.assert_allclose(both, expected, atol=1e-6)
@@ -69,11 +69,11 @@ def test_an_estimated_scale_makes_scores_of_references_vary_by_one() -> None:
     (term,) = harness.reward("ciderd", REFERENCES, scale="estimated").terms
     plain = harness.reward("ciderd", REFERENCES)
     values = [
-        float(plain.terms[0].score(plain.terms[0].corpus.features.batch([item]))[0, 0])
+        float(plain.terms[0].values(plain.features.batch([item]), plain.features)[0, 0])
         for item in (harness_set(key, texts) for key, texts in REFERENCES.items())
     ]
-    assert term.scale == pytest.approx(np.std(values))
-    assert harness.reward("trm", {"1": REFERENCES["1"], "2": [*REFERENCES["2"], "a mat"]}, scale="estimated").terms[0].scale > 0
+    assert term.weight == pytest.approx(1 / np.std(values))
+    assert harness.reward("trm", {"1": REFERENCES["1"], "2": [*REFERENCES["2"], "a mat"]}, scale="estimated").terms[0].weight < 0
 
 
 def harness_set(key: str, texts: list[str]) -> Any:
@@ -96,7 +96,7 @@ def test_token_ids_count_the_end_as_self_critical_training_does() -> None:
 
 def test_token_ids_are_words_of_a_vocabulary_or_decoded() -> None:
     words = ["<end>", "a", "dog", "cat", "runs"]
-    by_word = harness.reward("ciderd", REFERENCES, vocabulary=words, end=0)
+    by_word = harness.reward("ciderd", REFERENCES, decode=words, end=0)
     decoded = harness.reward("ciderd", REFERENCES, decode=lambda tokens: " ".join(words[token] for token in tokens), end=0)
     expected = harness.reward("ciderd", REFERENCES)(["1", "2"], ["a dog runs", "a cat"])
     for reward in (by_word, decoded):
@@ -109,7 +109,7 @@ def test_threads_and_other_processes_get_the_same_digits(monkeypatch: pytest.Mon
     expected = reward.group(["1", "2"], GROUPS)
     copy = pickle.loads(pickle.dumps(reward))
     np.testing.assert_array_equal(copy.group(["1", "2"], GROUPS), expected)
-    monkeypatch.setattr(reward_terms, "MAX_TEXTS", 3)  # texts are dropped before nearly every call
+    monkeypatch.setattr(reward_object, "MAX_TEXTS", 3)  # texts are dropped before nearly every call
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: reward.group(["1", "2"], GROUPS), range(20)):
             np.testing.assert_array_equal(found, expected)
@@ -142,25 +142,26 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         (lambda: harness.reward("ciderd", {"1": []}), "an example has none"),
         (lambda: harness.reward({}, REFERENCES), "no metric"),
         (lambda: harness.reward({"ciderd": float("nan")}, REFERENCES), "the weight of ciderd is nan; higher is better"),
+        (lambda: harness.reward({"ciderd": "1"}, REFERENCES), "the weight of ciderd is '1'; higher is better"),
         (lambda: harness.reward({"trm": 0.5}, REFERENCES), "the weight of trm is 0.5; lower is better, so expected a number below 0"),
         (lambda: harness.reward({"ciderd": 1}, REFERENCES, df="given"), "belongs to one metric; write it as NAME:PARAMETER=VALUE"),
         (lambda: harness.reward("ciderd", REFERENCES, baseline="mean"), "baseline is 'mean'"),
         (lambda: harness.reward("trm", REFERENCES, baseline="leave-one-out"), "would bias the gradient"),
-        (lambda: harness.reward("ciderd", REFERENCES, scale={"cider": 1}), "did you mean 'ciderd'"),
-        (lambda: harness.reward("ciderd", REFERENCES, scale={"ciderd": 0}), "expected a number above 0"),
+        (lambda: harness.reward("ciderd", REFERENCES, scale="mean"), "scale is 'mean'; expected 'none' or 'estimated'"),
         (lambda: harness.reward("ciderd", {"1": ["a dog"], "2": ["a cat"]}, scale="estimated"), "needs examples of 2 references"),
         (lambda: harness.reward("ciderd", {"1": ["a", "b"], "2": ["c", "d"]}, scale="estimated"), "is constant on the references"),
         (lambda: harness.reward("meteor", REFERENCES, eos=True), "does not count the end of a sentence"),
-        (lambda: harness.reward("ciderd", REFERENCES, decode=str, vocabulary=["a"]), "expected one of them"),
+        (lambda: harness.reward("ciderd", REFERENCES, decode=["a", "b"])(["1"], [[-1]]), "expected a text, or known token ids"),
+        (lambda: harness.reward("ciderd", REFERENCES, decode=len)(["1"], [[1]]), "decode: the caption is the number 1"),
         (lambda: harness.reward("ciderd", REFERENCES)(["1x"], ["a"]), "no references of example '1x'"),
-        (lambda: harness.reward("ciderd", REFERENCES)(["1"], ["a", "b"]), "1 id but 2 captions"),
-        (lambda: harness.reward("ciderd", REFERENCES)(["1", "2"], ["a", [1]]), "captions: item 0"),
-        (lambda: harness.reward("ciderd", REFERENCES, vocabulary=["a"])(["1"], [[7]]), "expected a text, or known token ids"),
+        (lambda: harness.reward("ciderd", REFERENCES)(["1"], ["a", "b"]), "1 id but 2 groups"),
+        (lambda: harness.reward("ciderd", REFERENCES)(["1", "2"], ["a", [0.5]]), "captions: item 1"),
+        (lambda: harness.reward("ciderd", REFERENCES, decode=["a"])(["1"], [[7]]), "expected a text, or known token ids"),
         (lambda: harness.reward("ciderd", REFERENCES)(["1"], ["a"], greedy=["a"]), "for baseline='greedy' and no other"),
         (lambda: harness.reward("ciderd", REFERENCES, baseline="greedy")(["1"], ["a"]), "for baseline='greedy' and no other"),
-        (lambda: harness.reward("ciderd", REFERENCES, baseline="leave-one-out")(["1"], ["a"]), "use reward.group"),
+        (lambda: harness.reward("ciderd", REFERENCES, baseline="leave-one-out")(["1"], ["a"]), "expected at least 2"),
         (lambda: harness.reward("ciderd", REFERENCES, baseline="leave-one-out").group(["1"], [["a"]]), "expected at least 2"),
-        (lambda: harness.reward("trm", REFERENCES)(["1"], ["a"]), "trm scores sets; use reward.group"),
+        (lambda: harness.reward("trm", REFERENCES)(["1"], ["a"]), "trm has no value for 1 caption without one of them"),
         (lambda: harness.reward("trm", REFERENCES).group(["1"], [["a"]]), "trm has no value for 1 caption without one of them"),
         (lambda: harness.reward("trm", REFERENCES).group(["1", "2"], [["a", "b"], ["a"]]), "groups of 1 and of 2 captions"),
         (lambda: harness.reward("trm", REFERENCES).group(["1"], [["a", "b"], ["a", "b"]]), "1 id but 2 groups"),
