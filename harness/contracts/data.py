@@ -115,7 +115,7 @@ class CaptionSet:
 class Batch:
     """Caption sets of one (n, m) shape, with their texts interned in a :class:`~harness.contracts.Features`."""
 
-    sets: Sequence[CaptionSet]
+    sets: tuple[CaptionSet, ...]
     text_ids: np.ndarray
     """Text ids, shape (B, n + m); candidates first."""
     n: int

@@ -56,6 +56,10 @@ class MetricSpec:
     """Set sizes on which the expected number depends: subset of :data:`SET_SIZES`. Numbers of other sizes have no common scale, so that
     a comparison gives no verdict. None: ``candidates`` for a metric of level ``set`` or ``corpus``, and ``references`` for one that
     needs them. ``harness check`` measures it."""
+    compares_references: bool = True
+    """False for a metric of sets that reads the candidates alone, which is refused as the only metric of a reward."""
+    gamed_by: str = ""
+    """Captions that get more from the metric than true ones do, as a plural noun (``random strings``); empty: none known."""
     meta_columns: tuple[str, ...] = ()
     """Columns of a judgment set that the metric reads in the ``meta`` of its sets."""
     shardable: InitVar[bool] = True
@@ -242,6 +246,15 @@ class Warms(Protocol):
 
 
 @runtime_checkable
+class Fetches(Protocol):
+    """A class of metrics with large files that ``harness warm METRIC`` downloads on request, and nothing else."""
+
+    def fetch(self) -> None:
+        """Find or download the files, before the metric is created; raise :class:`~harness.errors.HarnessError` in one line."""
+        ...
+
+
+@runtime_checkable
 class ChecksInstallation(Protocol):
     """A metric that needs programs or files that no Python package contains."""
 
@@ -315,16 +328,20 @@ class Permutes(Protocol):
 
 
 @runtime_checkable
+class ScoresCandidates(Protocol):
+    """A metric of level ``item`` that scores each candidate of a set alone, for rewards of groups in one batch."""
+
+    def candidate_scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the score of each candidate against the references of its example, shape (B, n); NaN where undefined."""
+        ...
+
+
+@runtime_checkable
 class CreditsCandidates(Protocol):
     """A metric of level ``set`` that computes the credits of the candidates of a set in one pass, for rewards.
 
     Without it a reward scores every set without each of its candidates again.
     """
-
-    compares_references: bool
-    """False for a metric that reads the candidates alone, which is refused as the only metric of a reward."""
-    gamed_by: str
-    """Captions to which the metric alone gives more than to true ones, as a plural noun (``random strings``); empty: none known."""
 
     def credits(self, batch: Batch, features: Features, state: State) -> np.ndarray:
         """Return S(C) - S(C without i) for each candidate i, shape (B, n), where S is the score of the set; NaN where undefined."""
