@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import torch
 
 from harness.contracts import Example
 from harness.contracts.parameters import Count, Index, NonNegative
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.rewards import Reward, reward
+from harness.run.rewards import reward
 from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.training.caption_training import TrainingSet
 from harness_models.shared.training.loop import Report, one_thread
@@ -34,10 +36,6 @@ from harness_models.shared.weights.checkpoints import load_checkpoint, save_chec
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
-
-
-Policy = Any
-"""A :class:`~harness_models.shared.decoding.left_to_right.LeftToRight` with its network as ``model``, or one with its methods."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +87,9 @@ class RewardRecipe(TrainingSet):
 class RewardTraining:
     """Policy, start and reward of one training.
 
+    The policy is the adapter of the system: a :class:`~harness_models.shared.decoding.left_to_right.LeftToRight` with its network as
+    ``model``, or one with its methods.
+
     Parameters
     ----------
     system
@@ -104,20 +105,16 @@ class RewardTraining:
     def __init__(self, system: str, recipe: RewardRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder, self.examples = recipe, folder, recipe.examples()
         references = {example.id: list(example.references) for example in self.examples}
-        made = reward(recipe.reward, references, scale=recipe.scale)
-        if made.is_of_sets and recipe.samples < 2:
+        self.reward = reward(recipe.reward, references, scale=recipe.scale)
+        if recipe.samples < 2 and any(term.is_of_sets for term in self.reward.terms):
             raise HarnessError(f"reward: {recipe.reward} scores sets of captions; give samples of at least 2")
-        singles, sets = ([term for term in made.terms if term.is_of_sets == of_sets] for of_sets in (False, True))
-        # Scores get a baseline; credits of sets get none, because one that depends on the caption would bias the gradient.
-        self.scores = Reward(singles, made.texts, "none", "scores") if singles else None
-        self.credits = Reward(sets, made.texts, "none", "credits") if sets else None
         # Two adapters of one checkpoint: the second keeps the weights of the start.
         self.policy, self.start = (current().create("adapters", system, {"checkpoint": recipe.checkpoint}) for _ in range(2))
         # Adapters load their network when it is first asked for, and that draws random numbers: here, before the seed of an epoch is set.
         self.start.model.requires_grad_(False)
         self.inputs = self.policy.inputs(self.examples)
         self.length = recipe.max_length or self.policy.max_length
-        self.totals: dict[str, float] = {}
+        self.totals: Any = Counter()
         self.loop = recipe.loop(self.policy.model.requires_grad_(True), self.batch_loss, len(self.examples), folder, resume=resume)
         self.loop.extra = self.take_means
 
@@ -134,29 +131,19 @@ class RewardTraining:
             ratio = (log_probs - self.log_probs(self.start, inputs, examples, owner, tokens)).reshape(advantages.shape)
         if self.recipe.kl:
             advantages = advantages - self.recipe.kl * subtract_others(ratio)
-        self.count("kl", float(ratio.sum()) / count)
-        self.count("distinct", len(set(zip(owner.tolist(), texts))) / count)
+        self.totals.update(kl=float(ratio.sum()) / count, distinct=len(set(zip(owner.tolist(), texts))) / count)
         return policy_loss(advantages.flatten(), log_probs), len(batch)
 
     def advantages(self, examples: Sequence[Example], inputs: Sequence[Any], groups: Sequence[Sequence[str]]) -> torch.Tensor:
         """Return the advantages (E, k) of the captions of groups: scores less their baseline, plus credits."""
-        names, out = [example.id for example in examples], torch.zeros(len(groups), len(groups[0]))
-        if self.scores is not None:
-            scores = torch.from_numpy(self.scores.group(names, groups))
-            self.count("reward", float(scores.mean(1).sum()))
-            if self.recipe.baseline == "greedy":
-                greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[1]
-                scores = scores - torch.from_numpy(self.scores(names, greedy))[:, None]
-            out += scores if self.recipe.baseline == "greedy" else subtract_others(scores)
-        if self.credits is not None:
-            credits = torch.from_numpy(self.credits.group(names, groups))
-            self.count("credit", float(credits.sum()))
-            out += credits
-        return out
-
-    def count(self, name: str, value: float) -> None:
-        """Add a sum over the examples of a batch to the numbers of the epoch."""
-        self.totals[name] = self.totals.get(name, 0.0) + value
+        names = [example.id for example in examples]
+        scores = torch.from_numpy(self.reward.scores(names, groups).astype(np.float32))
+        credits = torch.from_numpy(self.reward.credits(names, groups).astype(np.float32))
+        self.totals.update(reward=float(scores.mean(1).sum()), credit=float(credits.sum()))
+        if self.recipe.baseline == "leave-one-out":
+            return subtract_others(scores) + credits
+        greedy = self.draw(inputs, examples, torch.arange(len(examples)), greedy=True)[1]
+        return scores - torch.from_numpy(self.reward.scores(names, [[text] for text in greedy]).astype(np.float32)) + credits
 
     def draw(
         self, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, *, greedy: bool = False
@@ -176,7 +163,7 @@ class RewardTraining:
         return tokens[:, : int(lengths.max())], texts
 
     def log_probs(
-        self, policy: Policy, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, tokens: torch.Tensor
+        self, policy: Any, inputs: Sequence[Any], examples: Sequence[Example], owner: torch.Tensor, tokens: torch.Tensor
     ) -> torch.Tensor:
         """Return the log-probability (R,) of captions (R, T) under a policy."""
         logits = policy.forced_logits(policy.prefix(inputs, examples), owner, tokens)

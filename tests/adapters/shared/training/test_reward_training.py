@@ -37,7 +37,7 @@ def rewarded(start, folder, **settings):
 def test_the_reward_rises_and_the_captions_are_those_of_the_adapter(start, tmp_path):
     rows = rewarded(start, tmp_path / "run", epochs=6)
     assert rows[-1]["reward"] > rows[0]["reward"] and rows[0]["kl"] < rows[-1]["kl"]
-    assert set(rows[0]) == {"epoch", "loss", "learning_rate", "reward", "kl", "distinct"}
+    assert set(rows[0]) == {"epoch", "loss", "learning_rate", "reward", "credit", "kl", "distinct"}
     adapter = current().create("adapters", "captioner", {"checkpoint": str(tmp_path / "run")})
     (result,) = adapter.generate([Example("7", ("x",), meta={"target_id": 7})], Decoding("sample", candidates=3), [0])
     assert len(result.candidates) == 3
@@ -69,10 +69,9 @@ def test_scores_have_a_baseline_and_credits_have_none(start, tmp_path):
     examples = training.examples[:2]
     groups = [list(example.references[:3]) for example in examples]
     names = [example.id for example in examples]
-    assert training.scores is not None and training.credits is not None
-    scores, credits = (torch.from_numpy(part.group(names, groups)) for part in (training.scores, training.credits))
+    scores, credits = (torch.from_numpy(values(names, groups)) for values in (training.reward.scores, training.reward.credits))
     expected = torch.stack([scores[:, i] - scores[:, [j for j in range(3) if j != i]].mean(1) for i in range(3)], 1) + credits
-    assert torch.allclose(training.advantages(examples, [], groups), expected, atol=1e-5)
+    assert torch.allclose(training.advantages(examples, [], groups).double(), expected, atol=1e-5)
 
 
 def test_the_greedy_caption_is_a_baseline_of_scores(start, tmp_path):
@@ -105,7 +104,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
     reward = '{"ciderd": 1, "trm:distance=cider": -0.5}'
     assert main(["train", "captioner", "--reward", reward, *options, "--output", str(tmp_path / "run")]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith("epoch   1   reward ") and " credit " in printed[0] and printed[-1].endswith("model.safetensors")
+    assert printed[0].startswith("epoch   1   loss ") and " reward " in printed[0] and " credit " in printed[0] and printed[-1].endswith("model.safetensors")
     assert main(["train", "captioner", "--reward", "ciderd", *options]) == 2
     assert "needs --output" in capsys.readouterr().err
     assert main(["train", "rnnlm", "--reward", "ciderd"]) == 2
