@@ -107,7 +107,8 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
         if record.metric in COLUMNS and record.value is not None:
             values[record.model][record.metric] = record.value
     texts = {
-        example.id: {"truth": list(example.references[::5]), **{name: list(shown[name].caption_sets()[row].candidates) for name in TRAINED}}
+        example.id: {"truth": list(example.references[::5])}
+        | {name: list(shown[name].caption_sets()[row].candidates) for name in TRAINED if name in shown}
         for row, example in enumerate(examples[:3])
     }
     return seed, values, texts
@@ -168,7 +169,8 @@ def print_head(cells: Sequence[str]) -> None:
 def print_results(seeds: Mapping[str, Values]) -> None:
     """Print the tables of means over seeds, and for the study of five seeds the decisions."""
     runs = list(seeds.values())
-    print(f"\nMeans over seeds {', '.join(seeds)} (standard deviation of CIDEr-D, coverage and divergence over seeds in brackets)\n")
+    heads = "Means over seeds {} (standard deviation of CIDEr-D, coverage and divergence over seeds in brackets)", "Seed {}"
+    print(f"\n{heads[len(runs) == 1].format(', '.join(seeds))}\n")
     print_head(["system", *COLUMNS])
     for name in runs[0]:
         cells: list[Any] = [name]
@@ -179,17 +181,23 @@ def print_results(seeds: Mapping[str, Values]) -> None:
         print_row(cells)
     sets = [name for name in TRAINED if "+" in name and name in runs[0]]
     print("\nMargin over the frontier (positive: better), mean over seeds, seeds above 0, exact one-sided p\n")
-    print_head(["system", *JUDGES, "wins"])
+    print_head(["system", *JUDGES, "wins"] if len(runs) > 1 else ["system", *JUDGES])
     for name in sets:
         rows = {judge: [margin(run, name, judge) for run in runs] for judge in JUDGES}
+        if len(runs) == 1:  # no test
+            print_row([name, *(f"{row[0]:+.4f}" for row in rows.values())])
+            continue
         cells = [f"{np.mean(row):+.4f}, {np.sum(np.array(row) > 0)} of {len(row)}, p {sign_flip_p(row):.3f}" for row in rows.values()]
         print_row([name, *cells, "yes" if all(sign_flip_p(row) <= 0.05 for row in rows.values()) else "no"])
     print("\nExpectation 1: the reward CIDEr-D lowers coverage and diversity\n")
     for column in ("coverage", "vendi(minilm)"):
         drops = [run["XE"][column] - run["CIDEr-D"][column] for run in runs]
-        support = f"{np.sum(np.array(drops) > 0)} of {len(drops)} seeds, p {sign_flip_p(drops):.3f}"
+        support = f"{np.sum(np.array(drops) > 0)} of {len(drops)} seeds" + (f", p {sign_flip_p(drops):.3f}" if len(runs) > 1 else "")
         print(f"- {column}: XE less CIDEr-D {np.mean(drops):+.3f}, {support}")
     print("\nExpectation 2: coverage at least .95 of that of XE, at a CIDEr-D at least half-way from XE to CIDEr-D\n")
+    if np.mean([run["CIDEr-D"]["ciderd"] - run["XE"]["ciderd"] for run in runs]) <= 0:
+        print("- undefined: the reward CIDEr-D did not raise CIDEr-D on the test scenes")
+        return
     for name in sets:
         kept = [run[name]["coverage"] / run["XE"]["coverage"] for run in runs]
         way = [(run[name]["ciderd"] - run["XE"]["ciderd"]) / (run["CIDEr-D"]["ciderd"] - run["XE"]["ciderd"]) for run in runs]
@@ -209,8 +217,10 @@ def print_captions(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
 
 def draw(seeds: Mapping[str, Values], path: str) -> None:
     """Write the figure: CIDEr-D and coverage of all systems, means over seeds, the frontier as lines."""
+    import matplotlib
     from matplotlib.figure import Figure
 
+    matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "0"}  # letters as text: a small file with the same bytes every time
     runs = list(seeds.values())
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.add_subplot()
@@ -243,8 +253,9 @@ def main() -> None:
     for name in args.runs:
         seed, values, texts = collect(name)
         rounded = {system: {key: round(value, 5) for key, value in row.items()} for system, row in values.items()}
-        results["a3ds" if "a3ds" in name else "scenes"][seed] = rounded
-        if seed == "1":
+        part = "a3ds" if "a3ds" in name else "scenes"
+        results[part][seed] = rounded
+        if seed == "1" and part == "scenes":
             results["captions"].update(texts)
         path.write_text(json.dumps(results, indent=None, separators=(",", ":")).replace('},"', '},\n"') + "\n")
     for part in ("scenes", "a3ds"):
