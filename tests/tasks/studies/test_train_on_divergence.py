@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 
 import numpy as np
@@ -73,13 +74,12 @@ def test_a_system_wins_above_the_frontier_only():
     assert study.sign_flip_p([1, 1, 1, 1, -1]) > 0.05 >= study.sign_flip_p([0.1] * 5)
 
 
-def test_the_page_has_the_tables_that_the_command_prints(root, monkeypatch):
+def test_the_tables_of_the_page_are_those_that_the_command_prints(root, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["train_on_divergence", "--results", str(root / "docs/studies/train-on-divergence.json")])
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         study.main()
     page = (root / "docs/studies/train-on-divergence.md").read_text().splitlines()
-    lines = [line for line in printed.getvalue().splitlines() if line.startswith(("| CIDEr-D +", "| XE", "| CIDEr-D", "- "))]
-    assert len(lines) > 30
-    missing = [line for line in lines if line not in page]
-    assert not missing
+    rows = [line for line in page if re.match(r"\| (XE|CIDEr-D)[^|]*\| [-+]?\d", line)]
+    assert len(rows) > 20
+    assert not set(rows) - set(printed.getvalue().splitlines())
