@@ -74,11 +74,12 @@ def pretrain(captions: dict[str, list[str]], tokenizer: PreTrainedTokenizerFast,
     end = tokenizer.eos_token_id
     model = GPT2LMHeadModel(
         GPT2Config(
-            vocab_size=len(tokenizer), n_positions=64, n_embd=64, n_layer=2, n_head=2, bos_token_id=end, eos_token_id=end, pad_token_id=end
+            vocab_size=len(tokenizer), n_positions=64, n_embd=64, n_layer=2, n_head=2, bos_token_id=end, eos_token_id=end, pad_token_id=end,
+            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
         )
-    )
+    )  # fmt: skip
     rows = [torch.tensor(tokenizer(f"scene{scene} {text} <end>").input_ids[:32]) for scene, texts in captions.items() for text in texts]
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     for _ in range(PRETRAINING):
         chosen = [rows[k] for k in torch.randint(len(rows), (32,))]
         ids = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=end)
