@@ -64,8 +64,8 @@ def reward(
     Examples
     --------
     >>> ciderd = reward("ciderd", {"1": ["a dog runs", "the dog"], "2": ["a cat sat", "one cat"]})
-    >>> ciderd(["1", "2"], ["a dog runs", "a cat"]).round(3).tolist()
-    [4.366, 2.627]
+    >>> print(ciderd(["1", "2"], ["a dog runs", "a cat"]).round(3))
+    [4.366 2.627]
     """
     for name, value, choices in (("baseline", baseline, get_args(Baseline)), ("scale", scale, ("none", "estimated"))):
         if value not in choices:
