@@ -188,6 +188,8 @@ class Reward:
 
     def _values(self, ids: Any, groups: Any, *, of_sets: bool) -> np.ndarray:
         names: Sequence[Any] = ids.tolist() if hasattr(ids, "tolist") else ids
+        if isinstance(groups, str) or any(isinstance(group, str) for group in groups):
+            raise InputError("a text in the place of a group of captions; expected a list of captions for each id", "groups")
         sizes = {len(group) for group in groups} or {1}
         if len(groups) != len(names) or len(sizes) > 1:
             found = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")

@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -77,18 +78,23 @@ def reward(
     weights: Mapping[str, float | None] = metric if isinstance(metric, Mapping) else {metric: None}
     terms = [_term(text, weight, parameters) for text, weight in weights.items()]
     _check_terms(terms, baseline, eos)
-    made = Reward(_read_examples(references), terms, decode=decode, end=end, eos=eos, baseline=baseline)
+    made = Reward(_read_examples(references, terms), terms, decode=decode, end=end, eos=eos, baseline=baseline)
     if scale == "estimated":
         made.terms = tuple(replace(term, weight=term.weight / _spread(term, made)) for term in terms)
     return made
 
 
-def _read_examples(references: Any) -> list[Example]:
+def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
     """Return the examples of references by id, of a file, or one without references for all ids."""
     if references is None:
+        for term in terms:
+            if "references" in term.metric.spec.needs:
+                raise HarnessError(f"reward: {term.label} needs references", parameter="references")
         return [Example("", ())]
-    if not isinstance(references, Mapping):
+    if isinstance(references, (str, Path)):
         return list(cast(Reader, current().create("readers", reference_reader(), {"path": str(references)})))
+    if not isinstance(references, Mapping):
+        raise InputError(f"references: {references!r:.60}; expected a mapping from ids to texts, or a file", parameter="references")
     by_id = cast("dict[str, Any]", by_text_id(cast("Mapping[object, object]", references), "references"))
     if not by_id or not all(map(len, by_id.values())):
         raise InputError(f"references: {'an example has none' if by_id else 'there are no examples'}", parameter="references")

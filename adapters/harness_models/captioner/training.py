@@ -206,7 +206,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
     """
-    recipe, output = recipe_from_options(args, CaptionerRecipe, "captioner")
+    recipe, output = recipe_from_options(args, CaptionerRecipe)
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:

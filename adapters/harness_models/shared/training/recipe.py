@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -100,13 +101,13 @@ class RecipeCommand(NamedTuple):
     trainer: Callable[[], Trainer]
     """Return the recipe class and the training function."""
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    """Add the recipe, ``--output`` and ``--resume`` to a parser."""
+    """Add the recipe, ``--output``, ``--resume`` and the settings to a parser."""
     run: Callable[[argparse.Namespace], int]
     """Train by the recipe named in the arguments and return 0."""
 
 
 def recipe_command(recipe: type, train: Callable[..., Path], format_version: int) -> RecipeCommand:
-    """Return the entry points of ``harness train SYSTEM recipe.yaml --output DIR [--resume]``.
+    """Return the entry points of ``harness train SYSTEM [recipe.yaml] --output DIR [--resume]``, with one option per setting.
 
     A training module ends with ``trainer, add_arguments, run = recipe_command(MyRecipe, train, FORMAT_VERSION)``; the registry
     entry under ``trainers`` names that module. ``run`` prints the loss of every epoch and the path of the weights.
@@ -122,17 +123,12 @@ def recipe_command(recipe: type, train: Callable[..., Path], format_version: int
     """
     system = Trainer(recipe, train, format_version)
 
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("recipe", metavar="SPEC.yaml", help="features, captions or scenes, model sizes, epochs, ...")
-        parser.add_argument("--output", required=True, metavar="DIR", help="folder of the run")
-        parser.add_argument("--resume", action="store_true", help="continue the run in the folder after its last epoch")
-
     def run(args: argparse.Namespace) -> int:
-        values = read_recipe(args.recipe, recipe)
-        print(train(values, args.output, resume=args.resume, report=print_epoch))
+        values, output = recipe_from_options(args, recipe)
+        print(train(values, output, resume=args.resume, report=print_epoch))
         return 0
 
-    return RecipeCommand(lambda: system, add_arguments, run)
+    return RecipeCommand(lambda: system, partial(add_recipe_options, kind=recipe), run)
 
 
 def print_epoch(row: Mapping[str, Any]) -> None:
@@ -142,7 +138,7 @@ def print_epoch(row: Mapping[str, Any]) -> None:
 
 
 # --------------------------------------------------------------------------- options
-# Recipes whose settings are options of the command too.
+# The settings of a recipe are options of its command.
 
 
 def add_recipe_options(parser: argparse.ArgumentParser, kind: type) -> None:
@@ -161,21 +157,24 @@ def add_recipe_options(parser: argparse.ArgumentParser, kind: type) -> None:
 
 
 def _text_or_mapping(text: str) -> Any:
-    return parse_json(text) if text.startswith("{") else text
+    try:
+        return parse_json(text) if text.startswith("{") else text
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
 
 
-def recipe_from_options(args: argparse.Namespace, kind: type[Any], system: str) -> tuple[Any, Path]:
+def recipe_from_options(args: argparse.Namespace, kind: type[Any]) -> tuple[Any, Path]:
     """Return the recipe and the folder that the options of :func:`add_recipe_options` name; options precede the YAML file.
 
     Raises :class:`HarnessError` if no folder is named, and as :func:`recipe_from`.
     """
-    source = load(Path(args.spec)) if args.spec else Located({}, {(): (system, 0)})
+    source = load(Path(args.spec)) if args.spec else Located({}, {(): ("harness train", 0)})
     if not isinstance(source.data, dict):
         raise InputError(f"expected a mapping of settings, found {type(source.data).__name__}", args.spec)
     named_output = source.data.pop("output", None)
     output = args.output or named_output
     if not output:
-        raise HarnessError(f"harness train {system} needs --output DIR (or output in the spec)")
+        raise HarnessError("the folder is missing: give --output DIR (or output in the spec)")
     options = {field.name: getattr(args, field.name) for field in fields(kind)}
     source.data.update({name: value for name, value in options.items() if value is not None})
     return recipe_from(source, kind), Path(output)

@@ -10,13 +10,12 @@ There is no relaxation of the draw: gradients through relaxed samples are biased
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -31,7 +30,7 @@ from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.training.caption_training import TrainingSet
 from harness_models.shared.training.loop import Report, one_thread
 from harness_models.shared.training.policy_gradient import chosen_log_probs, policy_loss, sample_tokens, spoken_slots, subtract_others
-from harness_models.shared.training.recipe import add_recipe_options, print_epoch, recipe_from_options
+from harness_models.shared.training.recipe import RecipeCommand, recipe_command
 from harness_models.shared.weights.checkpoints import load_checkpoint, save_checkpoint
 
 FORMAT_VERSION = 1
@@ -215,18 +214,6 @@ def train_by_reward(system: str, recipe: RewardRecipe, output: str | Path, *, re
         return training.save()
 
 
-def reward_command(system: str) -> SimpleNamespace:
-    """Return ``add_arguments`` and ``run`` of ``harness train SYSTEM --reward METRIC``.
-
-    A module named under ``trainers`` in the registry keeps them as ``by_reward``.
-    """
-
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        add_recipe_options(parser, RewardRecipe)
-
-    def run(args: argparse.Namespace) -> int:
-        recipe, output = recipe_from_options(args, RewardRecipe, f"{system} --reward METRIC")
-        print(train_by_reward(system, recipe, output, resume=args.resume, report=print_epoch))
-        return 0
-
-    return SimpleNamespace(add_arguments=add_arguments, run=run, __doc__=__doc__)
+def reward_command(system: str) -> RecipeCommand:
+    """Return the entry points of ``harness train SYSTEM --reward METRIC``, the ``by_reward`` of a training module."""
+    return recipe_command(RewardRecipe, partial(train_by_reward, system), FORMAT_VERSION)

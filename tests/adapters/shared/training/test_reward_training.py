@@ -106,7 +106,7 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("epoch   1   loss ") and " reward " in printed[0] and " credit " in printed[0] and printed[-1].endswith("model.safetensors")
     assert main(["train", "captioner", "--reward", "ciderd", *options]) == 2
-    assert "needs --output" in capsys.readouterr().err
+    assert "give --output DIR" in capsys.readouterr().err
     assert main(["train", "rnnlm", "--reward", "ciderd"]) == 2
     assert "'rnnlm' is not trained by rewards" in capsys.readouterr().err
 
