@@ -50,8 +50,8 @@ class RewardRecipe(TrainingSet):
     """Checkpoint of the system from which the training starts."""
     reward: Any
     """Metric, or mapping of metrics to weights, as :func:`harness.reward` takes it."""
-    scale: Any = "none"
-    """Scales of the terms of the reward, as :func:`harness.reward` takes them."""
+    scale: Literal["none", "estimated"] = "none"
+    """``estimated`` divides each term by its spread on the references."""
     captions_each: Count = 20
     """Number of references of each scene."""
     kind: str = "exhaustive"

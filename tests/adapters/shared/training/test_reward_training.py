@@ -104,7 +104,12 @@ def test_the_command_takes_metrics_and_weights(start, tmp_path, capsys):
     reward = '{"ciderd": 1, "trm:distance=cider": -0.5}'
     assert main(["train", "captioner", "--reward", reward, *options, "--output", str(tmp_path / "run")]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith("epoch   1   loss ") and " reward " in printed[0] and " credit " in printed[0] and printed[-1].endswith("model.safetensors")
+    assert (
+        printed[0].startswith("epoch   1   loss ")
+        and " reward " in printed[0]
+        and " credit " in printed[0]
+        and printed[-1].endswith("model.safetensors")
+    )
     assert main(["train", "captioner", "--reward", "ciderd", *options]) == 2
     assert "give --output DIR" in capsys.readouterr().err
     assert main(["train", "rnnlm", "--reward", "ciderd"]) == 2
