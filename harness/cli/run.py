@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,9 +93,13 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
     if args.json:
+        from harness.analysis.same_run import check_run
+
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
-        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
+        tests = [asdict(result) for item in runs for result in check_run(item)]
+        same = {"same": tests} if tests else {}
+        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
     else:
