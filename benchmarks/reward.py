@@ -59,7 +59,7 @@ def scst_rate(ids: np.ndarray, words: list[str], references: list[list[str]]) ->
         table.update({gram for text in texts for gram in precook(text)})
 
     def step(images: slice) -> object:
-        scorer = CiderScorer()
+        scorer: Any = CiderScorer()
         for group, texts in zip(ids[images, 0], references[images]):
             scorer += (" ".join(words[token] for token in group if token), texts)
         scorer.document_frequency, scorer.ref_len = table, float(np.log(len(references)))

@@ -91,7 +91,7 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
     seed = run.provenance.task.rpartition("-")[2]
     os.environ["SEED"] = seed
     spec = "studies/train-on-divergence-a3ds" if "a3ds" in run.provenance.task else "studies/train-on-divergence"
-    (plan,) = plans(spec)
+    plan: Any = plans(spec)[0]
     shown = {system.model: system for system in run.samples.systems}
     names = set(next(iter(shown.values())).examples)
     examples = [example for example in plan.reader if example.id in names]
