@@ -1,6 +1,6 @@
 """Speed of rewards on one core, and what attackers get from them.
 
-    python -m benchmarks.reward [speed | attacks | bias]
+    python -m benchmarks.reward [speed] [attacks] [bias]
 
 ``speed``: captions and groups per CPU second of one thread, in steps of 48 images with 8 sampled captions each, beside pycocoevalcap's
 scorer in the flow of self-critical training: token ids are joined to strings, and scored with a table of document frequencies in memory.
