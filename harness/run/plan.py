@@ -75,6 +75,9 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
 
         for choice in _call_with_location(loaded, key, choices):
             metric = cast("Metric | TokenScoreMetric", _create(loaded, key, "metrics", name, choice))
+            form = loaded.spec.judgments.form if isinstance(loaded, LoadedJudgments) else "captions"
+            if metric.spec.rival and form in ("captions", "mqm"):
+                raise InputError(f"{name} with rival: true needs judged pairs (harness run judgments/caparena)", loaded.where(*key))
             plans.append(metric_plan(name, choice, metric))
     return tuple(with_unique_labels(plans))
 

@@ -105,7 +105,7 @@ def _term(text: str, given: Any, parameters: Mapping[str, Any]) -> Term:
     """Return the term of the metric that a text names, with the weight 1 or -1 unless one is given."""
     name, params = split_spec(parse_metric(text), "metric")
     plan, *further = metric_plans([{name: {**params, **parameters}}])
-    if further or not isinstance(plan, MetricPlan) or plan.metric.spec.level not in ("item", "set"):
+    if further or not isinstance(plan, MetricPlan) or plan.metric.spec.level not in ("item", "set") or plan.metric.spec.rival:
         raise HarnessError(f"reward: '{text}' is not one metric of captions or of sets of captions", value=text)
     higher = plan.metric.spec.higher_is_better
     if higher is None:
