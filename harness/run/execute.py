@@ -19,6 +19,7 @@ from harness.contracts import (
     CountsUsage,
     Decoding,
     Example,
+    ForgetsTexts,
     GeneratesUnordered,
     Scorer,
     StoreResult,
@@ -232,6 +233,9 @@ class ModelExecution(Execution):
             for model in plan.models
             for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
         ]
+        for model in plan.models if not plan.spec.until else ():  # the run has the captions now
+            if isinstance(model.adapter, ForgetsTexts):
+                model.adapter.forget_texts()
         text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
         if text:
             self.note(text)
