@@ -18,13 +18,13 @@ RUN pip install --no-cache-dir build ziglang \
 
 FROM python:3.12-slim
 ARG EXTRAS=""
-COPY --from=build /dist /dist
-RUN if [ -n "$EXTRAS" ]; then \
+# The wheels are mounted: copied ones would stay in a layer.
+RUN --mount=type=bind,from=build,source=/dist,target=/dist \
+    if [ -n "$EXTRAS" ]; then \
       pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu torch; \
     fi \
     && wheel=$(ls /dist/caption_harness-[0-9]*.whl) \
     && pip install --no-cache-dir --find-links /dist "${wheel}${EXTRAS:+[$EXTRAS]}" \
-    && rm -r /dist \
     && useradd --create-home user
 USER user
 WORKDIR /work

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 KERNELS := $(VENV)/.kernels
 KERNEL_FILES := kernels/editable/CMakeLists.txt $(shell find kernels -path kernels/build -prune -o -path kernels/editable -prune -o \
-  -path kernels/js -prune -o -path kernels/wasm -prune -o -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
+  -path kernels/js -prune -o -path kernels/caption_kernels/browser -prune -o -path kernels/wasm -prune -o -type f -not -name '*.so' -not -path '*/__pycache__/*' -print)
 
 .PHONY: help demo figures picture gallery test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint setup browser vendor wasm clean
 .DEFAULT_GOAL := help
@@ -21,7 +21,7 @@ help:
 	@echo "make test-bits   the tests of equal digits, as other processors compute"
 	@echo "make docs   build the documentation site in site/"
 	@echo "make package   build, check, install and exercise the distributions"
-	@echo "make wasm   build the kernels for browsers (kernels/js) and the page that scores (out/score.html)"
+	@echo "make wasm   build the kernels for browsers (kernels/js) the page that scores (out/score.html) and what harness report --editable embeds"
 	@echo "make sbom   list the dependencies with versions and licences"
 	@echo "make fuzz MINUTES=10   fuzz readers, metrics, servers and what is printed"
 	@echo "make soak MINUTES=10   kill, starve, tear and swap runs under all verbs; the next command must have the same results"
@@ -41,11 +41,13 @@ $(KERNELS): $(KERNEL_FILES) | $(BIN)/python
 	@touch $@
 
 DISTRIBUTIONS := tasks plugins adapters
-$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) examples/ray/pyproject.toml examples/hub/pyproject.toml constraints.txt tools/repair_torchvision.py | $(KERNELS)
+# Plugins that shipped tasks and options need.
+PLUGINS := examples/ray examples/hub examples/text_spaces
+$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) $(PLUGINS:=/pyproject.toml) constraints.txt tools/repair_torchvision.py | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
-	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" -e ./examples/ray -e ./examples/hub
+	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" $(PLUGINS:%=-e ./%)
 	@# open_clip brings torchvision, whose wheel on PyPI is built for torch with CUDA. Beside the CPU build its import fails, and with it
 	@# open_clip and the models of transformers. It is repaired, or removed: transformers works without it.
 	@$(BIN)/python -m tools.repair_torchvision || $(BIN)/python -m pip uninstall --quiet --yes torchvision
@@ -144,7 +146,7 @@ $(WASM): $(shell find kernels/core kernels/include kernels/wasm -type f)
 	@echo "$@: $$(wc -c < $@) bytes, $$(gzip -9c $@ | wc -c) compressed"
 
 clean:
-	rm -rf build $(WASM) kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info kernels/reference/*.egg-info .pytest_cache .ruff_cache
+	rm -rf build $(WASM) kernels/caption_kernels/browser kernels/build kernels/caption_kernels/*.so dist site gallery *.egg-info */*.egg-info kernels/reference/*.egg-info .pytest_cache .ruff_cache
 
 # Alters files, specs, registries, run directories, checkpoints, captions, replies and labels for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10

@@ -13,6 +13,9 @@ STUB = Path(__file__).parent / "caption_kernels" / "_compiled.pyi"
 REPLACED = (
     (r"Annotated\[(NDArray\[numpy\.\w+\]), dict\([^()]*(?:\([^()]*\)[^()]*)*\)\]", r"\1"),
     (r"-> object", "-> numpy.ndarray"),
+    # Numbers and arrays in one signature: of several, type checkers choose none for an argument of unknown type.
+    (r"@overload\ndef \w+\(x: float.*\n\n@overload\ndef (\w+)\(x: [^,)]*(.*) -> numpy\.ndarray:", r"def \1(x: ArrayLike\2 -> Any:"),
+    (r"from numpy\.typing import NDArray", "from numpy.typing import ArrayLike, NDArray"),
     (r"\b(texts|grams): object", r"\1: Sequence[str]"),
     (r"\bindex: object", "index: TextIndex"),
     (r"(def (?:texts|gram_texts)\(.*) -> list:", r"\1 -> list[str]:"),
@@ -20,7 +23,7 @@ REPLACED = (
     (r"(def mark\(.*) -> tuple:", r"\1 -> tuple[int, int, int, int]:"),
     (r"build_hash: str = .*", "build_hash: str"),
     (r"from collections\.abc import Buffer, Sequence\n", "from collections.abc import Sequence\n\nfrom typing_extensions import Buffer\n"),
-    (r"from typing import Annotated\n", ""),
+    (r"from typing import Annotated, overload\n", "from typing import Any\n"),
 )
 """Pattern and replacement, in this order."""
 

@@ -2,10 +2,10 @@
 
     python -m benchmarks.sections.certify_peers [PEER ...] [--torch-here]
 
-Each peer is installed into an environment of its own in a temporary folder, where ``caption_kernels.certify`` calls the small functions of
-``peers/peer_NAME.py``; one that cannot be installed or loaded is a row that says so. ``--torch-here`` lets the peers that need torch use
-the one of this environment. An error above the tolerance is no fault as such: the peers have constants, tokenisers and formulas of
-their own (NLTK and sacrebleu add no 1e-15 to the counts of BLEU, rouge-score computes an F-measure with beta 1).
+Each peer is installed into an environment of its own in a temporary folder, where ``caption_kernels_reference.certify`` calls the small
+functions of ``peers/peer_NAME.py``; one that cannot be installed or loaded is a row that says so. ``--torch-here`` lets the peers that need
+torch use the one of this environment. An error above the tolerance is no fault as such: the peers have constants, tokenisers and formulas
+of their own (NLTK and sacrebleu add no 1e-15 to the counts of BLEU, rouge-score computes an F-measure with beta 1).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def certify_peer(peer: Peer, torch_here: bool) -> list[Record]:
         _run([str(python), "-m", "pip", "install", "--quiet", "numpy", *peer.packages], "cannot be installed")
         path = os.pathsep.join(map(str, (ROOT / "kernels", ROOT / "kernels" / "reference", PEERS_FOLDER)))
         env = os.environ | {"PYTHONPATH": path, "CAPTION_KERNELS": "reference"}
-        command = [str(python), "-m", "caption_kernels.certify", peer.module, "--tolerance", str(TOLERANCE), "--json"]
+        command = [str(python), "-m", "caption_kernels_reference.certify", peer.module, "--tolerance", str(TOLERANCE), "--json"]
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=folder, timeout=SECONDS)
         records = [json.loads(line) for line in result.stdout.splitlines() if line.startswith('{"metric"')]
         if not records:

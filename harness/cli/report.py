@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--examples", "put N examples on the page, evenly spread over the data (default: all)")
     add_count(parser, "--explain", "explain the N largest scores of each metric that can by its texts, also with embeddings")
     add_flag(parser, "--compare", "compute all paired tests of systems, however long they take, and keep them")
+    add_flag(parser, "--editable", "let readers edit a candidate and see its scores (embeds the kernels in WebAssembly, 0.2 MB)")
     add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
 
 
@@ -36,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     files = harness.report(
         *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
         examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
+        editable=args.editable,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

@@ -1,6 +1,7 @@
 """Run a spec and print the table of results.
 
 harness run tasks/coco.yaml --limit 200 --output runs/first
+harness run coco --verify runs/coco/results.json      # are the numbers equal to the last bit? 1 where not
 harness run coco --page                               # follow the run in a browser; its report at the end
 harness run coco --set metrics='[cider, {trm: {distance: cider}}]'
 """
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--page", "serve a page of the run on this machine while it goes on, and write its report at the end")
     add_list(parser, "--until", "CONDITION", "stop when decided: 'CIDEr-D: ours > theirs' or 'CIDEr-D ± 0.01' (may be repeated)")
     add_flag(parser, "--population", "the claims of --until are about the mean of this data set alone")
+    parser.add_argument("--verify", metavar="RESULTS", type=Path, help="compare every number with those of a run directory or results.json")
     add_scale(parser)
     add_all_results(parser)
     add_common(parser)
@@ -51,9 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the spec; return 1 when examples failed."""
+    """Run the spec; return 1 when examples failed or numbers differ from those of ``--verify``."""
     if args.population and not args.until:
         raise HarnessError("--population belongs to --until CONDITION")
+    if args.verify and (args.output or args.page or args.shard):
+        raise HarnessError("--verify computes the run anew and keeps nothing: leave out --output, --page and --shard")
     if not args.page:
         return _run(args, scale_options(args))
     if args.shard:
@@ -76,9 +80,11 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = None) -> int:
     """Run the spec and print its table; add the run directories to ``paths``."""
     from harness import api
+    from harness.rundir import verify
 
+    stored = verify.stored_numbers(args.verify) if args.verify else None  # before the run, which may take long
     runs = api.evaluate_all(
-        args.spec, output=Path(args.output) if args.output else None, default_output=Path("runs"),
+        args.spec, output=Path(args.output) if args.output else None, default_output=None if args.verify else Path("runs"),
         mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto", options=options,
         overrides=args.set, show=not args.json, on_notice=None if args.json else _print_notice,
         on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True), limit=args.limit, seed=args.seed,
@@ -96,7 +102,11 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         from harness.reporting.console import print_runs
 
         print_runs(runs, all_results=args.all)
-    return 1 if any(item.failed for item in runs) else 0
+    if stored is not None:
+        lines = list(verify.describe_differences(stored, verify.numbers_by_name(record for item in runs for record in item.records)))
+        lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
+        print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
+    return 1 if any(item.failed for item in runs) or (stored is not None and len(lines) > 1) else 0
 
 
 def _print_notice(notice: str, variant: str) -> None:

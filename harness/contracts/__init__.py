@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.contracts.models import *
     from harness.contracts.objects import *
     from harness.contracts.parameters import *
+    from harness.contracts.sums import *
 
 _NAMES = {
     "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance signature_with_parameters",
@@ -28,7 +29,7 @@ _NAMES = {
     ),
     "features": "Distance Embedding Features",
     "metrics": (
-        "ChecksInstallation Cost DeclaresCost Details Explains Explanation ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
+        "ChecksInstallation Cost DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasTokenIntervals Interval LeftOut Metric "
         "MetricSpec OnePassFit OwnInterval Permutes ReadsMeta State TokenScoreMetric Warms cost_of merge_states"
     ),
     "models": (
@@ -36,6 +37,7 @@ _NAMES = {
     ),
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
     "parameters": "Parameters PathLike PathMark PathParam Values",
+    "sums": "SplitColumns weighted_means weighted_sums",
 }
 """Names of each module."""
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

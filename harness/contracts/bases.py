@@ -15,6 +15,7 @@ from harness.contracts.features import Features
 from harness.contracts.metrics import Cost, MetricSpec, State
 from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
+from harness.contracts.sums import weighted_means, weighted_sums
 
 
 class Parameterised:
@@ -174,8 +175,7 @@ class MeanMetric(_NamedBySpec):
         """Return the mean score, NaN without rows, or weighted means (W,) for ``weights`` of shape (W, B)."""
         if weights is None:
             return float(stats[:, 0].mean()) if len(stats) else float("nan")
-        weights = np.asarray(weights, dtype=np.float64)
-        return (weights @ stats[:, 0]) / weights.sum(axis=1)
+        return weighted_means(np.asarray(weights, dtype=np.float64), stats[:, 0])
 
     def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the scores and ones, shape (B, 2), whose sums determine the mean."""
@@ -216,7 +216,7 @@ class SumMetric(MeanMetric):
         """Return the number of all examples, NaN without any, or one number per row of ``weights`` (W, B), shape (W,)."""
         summands = self.summands(stats)
         if weights is not None:
-            return self.of_sums(np.asarray(weights, dtype=np.float64) @ summands)
+            return self.of_sums(weighted_sums(weights, summands))
         return float(self.of_sums(summands.sum(axis=0, keepdims=True))[0]) if len(stats) else float("nan")
 
 

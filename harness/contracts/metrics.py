@@ -242,6 +242,15 @@ class Warms(Protocol):
 
 
 @runtime_checkable
+class Fetches(Protocol):
+    """A class of metrics with large files that ``harness warm METRIC`` downloads on request, and nothing else."""
+
+    def fetch(self) -> None:
+        """Find or download the files, before the metric is created; raise :class:`~harness.errors.HarnessError` in one line."""
+        ...
+
+
+@runtime_checkable
 class ChecksInstallation(Protocol):
     """A metric that needs programs or files that no Python package contains."""
 

@@ -42,8 +42,9 @@ __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve"
 INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
 """Command that installs the components that ship with the harness."""
 EXAMPLES = {
-    "adapters": {"nacf": "nacf"}, "trainers": {"nacf": "nacf"}, "executors": {"ray": "ray"},
-    "commands": {"inspect": "browser", "push": "hub"},
+    "adapters": {"nacf": "nacf", "lstm-oracle": "text_spaces", "pareto": "text_spaces"}, "trainers": {"nacf": "nacf"},
+    "metrics": {"text-space": "text_spaces", "text-space-qdisc": "text_spaces"}, "readers": {"synthetic-texts": "text_spaces"},
+    "executors": {"ray": "ray"}, "commands": {"inspect": "browser", "push": "hub"},
 }  # fmt: skip
 """Components by kind that shipped with the harness once -> the package of ``examples/`` that has them."""
 _log = logging.getLogger(__name__)

@@ -24,6 +24,7 @@ def report(
     images: bool = True,
     explain: int | None = None,
     compare: bool = False,
+    editable: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -48,11 +49,15 @@ def report(
         pair); default: 40, by metrics without embeddings.
     compare : bool
         Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
+    editable : bool
+        Embed the kernels in WebAssembly: candidates can be edited on the page, and their scores follow.
 
     Raises
     ------
     InputError
         A run is not finished or damaged, or the page cannot be written.
+    MissingExtra
+        ``editable`` without the WebAssembly build of caption-kernels.
     """
     if figures:
         converter()  # raises before anything is written
@@ -62,7 +67,7 @@ def report(
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
         absent = [line for _, lines in folders for line in lines]
-        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, absent))]
+        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent))]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(inner, folder)
     return [*files, *(write_figures(inner, Path(figures)) if figures else [])]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Fetches
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import MetricPlan, metric_plan
+from harness.run.metric_plan import MetricPlan, caption_plans, metric_plan, metric_plans
 from harness.spec.models import SignificanceSpec
 
 TEXTS = (
@@ -35,6 +35,13 @@ def built_in_metrics() -> list[MetricPlan]:
         if isinstance(plan, MetricPlan) and plan.metric.spec.needs <= NO_FILES:
             plans.append(plan)
     return plans
+
+
+def fetched_plans(name: str) -> list[MetricPlan]:
+    """Return a metric by its defaults, after the download of the files that it lacks (:class:`~harness.contracts.Fetches`)."""
+    if isinstance(component := current().load("metrics", name), Fetches):
+        component.fetch()
+    return caption_plans(metric_plans([name]))
 
 
 def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from caption_kernels import log
 from harness.contracts import (
     Batch,
     CaptionSet,
@@ -368,7 +369,7 @@ def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, f
         "harmonic_mean": combine.harmonic_mean_p(p),
         "log_harmonic_mean": combine.log_harmonic_mean_p(p),
         "mean": float(np.mean(p)),
-        "mean_log": float(np.mean(np.log(p))),
+        "mean_log": float(log(p).mean()),
         "harmonic_mean_test": combine.harmonic_mean_test(p),
         "fisher": combine.fisher(p),
         "discoveries": combine.count_discoveries(p, fdr),

@@ -12,9 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from harness.contracts import LeftOut, Objects, Statistics
+from harness.contracts import LeftOut, Objects, Statistics, weighted_sums
 from harness.stats import quantiles, ties
-from harness.stats.draws import weighted_sums
 
 Ends = tuple[float, float]
 """Lower and upper end of an interval."""
@@ -302,7 +301,7 @@ def adjusted_interval(
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
     influence = influence / (np.abs(influence).max() or 1.0)  # the acceleration has no unit; powers of tiny numbers underflow
     squares = float(np.sum(influence**2))
-    acceleration = float(np.sum(influence**3)) / (6 * squares**1.5) if squares > 0 else 0.0
+    acceleration = float(np.sum(influence * influence * influence)) / (6 * (squares * math.sqrt(squares))) if squares > 0 else 0.0
     z = quantiles.student_quantile(n_examples - 1, (1 + level) / 2) * np.sqrt(n_examples / (n_examples - 1))
     low, high = np.quantile(values, [_adjusted_tail(sign * z, shift, acceleration) for sign in (-1, 1)])
     return min(float(low), value), max(float(high), value)

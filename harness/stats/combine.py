@@ -25,6 +25,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from caption_kernels import exp, log, sin
 from harness.stats.discrete_null import SumNull
 
 SMALLEST = sys.float_info.min
@@ -64,7 +65,7 @@ def _mean_reciprocal(p: np.ndarray) -> float:
 
 def log_harmonic_mean_p(p: ArrayLike) -> float:
     """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the form in the tables of Chan et al. (2022)."""
-    return math.log(harmonic_mean_p(p))
+    return log(harmonic_mean_p(p))
 
 
 def harmonic_mean_test(p: ArrayLike) -> float:
@@ -79,7 +80,7 @@ def harmonic_mean_test(p: ArrayLike) -> float:
     if len(values) == 1:
         return float(values[0])
     shares = np.full(len(values), 1.0 / len(values))
-    location = -float(np.sum(shares * np.log(shares))) + 1.0 - _EULER
+    location = -float(np.sum(shares * log(shares))) + 1.0 - _EULER
     return landau_tail(_mean_reciprocal(values) - location)
 
 
@@ -103,13 +104,13 @@ def landau_tail(x: float) -> float:
 
         def right(v: float) -> float:
             t = v / scale
-            return math.exp(-t * x - (t * math.log(t) if t > 0 else 0.0)) * math.pi * np.sinc(t) / scale
+            return exp(-t * x - t * log(t)) * sin(math.pi * t) / v if v > 0 else math.pi / scale
 
         value = sum(integral(right, a, b, 0) for a, b in ((0, 1), (1, 8), (8, 60)))
         return float(value) / math.pi
 
     def left(u: float) -> float:
-        return math.exp(-0.5 * math.pi * u) * math.sin(u * x + u * math.log(u)) / u if u > 0 else 0.0
+        return exp(-0.5 * math.pi * u) * sin(u * x + u * log(u)) / u if u > 0 else 0.0
 
     pieces = ((0, 1e-6), (1e-6, 1e-3), (1e-3, 0.1), (0.1, 1), (1, 5), (5, 25))
     value = sum(integral(left, a, b, 1e-13) for a, b in pieces)
@@ -124,10 +125,14 @@ def fisher(p: ArrayLike) -> float:
     >>> round(fisher([0.05, 0.05]), 6)
     0.017479
     """
-    from scipy.special import gammaincc  # pyright: ignore[reportMissingTypeStubs]
-
     values = _check_p_values(p)
-    return float(gammaincc(len(values), -np.log(values).sum()))
+    count, mean = len(values), float(-log(values).sum())
+    # For 2L degrees of freedom it is the probability of fewer than L events of a Poisson law: terms relative to the most probable number.
+    mode = int(mean)
+    last = max(count, mode) + int(40 * math.sqrt(mean + 1)) + 40
+    below = np.cumprod(np.arange(mode, 0, -1) / mean)[::-1] if mode else np.zeros(0)
+    terms = np.concatenate([below, [1.0], np.cumprod(mean / np.arange(mode + 1, last))])
+    return float(terms[:count].sum() / terms.sum())
 
 
 def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
@@ -169,7 +174,7 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     (0.2, 0.04)
     """
     logarithm, values = log_calibrated_p(p, floors), _check_p_values(p)
-    return float(values[0]) if len(values) == 1 else max(math.exp(logarithm), SMALLEST)
+    return float(values[0]) if len(values) == 1 else max(exp(logarithm), SMALLEST)
 
 
 def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
@@ -182,7 +187,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     if not (floor > 0).all() or not (floor <= 1).all():
         raise ValueError("floors of p-values lie in (0, 1]")
     if len(values) == 1:
-        return math.log(values[0])
+        return log(values[0])
     numbers = np.minimum(np.rint(1.0 / floor), MAX_RANKS).astype(np.int64)
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
     designs, counts = np.unique(numbers, return_counts=True)
@@ -193,7 +198,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 @lru_cache(maxsize=8)
 def fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
     """Return the law of Fisher's statistic for counts of examples whose p-values are uniform on 1 / M, ..., 1."""
-    return SumNull([-np.log(np.arange(1, size + 1) / size) for size in designs], counts)
+    return SumNull([-log(np.arange(1, size + 1) / size) for size in designs], counts)
 
 
 def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:

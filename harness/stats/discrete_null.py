@@ -18,6 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
+from caption_kernels import exp, log, sum_law
+
 GRID = 1 << 16
 """Number of points of the grid on which the sum is computed."""
 _DIRECT = 1e-3
@@ -50,8 +52,8 @@ class SumNull:
         self.tables, self.counts = tuple(tables), tuple(counts)
         ranges = np.array([float(table[0] - table[-1]) for table in tables])
         number = np.array(self.counts)
-        whole = float(number @ ranges)
-        window = 2 * _HOEFFDING * math.sqrt(float(number @ ranges**2))
+        whole = float((number * ranges).sum())
+        window = 2 * _HOEFFDING * math.sqrt(float((number * ranges**2).sum()))
         self.is_whole = whole <= window and number.sum() < GRID // 8
         """True when the grid holds every value of S."""
         points = GRID - 2 - int(number.sum()) if self.is_whole else GRID
@@ -59,7 +61,7 @@ class SumNull:
         self.scores = [np.rint((table - table[-1]) / self.step).astype(np.int64) for table in tables]
         """Integer scores of each design, shape (M,); 0 for the largest rank."""
         laws = [np.unique(scores, return_counts=True) for scores in self.scores]
-        self._laws = [(values, np.log(ties / ties.sum())) for values, ties in laws]
+        self._laws = [(values, log(ties / ties.sum())) for values, ties in laws]
         self._largest = sum(int(values[-1]) * count for (values, _), count in zip(self._laws, self.counts))
 
     def log_p(self, ranks: Sequence[np.ndarray]) -> float:
@@ -71,19 +73,19 @@ class SumNull:
             return self.log_tail(int(sum(scores[k - 1].sum() for scores, k in zip(self.scores, ranks))))
         sums, tails = self._enumerated
         total = float(sum(table[k - 1].sum() for table, k in zip(self.tables, ranks)))
-        return min(0.0, math.log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1]))
+        return min(0.0, log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1]))
 
     @cached_property
     def _enumerated(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The values of S in descending order and P(S >= each), both of shape (K,); None where they are too many."""
-        if sum(count * math.log(len(table)) for table, count in zip(self.tables, self.counts)) > -_SMALLEST_LOG:
+        if sum(count * log(len(table)) for table, count in zip(self.tables, self.counts)) > -_SMALLEST_LOG:
             return None
         sums, masses = np.zeros(1), np.ones(1)
         for table in (table for table, count in zip(self.tables, self.counts) for _ in range(count)):
             if len(sums) * len(table) > ENUMERATED:
                 return None
             descending = -np.add.outer(sums, table).ravel()
-            order = np.argsort(descending)
+            order = np.argsort(descending, kind="stable")
             starts = np.flatnonzero(np.diff(descending[order], prepend=-math.inf) > _TIE)
             sums = -descending[order][starts]
             masses = np.add.reduceat(np.repeat(masses / len(table), len(table))[order], starts)
@@ -97,7 +99,7 @@ class SumNull:
         if total <= start:
             return 0.0
         if total - start < len(tail) and tail[total - start] > _DIRECT:
-            return min(0.0, math.log(tail[total - start]))
+            return min(0.0, log(tail[total - start]))
         return self._tilted_log_tail(total)
 
     @cached_property
@@ -116,18 +118,18 @@ class SumNull:
         for (values, log_p), count in zip(self._laws, self.counts):
             exponents = theta * values + log_p
             top = float(exponents.max())
-            weights = np.exp(exponents - top)
-            normalisers.append(top + math.log(weights.sum()))
-            mean += count * float(values @ weights) / float(weights.sum())
+            weights = exp(exponents - top)
+            normalisers.append(top + log(weights.sum()))
+            mean += count * float((values * weights).sum()) / float(weights.sum())
         return normalisers, mean
 
     def _masses(self, theta: float, normalisers: Sequence[float]) -> np.ndarray:
         """Return the tilted law of S modulo GRID, shape (GRID,)."""
-        transform = np.ones(GRID // 2 + 1, dtype=np.complex128)
-        for (values, log_p), count, normaliser in zip(self._laws, self.counts, normalisers):
-            one = np.bincount(values % GRID, np.exp(theta * values + log_p - normaliser), minlength=GRID)
-            transform *= np.fft.rfft(one) ** count
-        return np.fft.irfft(transform, GRID)
+        laws = [
+            np.bincount(values % GRID, exp(theta * values + log_p - normaliser), minlength=GRID)
+            for (values, log_p), normaliser in zip(self._laws, normalisers)
+        ]
+        return sum_law(np.array(laws, dtype=np.float64), np.array(self.counts, dtype=np.int64))
 
     def _tilted_log_tail(self, total: int) -> float:
         """Return log P(S >= total) from the law whose mean is near ``total``."""
@@ -142,6 +144,6 @@ class SumNull:
         masses = self._masses(high, normalisers)
         beyond = self._largest - total + 1
         offsets = np.arange(beyond if self.is_whole else min(beyond, GRID // 2))
-        inside = float(np.exp(-high * offsets) @ masses[(total + offsets) % GRID])
+        inside = float((exp(-high * offsets) * masses[(total + offsets) % GRID]).sum())
         cumulant = sum(count * normaliser for count, normaliser in zip(self.counts, normalisers))
-        return min(0.0, cumulant - high * total + math.log(inside))
+        return min(0.0, cumulant - high * total + log(inside))

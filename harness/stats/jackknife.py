@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.contracts import LeftOut
-from harness.stats.quantiles import student_quantile
+from harness.stats.quantiles import student_quantile, student_tail
 
 MOST_PARTS = 1000
 """Maximum number of parts that :func:`weights_without_items` leaves out."""
@@ -100,12 +100,10 @@ def p_value_of_parts(value: float, left_out: LeftOut) -> float:
     >>> round(p_value_of_parts(2.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2)), 4)  # the t test of 1, 2, 3
     0.0742
     """
-    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
-
     if value == 0:
         return 1.0
     error = _error_of_parts(left_out)
-    return float("nan") if error is None else 2 * float(stdtr(left_out.freedom, -abs(value) / error))
+    return float("nan") if error is None else 2 * student_tail(left_out.freedom, abs(value) / error)
 
 
 def weights_without_items(items: int) -> np.ndarray:

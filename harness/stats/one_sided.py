@@ -7,7 +7,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from harness.stats.quantiles import student_quantile
+from harness.stats.quantiles import student_quantile, student_tail
 
 LEVEL = 0.05
 """Level of a one-sided test; a bound has the coverage 1 minus the level."""
@@ -69,13 +69,11 @@ class SkewedMean:
         return inf if gap == 0 else self.n * ((1.6449 + POWER_QUANTILE) * self.error / gap) ** 2
 
     def _share(self, limit: float, side: int) -> float:
-        from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
-
         if self.error == 0:  # no difference varies: the value is certain, and a value at the limit does not exceed it
             return float((self.value > limit) if side > 0 else (self.value <= limit))
         t, root = (self.value - limit) / self.error, sqrt(self.n)
         transformed = [t + skew * t**2 / (3 * root) + skew**2 * t**3 / (27 * self.n) + skew / (6 * root) for skew in self._skews]
-        return max(float(stdtr(self.n - 1, side * value)) for value in transformed) if self.n > 1 else 1.0
+        return max(student_tail(self.n - 1, -side * value) for value in transformed) if self.n > 1 else 1.0
 
     @property
     def _skews(self) -> tuple[float, float]:

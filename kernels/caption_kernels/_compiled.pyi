@@ -5,26 +5,42 @@ Compiled kernels of the text metrics; caption_kernels_reference has the same fun
 from collections.abc import Sequence
 
 from typing_extensions import Buffer
+from typing import Any
 
 import numpy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 build_hash: str
 
-def log(x: NDArray[numpy.float64]) -> numpy.ndarray:
+def log(x: ArrayLike) -> Any:
     """
-    Return the natural logarithm of each number of a float64 array, with the same bits on every machine.
-    """
-
-def exp(x: NDArray[numpy.float64]) -> numpy.ndarray:
-    """
-    Return e to the power of each number of a float64 array, with the same bits on every machine.
+    Return the natural logarithm of a number or of each number of a float64 array, with the same bits on every machine.
     """
 
-def power(x: NDArray[numpy.float64], y: float) -> numpy.ndarray:
+def exp(x: ArrayLike) -> Any:
     """
-    Return each number of a float64 array to the power of y, a number, with the same bits on every machine.
+    Return e to the power of a number or of each number of a float64 array, with the same bits on every machine.
+    """
+
+def sin(x: ArrayLike) -> Any:
+    """
+    Return the sine of a number or of each number of a float64 array, with the same bits on every machine; NaN beyond 2^20.
+    """
+
+def power(x: ArrayLike, y: float) -> Any:
+    """
+    Return a number or each number of a float64 array to the power of y, a number, with the same bits on every machine.
+    """
+
+def sum_law(laws: NDArray[numpy.float64], counts: NDArray[numpy.int64]) -> numpy.ndarray:
+    """
+    Return the law modulo the size, a power of two, of a sum of independent whole numbers: counts (designs,) of them have the laws (designs, size).
+    """
+
+def eigenvalues(matrices: NDArray[numpy.float64]) -> numpy.ndarray:
+    """
+    Return the eigenvalues (n, size), ascending, of symmetric finite matrices (n, size, size).
     """
 
 class Tokenizer:

@@ -1,4 +1,4 @@
-// Logarithm, exponential and power with the basic operations of IEEE 754 alone.
+// Elementary functions with the basic operations of IEEE 754 alone.
 //
 // Intermediate values are unevaluated sums of two doubles (Dekker 1971; Knuth's two-sum), about 106 bits, so that the error of the last
 // addition, half a unit in the last place, is nearly all there is. Errors below are relative to the result.
@@ -12,6 +12,10 @@
 // pow: exp(y log x). |y log x| < 746 makes an error of 2^-72 in the logarithm one of 2^-62 in the power.
 //
 // Hence all errors are below 0.5 + 2^-9 units in the last place, those of log and exp below 0.5 + 2^-16.
+//
+// sin, cos: x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and
+//   a third (Cody and Waite 1980); r is a pair. Taylor's series up to r^17/17! and r^18/18! are doubles below their first terms: the first
+//   terms left out are below 2^-63.
 #include "math.hpp"
 
 #include <algorithm>
@@ -40,6 +44,7 @@ struct LogInterval {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
+constexpr double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
 constexpr double ROUNDER = 0x1.8p52;  // adding and subtracting it rounds to an integer
 
 // a + b exactly.
@@ -143,7 +148,41 @@ bool is_odd(double x) {
   return size < 0x1p53 && is_integer(x) && (static_cast<int64_t>(size) & 1);
 }
 
+// x less the nearest multiple of pi/2, and the number of that multiple modulo 4.
+Pair reduce(double x, int& quarter) {
+  const double multiple = (x * TWO_OVER_PI + ROUNDER) - ROUNDER;
+  quarter = static_cast<int>(static_cast<int64_t>(multiple) & 3);
+  const Pair r = sum(x - multiple * 0x1.921fb544p0, -(multiple * 0x1.0b4611a6p-34));
+  return ordered_sum(r.high, r.low - multiple * 0x1.3198a2e037073p-69);
+}
+
+double near_sine(Pair r) {
+  const double z = r.high * r.high;
+  const double tail = -1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 + z * (1.0 / 6227020800 +
+                      z * (-1.0 / 1307674368000 + z * (1.0 / 355687428096000)))))));
+  return r.high + (z * r.high * tail + r.low * (1.0 - 0.5 * z));
+}
+
+double near_cosine(Pair r) {
+  const double z = r.high * r.high;
+  const double tail = 1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 + z * (1.0 / 479001600 +
+                      z * (-1.0 / 87178291200 + z * (1.0 / 20922789888000 + z * (-1.0 / 6402373705728000)))))));
+  const Pair first = ordered_sum(1.0, -0.5 * z);
+  return first.high + (first.low + (z * z * tail - r.high * r.low));
+}
+
+double turn(double x, int quarters) {
+  if (!(x >= -0x1p20 && x <= 0x1p20)) return NOT_A_NUMBER;
+  int quarter;
+  const Pair r = reduce(x, quarter);
+  const double value = (quarter + quarters) & 1 ? near_cosine(r) : near_sine(r);
+  return (quarter + quarters) & 2 ? -value : value;
+}
+
 }  // namespace
+
+double sin(double x) { return turn(x, 0); }
+double cos(double x) { return turn(x, 1); }
 
 double log(double x) {
   if (x != x || x == INFINITE) return x;
@@ -178,6 +217,7 @@ double pow(double x, double y) {
 
 void ck_log(const double* x, int64_t size, double* out) { std::transform(x, x + size, out, ck::log); }
 void ck_exp(const double* x, int64_t size, double* out) { std::transform(x, x + size, out, ck::exp); }
+void ck_sin(const double* x, int64_t size, double* out) { std::transform(x, x + size, out, ck::sin); }
 void ck_pow(const double* x, double y, int64_t size, double* out) {
   std::transform(x, x + size, out, [y](double value) { return ck::pow(value, y); });
 }

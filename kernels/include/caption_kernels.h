@@ -48,6 +48,14 @@ void ck_strings_free(ck_strings *strings);
 void ck_log(const double *x, int64_t size, double *out);
 void ck_exp(const double *x, int64_t size, double *out);
 void ck_pow(const double *x, double y, int64_t size, double *out);
+/* Sines of `size` numbers of at most 2^20 in absolute value; NaN for others. */
+void ck_sin(const double *x, int64_t size, double *out);
+
+/* The law modulo `size`, a power of two, of a sum of independent whole numbers: counts[d] of them have the law laws[d] (designs, size) on 0,
+ * ..., size - 1. Errors are a few units in the last place of 1. */
+ck_status ck_sum_law(const double *laws, const int64_t *counts, int64_t designs, int64_t size, double *law);
+/* Eigenvalues (n, size), ascending, of symmetric finite matrices (n, size, size), of which the lower triangle is read. */
+ck_status ck_eigenvalues(const double *matrices, int64_t n, int64_t size, double *values);
 
 /* ---- Texts ---- */
 

@@ -38,11 +38,15 @@ export declare function wilsonInterval(share: number, examples: number): [number
 export declare function intervalOfDraws(
   draws: Float64Array, value: number, without: ArrayLike<number>, examples: number,
 ): [number, number] | null;
+/** What draws: the kernels, or an object whose drawSums asks a worker with kernels of its own. */
+export interface Draws {
+  drawSums(...arguments: Parameters<Kernels["drawSums"]>): Float64Array | Promise<Float64Array>;
+}
 /** 95 % intervals of results on the same examples, null for those without one. */
-export declare function confidenceIntervals(kernels: Kernels, results: readonly Result[], seed?: number): ([number, number] | null)[];
+export declare function confidenceIntervals(kernels: Draws, results: readonly Result[], seed?: number): Promise<([number, number] | null)[]>;
 /** Comparisons of systems (metric -> result) with the first one. */
 export declare function compareSystems(
-  kernels: Kernels, systems: readonly Record<string, Result>[], draws?: number, seed?: number,
-): Record<string, Difference>[];
+  kernels: Draws, systems: readonly Record<string, Result>[], draws?: number, seed?: number,
+): Promise<Record<string, Difference>[]>;
 /** Holm's adjusted p-values. */
 export declare function holm(values: readonly number[]): number[];

@@ -159,8 +159,11 @@ export function totals(addends, width) {
   return total;
 }
 
-/** Sums of the addends of results under the same random weights: a function of a result, (draws, width) of its own. */
-function drawSums(kernels, results, kind, draws, seed) {
+/**
+ * Sums of the addends of results under the same random weights: a function of a result, (draws, width) of its own. `kernels` has drawSums,
+ * which may return a promise: a page draws in workers.
+ */
+async function drawSums(kernels, results, kind, draws, seed) {
   const blocks = []; // equal columns, such as the counts of BLEU-1 to BLEU-4, are drawn once
   let width = 0;
   const blockOf = new Map(results.map((result) => {
@@ -176,7 +179,7 @@ function drawSums(kernels, results, kind, draws, seed) {
   for (const block of blocks) {
     for (let i = 0; i < examples; i++) columns.set(block.addends.subarray(i * block.width, (i + 1) * block.width), i * width + block.start);
   }
-  const sums = kernels.drawSums(columns, width, kind, draws, seed);
+  const sums = await kernels.drawSums(columns, width, kind, draws, seed);
   return (result) => {
     const block = blockOf.get(result);
     const own = new Float64Array(draws * block.width);
@@ -189,9 +192,9 @@ function drawSums(kernels, results, kind, draws, seed) {
  * 95 % intervals of results on the same examples, null for those without one. A result has scores of the examples, addends
  * (examples, width), ofSums, value and bounds.
  */
-export function confidenceIntervals(kernels, results, seed = 0) {
+export async function confidenceIntervals(kernels, results, seed = 0) {
   if (!results.length || results[0].scores.length < FEWEST) return results.map(() => null);
-  const sums = drawSums(kernels, results.filter(isDefined), "multinomial", SAMPLES, seed);
+  const sums = await drawSums(kernels, results.filter(isDefined), "multinomial", SAMPLES, seed);
   return results.map((result) => (isDefined(result) ? cutToBounds(result, ownInterval(result, sums)) : null));
 }
 
@@ -217,15 +220,17 @@ function cutToBounds({ bounds: [lowest, highest], value }, ends) {
  * Comparisons of systems with the first one: a list of objects (metric -> a, b, difference, interval, p, draws, exact) with the
  * difference of a system to the first. `systems` are objects (metric -> result) on the same examples.
  */
-export function compareSystems(kernels, systems, draws = DRAWS, seed = 0) {
+export async function compareSystems(kernels, systems, draws = DRAWS, seed = 0) {
   const [baseline, ...others] = systems;
   const results = systems.flatMap((system) => Object.values(system)).filter(isDefined);
   if (!others.length || !results.length) return [];
   const examples = results[0].scores.length;
   const exact = examples < 31 && 2 ** examples <= draws;
   const assignments = exact ? 2 ** examples : draws;
-  const resampled = examples >= FEWEST ? drawSums(kernels, results, "resamples", draws, seed) : () => new Float64Array();
-  const assigned = drawSums(kernels, results, exact ? "patterns" : "assignments", assignments, seed);
+  const [resampled, assigned] = await Promise.all([
+    examples >= FEWEST ? drawSums(kernels, results, "resamples", draws, seed) : () => new Float64Array(),
+    drawSums(kernels, results, exact ? "patterns" : "assignments", assignments, seed),
+  ]);
   const sideOf = (result) => ({
     ...result, total: totals(result.addends, result.width), resampled: resampled(result), assigned: assigned(result),
   });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ PACKAGES = {
     "loggers": [],
     "nacf": ["nacf", "nacf-trained-here"],
     "ray": [],
+    "text_spaces": ["text-space", "text-space-qdisc", "lstm-oracle", "pareto", "synthetic-texts"],
 }
 
 
@@ -45,7 +47,7 @@ def test_the_components_are_listed_without_failures(installed):
     assert done.returncode == 0, done.stderr
     for name, components in PACKAGES.items():
         for component in components:
-            assert f"{name}/{component}" in done.stdout
+            assert f"{name.replace('_', '-')}/{component}" in done.stdout
 
 
 def test_a_verb_is_one_of_the_command_line(installed):
@@ -80,9 +82,11 @@ def test_the_task_runs_and_the_hook_is_called(installed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("component", [name for package, names in PACKAGES.items() for name in names if package != "nacf"])
+@pytest.mark.parametrize(
+    "component", [name for package, names in PACKAGES.items() for name in names if package not in ("nacf", "text_spaces")]
+)
 def test_every_component_passes_its_checks(installed, component):
-    # Those of `nacf` need a checkpoint or train models for minutes; the tests of the package check them.
+    # Those of `nacf` need a checkpoint or train models for minutes, those of `text_spaces` an oracle; the tests of the package check them.
     done = installed("harness", "check", component)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -91,4 +95,14 @@ def test_every_component_passes_its_checks(installed, component):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_tests_of_the_packages_pass(installed, root, name):
     done = installed("pytest", "-q", "-p", "no:cacheprovider", root / "examples" / name / "tests", "-c", os.devnull)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["lm_eval", "inspect_ai"])
+def test_the_plugins_of_other_programs_pass_their_tests_where_the_program_is(installed, root, name):
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"the package {name} is not installed")
+    folder = root / "examples" / name
+    done = installed("pytest", "-q", "-p", "no:cacheprovider", folder / "tests", "-c", os.devnull, PYTHONPATH=str(folder))
     assert done.returncode == 0, done.stdout

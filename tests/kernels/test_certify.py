@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from caption_kernels.certify import functions
-from caption_kernels.certify import vectors as certify
+from caption_kernels_reference.certify import functions
+from caption_kernels_reference.certify import vectors as certify
 
 OTHER = """
-from caption_kernels.certify import functions
-from caption_kernels.certify.functions import ptb, stem
+from caption_kernels_reference.certify import functions
+from caption_kernels_reference.certify.functions import ptb, stem
 
 def cider(candidates, references):
     return [value + 1e-6 for value in functions.cider(candidates, references)]
@@ -113,7 +113,7 @@ def test_mistakes_are_one_line_and_exit_code_2(module, capsys, arguments, words)
 
 
 def test_missing_vectors_are_one_line(module, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(certify, "__file__", str(tmp_path / "package" / "certify.py"))
+    monkeypatch.setattr(certify.caption_kernels, "__file__", str(tmp_path / "package" / "__init__.py"))
     with pytest.raises(SystemExit) as exit_:
         certify.main([f"{module}:stem", "--metric", "stem"])
     assert exit_.value.code == 2
@@ -133,8 +133,8 @@ def test_the_command_runs_as_a_process():
     command = [
         sys.executable,
         "-m",
-        "caption_kernels.certify",
-        "caption_kernels.certify.functions:bleu",
+        "caption_kernels_reference.certify",
+        "caption_kernels_reference.certify.functions:bleu",
         "--metric",
         "bleu",
         "--tolerance",

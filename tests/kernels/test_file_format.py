@@ -111,6 +111,7 @@ def test_numbers_beyond_the_tables_have_no_answer(lexicon):
         assert lexicon.paraphrase_targets(number) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(entries, st.sampled_from([1, 7, 64, 1 << 20]), st.sampled_from([" ", "\t ", "\f", "\r "]), st.booleans())
 def test_trie_holds_all_entries(pairs, block, blank, ends):
@@ -205,6 +206,7 @@ def test_buffer_with_another_header_cannot_be_opened(engine, buffer, place):
         engine.Lexicon(changed)
 
 
+@pytest.mark.slow
 def test_every_changed_byte_is_noticed(buffer):
     for place in range(0, len(buffer), 1 if len(buffer) < 10**5 else 97):
         changed = bytearray(buffer)

@@ -103,6 +103,7 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 expressions = st.recursive(atoms, larger, max_leaves=10)
 
 
+@pytest.mark.slow
 @given(expressions, expressions, st.lists(st.text("abxkKsS.\u017f\u212a", max_size=10), min_size=1, max_size=8))
 @example("(?:a|ab)", "c", ["abc"])
 @example("(?:ab|(?i:k)|a|[ab]x)", "x?", ["ax", "abx", "\u212a"])
@@ -177,6 +178,7 @@ def test_a_rule_without_one_leading_group_is_an_error(pattern):
         generate_ptb_rules.require_one_leading_group(pattern)
 
 
+@pytest.mark.slow
 def test_the_committed_files_are_the_generated_ones():
     of_this_unicode = f"// Unicode {unicodedata.unidata_version}\n"
     for name, text in generate_ptb_rules.generate().items():

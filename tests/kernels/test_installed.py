@@ -200,6 +200,7 @@ print(json.dumps(caption_kernels.normalise(["Mr. a dog..."], lexicon)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locks", ["locked", "unlocked"])
 def test_processes_that_start_together_build_one_file(sources, root, locks):
     command = [sys.executable, "-c", CHILD, *map(str, sources), locks]

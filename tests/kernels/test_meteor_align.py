@@ -54,6 +54,7 @@ def assert_engines_agree(new_meteor_texts, texts):
     assert ours.excess == -1
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=4))
 @example(["a the a the a the a dog", "the a dog a the a the a the"])
@@ -74,6 +75,7 @@ def test_odd_texts(new_meteor_texts):
     assert_engines_agree(new_meteor_texts, ODD)
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("length", [20, 63, 64, 65, 80])
 def test_more_branches_than_the_beam_is_wide_and_more_words_than_bits_in_a_number(new_meteor_texts, length):
     rng = np.random.default_rng(length)
@@ -135,6 +137,7 @@ def test_first_pair_with_too_many_matches_is_returned(new_meteor_texts, monkeypa
     assert all_pairs(new_meteor_texts(reference), ["dog dog", "dog dog dog"]).excess == 1
 
 
+@pytest.mark.slow
 def test_many_paraphrases_of_a_repeated_word_are_counted_while_they_are_found(new_meteor_texts):
     texts = ["a dog " * 1200, "the dog " * 1200]
     assert all_pairs(new_meteor_texts(compiled), texts).excess == 1  # each text has 2.9 million matches with itself

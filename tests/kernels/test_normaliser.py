@@ -78,6 +78,7 @@ def test_punctuation_rules(normalise, text, expected):
     assert normalise(text) == [word for word in expected.split(" ") if word]
 
 
+@pytest.mark.slow
 def test_golden_words(golden):
     try:
         lexicon = compiled.Lexicon(build(find_sources()))
@@ -120,6 +121,7 @@ def jar_steps(text):
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from([".", "..", "...", "DOTMULTI", "DOTMULTI.", "DOT", "D", "x", " "]), max_size=9).map("".join))
 def test_runs_of_dots_are_hidden_as_by_the_repeated_steps_of_the_jar(middle):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import caption_kernels_reference as reference
-from caption_kernels.certify import METRICS, certify, functions
+from caption_kernels_reference.certify import METRICS, certify, functions
 from caption_kernels_reference.ptb import tokeniser
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"

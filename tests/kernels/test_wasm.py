@@ -19,8 +19,9 @@ from caption_kernels import ParaphraseReader, TextIndex
 from caption_kernels.batches import ngram
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
+from harness.contracts import weighted_sums
 from harness.stats import bootstrap, forms, permutation
-from harness.stats.draws import DrawFamily, weighted_sums
+from harness.stats.draws import DrawFamily
 from harness_metrics.kernel import geometry, mmd
 from harness_metrics.trm import statistic
 from tools.score_page.__main__ import MODULE, PACKAGE, SCRIPTS, bundle

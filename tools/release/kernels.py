@@ -27,10 +27,10 @@ PLATFORM = "manylinux_2_17"
 LARGEST = 3_000_000
 """Largest wheel in bytes."""
 ALLOWED = re.compile(
-    r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json)"
+    r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json|browser/(scoring\.js|caption_kernels\.wasm))"
     r"|caption_kernels-[\w.]+\.dist-info/[\w./]+"
 )
-"""Paths that a wheel may hold: code and test vectors, none of METEOR's data."""
+"""Paths that a wheel may hold: code, test vectors and the module for browsers, none of METEOR's data."""
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""
 PROBE = """
@@ -53,8 +53,14 @@ class KernelDistributions:
 
 
 def build_sdist(root: Path, output: Path) -> Path:
-    """Build the sdist of the tracked files of ``kernels`` into ``output`` and return it; raises :class:`SystemExit` on failure."""
+    """Build the sdist of the tracked files of ``kernels`` and, where ``make wasm`` has built them, those for browsers; return it.
+
+    Raises :class:`SystemExit` when the build fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
+        browser = root / "kernels" / "caption_kernels" / "browser"
+        if browser.is_dir():
+            shutil.copytree(browser, Path(folder, browser.relative_to(root)))
         for name in tracked_files(root):
             if name.startswith("kernels/"):
                 target = Path(folder, name)

@@ -1,6 +1,6 @@
 """Build the distributions, check them, install them into new environments and exercise them.
 
-    python -m tools.release.package [--only kernels 3.11 3.12 sdist lowest] [--output dist]
+    python -m tools.release.package [--only kernels tools 3.11 3.12 sdist lowest] [--output dist]
 
 Printed are the time and the size of a bare installation, the time of each command, and what could not be had on this machine.
 The exit code is 1 when two builds differ, a check fails, a command fails, or the values differ between environments.
@@ -20,6 +20,7 @@ from tools.release.building import Distributions, build, sha256
 from tools.release.environments import Environment, free_threaded, installed, interpreters, largest
 from tools.release.exercise import Exercise, Failed, differences, exercise
 from tools.release.kernels import build_kernels, try_kernels
+from tools.release.tool_runs import try_tools
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,20 +28,24 @@ ROOT = Path(__file__).resolve().parents[2]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run all steps and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="some of the environments: kernels, 3.11, 3.12, ..., sdist, lowest")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="some of the environments: kernels, tools, 3.11, 3.12, ..., sdist, lowest"
+    )
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the distributions")
     args = parser.parse_args(argv)
     distributions = build(ROOT, args.output)
     work, missing = _environments(distributions)
-    unknown = set(args.only or ()) - work.keys() - set(missing) - {"kernels"}
+    unknown = set(args.only or ()) - work.keys() - set(missing) - {"kernels", "tools"}
     if unknown:
-        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are kernels, {', '.join(work)}")
+        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are kernels, tools, {', '.join(work)}")
     free = free_threaded()
     found = interpreters() | free
     kernels = build_kernels(ROOT, args.output, found)
     problems = [*_reproduced(distributions), *_checked([*distributions.sdists, *distributions.wheels, kernels.sdist, *kernels.wheels])]
     if not args.only or "kernels" in args.only:
         problems += try_kernels(kernels, distributions.reference_wheel, found)
+    if not args.only or "tools" in args.only:
+        problems += try_tools(distributions.wheel)
     problems += _exercised({name: make for name, make in work.items() if not args.only or name in args.only})
     for name in [*missing, *(name for name in free if free[name] is None)]:
         print(f"Python {name}: not on this machine, not tried")

@@ -1,4 +1,7 @@
-"""Build score.html: ``python -m tools.score_page [--output out/score.html]``; ``make wasm`` builds the module before."""
+"""Build score.html, and the files of the package for ``harness report --editable``: ``python -m tools.score_page [--output FILE]``.
+
+``make wasm`` builds the module before.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ MODULE = PACKAGE / "caption_kernels.wasm"
 _MODULES = ("caption_kernels", "lexicon", "statistics", "metrics")
 SCRIPTS = (*(PACKAGE / f"{name}.js" for name in _MODULES), HERE / "files.js", HERE / "page.js")
 """ES modules, each after those that it imports."""
+EDITING = PACKAGE.parent / "caption_kernels" / "browser"
+"""Folder of the Python package with the module and its metrics in one script; a wheel that is built after it has it."""
 STYLES = (ROOT / "harness" / "reporting" / "page" / "assets" / "base.css", HERE / "page.css")
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]*/([\w.]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -28,6 +33,7 @@ def build(output: Path) -> None:
     parts = {
         "style": "".join(file.read_text(encoding="utf-8") for file in STYLES),
         "script": bundle(SCRIPTS).replace("{{version}}", _version()),
+        "worker": bundle([PACKAGE / "caption_kernels.js", HERE / "worker.js"]).replace("import.meta.url", '""'),
         "module": base64.b64encode(MODULE.read_bytes()).decode(),
     }
     page = (HERE / "page.html").read_text(encoding="utf-8")
@@ -35,6 +41,16 @@ def build(output: Path) -> None:
         page = page.replace(f"{{{{{name}}}}}", text)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8")
+
+
+def write_package_files() -> None:
+    """Write the module and one script, which sets ``captionScoring``, into the Python package."""
+    EDITING.mkdir(exist_ok=True)
+    names = ("caption_kernels", "statistics", "metrics")
+    merged = "Object.assign({}, ...Object.values(modules))"
+    script = f"globalThis.captionScoring = (() => {{\n{bundle([PACKAGE / f'{name}.js' for name in names])}return {merged};\n}})();\n"
+    (EDITING / "scoring.js").write_text(script.replace("import.meta.url", "document.baseURI"), encoding="utf-8")
+    (EDITING / MODULE.name).write_bytes(MODULE.read_bytes())
 
 
 def bundle(scripts: Sequence[Path]) -> str:
@@ -61,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "out" / "score.html", help="file to write")
     args = parser.parse_args(argv)
     build(args.output)
+    write_package_files()
     print(f"{args.output}: {args.output.stat().st_size / 1e6:.2f} MB")
     return 0
 

@@ -140,11 +140,10 @@ async function score() {
       await step(`scoring ${labels[k]} …`);
       results.push(state.task.score(texts));
     }
-    await step("intervals …");
+    await step(labels.length > 1 ? "intervals and comparisons …" : "intervals …");
     const flat = results.flatMap((system) => Object.values(system));
-    confidenceIntervals(state.kernels, flat).forEach((ends, k) => (flat[k].interval = ends));
-    if (labels.length > 1) await step("comparisons …");
-    const comparisons = compareSystems(state.kernels, results);
+    const [ends, comparisons] = await Promise.all([confidenceIntervals(workers, flat), compareSystems(workers, results)]);
+    flat.forEach((result, k) => (result.interval = ends[k]));
     state.results = { results, comparisons, names: Object.keys(results[0]) };
     adjust(comparisons);
     state.seconds = (performance.now() - started) / 1000;
@@ -156,6 +155,25 @@ async function score() {
   }
   drawFiles();
 }
+
+const moduleBytes = () => Uint8Array.from(atob(find("#module").textContent.trim()), (character) => character.charCodeAt(0));
+
+/** The draws of intervals and of both tests, each in a worker of its own. */
+const workers = {
+  drawSums(...request) {
+    const address = URL.createObjectURL(new Blob([find("#worker").textContent], { type: "text/javascript" }));
+    const worker = new Worker(address);
+    const answer = new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => (data.fault ? reject(new Error(data.fault)) : resolve(data));
+      worker.onerror = (event) => reject(new Error(event.message ?? "a worker could not be started"));
+    });
+    worker.postMessage({ bytes: moduleBytes(), request });
+    return answer.finally(() => {
+      worker.terminate();
+      URL.revokeObjectURL(address);
+    });
+  },
+};
 
 /** Bytes of METEOR's lexicon from the dropped files; null without them. */
 async function readLexicon() {
@@ -170,8 +188,7 @@ async function openTask() {
   state.task?.free();
   state.task = null;
   if (!state.kernels) {
-    const text = atob(find("#module").textContent.trim());
-    state.kernels = await load(Uint8Array.from(text, (character) => character.charCodeAt(0)));
+    state.kernels = await load(moduleBytes());
     state.lexicon = null;
   }
   const key = state.files.filter((file) => file.text === undefined).map((file) => file.name).join();

@@ -34,7 +34,7 @@ TEXTS = {
     "captioners": (
         "Twelve captioners of COCO",
         "Four architectures, three runs each, on the Karpathy test split: values with intervals, letters for systems that do not differ, "
-        "and all captions beside the references, to search, sort and filter.",
+        "and all captions beside the references, to search, sort, filter and edit.",
     ),
     "league": (
         "Which metric agrees with people?",
@@ -110,7 +110,8 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
     for item in (item for item in shown if item.task):
         folder = f"{item.name}-{limit}" if limit else item.name
         run(["run", item.task, "--output", folder, *item.options], RUNS, item.data)
-        run(["report", folder, "--output", str(output / f"{item.name}.html"), "--title", item.title], RUNS, item.data)
+        editable = ["--editable"] if item.name == "captioners" and score_page.EDITING.is_dir() else []
+        run(["report", folder, "--output", str(output / f"{item.name}.html"), "--title", item.title, *editable], RUNS, item.data)
     if any(item.name == "league" for item in shown):
         league = RUNS / (f"league-{limit}" if limit else "league")
         (output / "metrics.html").write_text(metrics.page([Run.open(path) for path in run_folders(league)[0]]), encoding="utf-8")

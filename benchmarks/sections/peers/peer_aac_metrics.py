@@ -1,4 +1,4 @@
-"""Metrics of aac-metrics with the signatures of caption_kernels.certify."""
+"""Metrics of aac-metrics with the signatures of caption_kernels_reference.certify."""
 
 from __future__ import annotations
 

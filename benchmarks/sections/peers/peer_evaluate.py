@@ -1,4 +1,4 @@
-"""Metrics of evaluate with the signatures of caption_kernels.certify; their programs come from the hub on first use."""
+"""Metrics of evaluate with the signatures of caption_kernels_reference.certify; their programs come from the hub on first use."""
 
 from __future__ import annotations
 

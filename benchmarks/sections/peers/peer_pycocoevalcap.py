@@ -1,4 +1,4 @@
-"""Metrics of pycocoevalcap with the signatures of caption_kernels.certify. Its CIDEr is CIDEr-D.
+"""Metrics of pycocoevalcap with the signatures of caption_kernels_reference.certify. Its CIDEr is CIDEr-D.
 
 METEOR is its jar, with the word lists of a lexicon in place of the jar's own, and the lexicon's paraphrases.
 """

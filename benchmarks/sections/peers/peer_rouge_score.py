@@ -1,4 +1,4 @@
-"""ROUGE-L of rouge-score with the signature of caption_kernels.certify: its own tokeniser, F-measure, best reference."""
+"""ROUGE-L of rouge-score with the signature of caption_kernels_reference.certify: its own tokeniser, F-measure, best reference."""
 
 from __future__ import annotations
 

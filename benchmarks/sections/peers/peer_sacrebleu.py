@@ -1,4 +1,4 @@
-"""BLEU of sacrebleu with the signature of caption_kernels.certify: texts are tokenised already, no smoothing."""
+"""BLEU of sacrebleu with the signature of caption_kernels_reference.certify: texts are tokenised already, no smoothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of torchmetrics with the signatures of caption_kernels.certify."""
+"""Metrics of torchmetrics with the signatures of caption_kernels_reference.certify."""
 
 from __future__ import annotations
 

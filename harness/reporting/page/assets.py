@@ -6,17 +6,20 @@ import base64
 import gzip
 import hashlib
 import html
+import importlib.util
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from harness.errors import MissingExtra
+
 HERE = Path(__file__).parent
 STYLES = ("base.css", "matrix.css", "pair.css", "examples.css")
 SCRIPTS = (
     "start.js", "address.js", "data.js", "matrix.js", "charts.js", "words.js", "filter.js", "scores.js", "pictures.js", "pair.js",
-    "examples.js", "list.js", "detail.js", "keys.js", "print.js", "main.js",
+    "examples.js", "list.js", "editing.js", "detail.js", "keys.js", "print.js", "main.js",
 )  # fmt: skip
 """Scripts of the page, in their order; they share one scope."""
 HEAD_SCRIPT = 'document.documentElement.classList.add("js");'
@@ -70,13 +73,24 @@ def charts_library() -> str:
     return _inline((HERE / "vendor" / "charts.js").read_text(encoding="utf-8"))
 
 
+def scoring() -> tuple[str, bytes]:
+    """Return script and WebAssembly module of the metrics; raise :class:`MissingExtra` where caption-kernels has none."""
+    spec = importlib.util.find_spec("caption_kernels")
+    folder = Path(spec.origin if spec and spec.origin else "").parent / "browser"
+    if not (folder / "scoring.js").is_file():
+        raise MissingExtra(
+            "--editable needs the WebAssembly build of caption-kernels, which is not installed: make wasm in a checkout builds it"
+        )
+    return (folder / "scoring.js").read_text(encoding="utf-8"), (folder / "caption_kernels.wasm").read_bytes()
+
+
 @cache
 def licences() -> str:
     """Return the licences of the libraries."""
     return (HERE / "vendor" / "LICENSES.txt").read_text(encoding="utf-8")
 
 
-def policy(scripts: Sequence[str], connect: str = "") -> str:
+def policy(scripts: Sequence[str], connect: str = "", *, wasm: bool = False) -> str:
     """Return the content security policy of the page: it loads nothing, and runs these scripts alone.
 
     Parameters
@@ -85,12 +99,14 @@ def policy(scripts: Sequence[str], connect: str = "") -> str:
         Texts of the inline scripts.
     connect : str
         What scripts may fetch; default: nothing.
+    wasm : bool
+        Whether the scripts may compile a WebAssembly module.
 
     References
     ----------
-    W3C, *Content Security Policy Level 3*, section 8.3 (hashes of scripts).
+    W3C, *Content Security Policy Level 3*, sections 8.3 (hashes of scripts) and 4.4 (WebAssembly).
     """
-    sources = " ".join(f"'sha256-{_sha256(text)}'" for text in scripts) or "'none'"
+    sources = " ".join([f"'sha256-{_sha256(text)}'" for text in scripts] + ["'wasm-unsafe-eval'"] * wasm) or "'none'"
     return (
         f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
         f"base-uri 'none'; form-action 'none'{connect and f'; connect-src {connect}'}"

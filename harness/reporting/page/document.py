@@ -69,6 +69,8 @@ class PageOptions:
     """Number of examples whose scores of each metric are explained; None: some, by metrics without embeddings; 0: none."""
     compare: bool = False
     """Compute all comparisons of systems, however long they take."""
+    editable: bool = False
+    """Embed the kernels in WebAssembly, so that a candidate can be edited and its scores follow."""
     absent: Sequence[str] = ()
     """Sets of a suite whose data are not there."""
     folder: Path | None = None
@@ -96,6 +98,10 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
     blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
+    library, module = assets.scoring() if options.editable else ("", b"")
+    if options.editable:
+        blocks += [DataBlock.of("scoring-library", library.encode("utf-8")), DataBlock.of("scoring-module", module)]
+    scripts = [assets.HEAD_SCRIPT, assets.script(), assets.charts_library(), *filter(None, [library])]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -112,7 +118,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         blocks=blocks, absent=options.absent,
         league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
         style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
-        policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
+        policy=assets.policy(scripts, wasm=options.editable),
     )  # fmt: skip
 
 

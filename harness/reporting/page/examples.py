@@ -75,14 +75,14 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
     metrics = [m for m in group.metrics if any(m in system.table.metrics for system in systems)]
     metrics.sort(key=lambda metric: not _is_mean(group, metric))
     names = shown_names(record for _, record in group.records)
-    directions = {record.metric: record.higher_is_better for _, record in group.records}
+    described = {record.metric: {"higher": record.higher_is_better, "signature": record.signature} for _, record in group.records}
     tested = [m for m in metrics if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)]
     index = {
         "ids": ids,
         "total": len(all_ids),
         "part": PART,
         "systems": [_entry(group, number) for number in range(len(systems))],
-        "metrics": [{"label": m, "name": names[m], "higher": directions.get(m), "p": m in tested} for m in metrics],
+        "metrics": [{"label": m, "name": names[m], "p": m in tested, **described[m]} for m in metrics],
     }
     blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):

@@ -1,4 +1,4 @@
-"""Logarithm, exponential and power of float64 arrays with the basic operations of IEEE 754 alone: the same bits on every machine.
+"""Elementary functions of float64 arrays with the basic operations of IEEE 754 alone: the same bits on every machine.
 
 NumPy's own functions depend on the processor and the C library. Intermediate values here are pairs, unevaluated sums of two float64 with
 about 106 bits, so that the error of the last addition, half a unit in the last place, is nearly all there is.
@@ -12,13 +12,21 @@ about 106 bits, so that the error of the last addition, half a unit in the last 
     terms from r^2/2 on are float64. Results below 2^-1022 are rounded once, to their own precision.
 ``power``
     exp(y log x).
+``sin``
+    x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and a
+    third; r is a pair. Taylor's series up to r^17/17! and r^18/18! are float64 below their first terms.
+
+A number gives a number, an array an array of its shape.
 
 The order of the operations is that of ``core/math.cpp``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from math import factorial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +37,12 @@ _ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds to an integer."""
 _SMALLEST = 2.0**-1022
 """Smallest normal number."""
+_TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
+_HALF_PI = tuple(map(float.fromhex, ("0x1.921fb544p0", "0x1.0b4611a6p-34", "0x1.3198a2e037073p-69")))
+"""pi/2 as two numbers of 33 bits and a third."""
+_SINE = tuple((-1) ** ((k - 1) // 2) / factorial(k) for k in range(17, 1, -2))
+_COSINE = tuple((-1) ** (k // 2) / factorial(k) for k in range(18, 2, -2))
+"""Coefficients of Taylor's series below the first terms, that of the highest power first."""
 
 
 class _Pair(NamedTuple):
@@ -38,6 +52,18 @@ class _Pair(NamedTuple):
     low: np.ndarray
 
 
+def _keep_numbers(function: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return a function of arrays that returns a float where its first argument is one."""
+
+    @wraps(function)
+    def apply(x: ArrayLike, *others: float) -> Any:
+        result = function(x, *others)
+        return float(result) if isinstance(x, int | float) else result
+
+    return apply
+
+
+@_keep_numbers
 def log(x: ArrayLike) -> np.ndarray:
     """Return the natural logarithm of each number, float64 of the same shape.
 
@@ -52,6 +78,7 @@ def log(x: ArrayLike) -> np.ndarray:
         return np.where(regular, high + low, special)
 
 
+@_keep_numbers
 def exp(x: ArrayLike) -> np.ndarray:
     """Return e to the power of each number, float64 of the same shape.
 
@@ -63,6 +90,7 @@ def exp(x: ArrayLike) -> np.ndarray:
         return _exp_pair(_Pair(x, np.zeros_like(x)))
 
 
+@_keep_numbers
 def power(x: ArrayLike, y: float) -> np.ndarray:
     """Return each number to the power of ``y``, float64 of the same shape.
 
@@ -91,6 +119,37 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
         if np.isinf(y):
             result = np.where(size == 1, 1.0, result)
         return np.where(x == 1, 1.0, np.where(np.isnan(x) | np.isnan(y), np.nan, result))
+
+
+@_keep_numbers
+def sin(x: ArrayLike) -> np.ndarray:
+    """Return the sine of each number, float64 of the same shape; NaN beyond 2^20.
+
+    >>> sin([0.0, 1.0]).tolist()
+    [0.0, 0.8414709848078965]
+    """
+    return turn(np.asarray(x, dtype=np.float64), 0)
+
+
+def turn(x: np.ndarray, quarters: int) -> np.ndarray:
+    """Return the sine of x + ``quarters`` pi/2 for numbers of at most 2^20 in absolute value, NaN for others."""
+    regular = np.abs(x) <= 2.0**20
+    inside = np.where(regular, x, 0.0)
+    multiple = (inside * _TWO_OVER_PI + _ROUNDER) - _ROUNDER
+    quarter = (multiple.astype(np.int64) & 3) + quarters
+    r = _sum(inside - multiple * _HALF_PI[0], -(multiple * _HALF_PI[1]))
+    r = _ordered_sum(r.high, r.low - multiple * _HALF_PI[2])
+    square = r.high * r.high
+    sine, cosine = np.full_like(x, _SINE[0]), np.full_like(x, _COSINE[0])
+    for first, second in zip(_SINE[1:], _COSINE[1:]):
+        sine, cosine = first + square * sine, second + square * cosine
+    one = _ordered_sum(np.ones_like(x), -0.5 * square)
+    value = np.where(
+        quarter & 1,
+        one.high + (one.low + (square * square * cosine - r.high * r.low)),
+        r.high + (square * r.high * sine + r.low * (1.0 - 0.5 * square)),
+    )
+    return np.where(regular, np.where(quarter & 2, -value, value), np.nan)
 
 
 def _sum(a: np.ndarray, b: np.ndarray) -> _Pair:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.contracts import Interval
+from harness.contracts import Interval, weighted_means
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
 
@@ -37,7 +37,7 @@ def of_share(values: np.ndarray, samples: int, seed: int, bounds: tuple[float, f
     if bool(np.isin(unit, (0.0, 1.0)).all()):
         ends = wilson_interval(float(unit.mean()), len(unit))
         return Interval((low + (high - low) * ends[0], low + (high - low) * ends[1]))
-    return of_ratio(lambda weights: weights @ values / weights.sum(axis=1), len(values), samples, seed, bounds)
+    return of_ratio(lambda weights: weighted_means(weights, values), len(values), samples, seed, bounds)
 
 
 def of_ratio(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Interval, MetricSpec, Objects
+from harness.contracts import Interval, MetricSpec, Objects, weighted_means
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import UnknownName
 from harness.stats import bootstrap, jackknife
@@ -215,7 +215,7 @@ class NgramDistribution(CaptionWords):
             example_values = self.per_example(objects)
             defined = ~np.isnan(example_values)
             with np.errstate(invalid="ignore", divide="ignore"):
-                return (weights[:, defined] @ example_values[defined]) / weights[:, defined].sum(axis=1)
+                return weighted_means(weights[:, defined], example_values[defined])
         q, p = self._grams(objects)
         return np.array([self._value(item) for item in weigh_units(q, p, self.n, weights, weights)], dtype=np.float64)
 
@@ -229,7 +229,7 @@ class NgramDistribution(CaptionWords):
             example_values = example_values[~np.isnan(example_values)]
             if len(example_values) < 2:
                 return Interval(None, "fewer than two examples have n-grams on both sides")
-            ends = bootstrap.confidence_interval(lambda w: w @ example_values / w.sum(axis=1), len(example_values), samples, seed)
+            ends = bootstrap.confidence_interval(lambda w: weighted_means(w, example_values), len(example_values), samples, seed)
             return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
         q, p = self._grams(stats)
         value = self.reduce(stats)

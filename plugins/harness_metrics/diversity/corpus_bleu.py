@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from caption_kernels import exp, log
 from harness_metrics.crnrr.words import Words, changes, grams_of
 
 
@@ -116,8 +117,8 @@ def _closest_other(lengths: np.ndarray) -> np.ndarray:
 def _bleu(correct: np.ndarray, guesses: np.ndarray, length: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return BLEU ``(..., orders)`` of matches and n-grams ``(..., orders)`` and lengths ``(...)``."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.where(guesses > 0, correct / np.maximum(guesses, 1), 0.0))
+        logs = log(np.where(guesses > 0, correct / np.maximum(guesses, 1), 0.0))
         penalty = np.minimum(0.0, 1.0 - np.asarray(reference) / np.asarray(length, dtype=np.float64))
         orders: int = logs.shape[-1]
         means = np.cumsum(logs, axis=-1) / np.arange(1, orders + 1)
-        return np.where(np.isneginf(means), 0.0, np.exp(means + penalty[..., None]))
+        return np.where(np.isneginf(means), 0.0, exp(means + penalty[..., None]))

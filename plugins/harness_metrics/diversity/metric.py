@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam
+from caption_kernels import log
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam, weighted_means
 from harness.contracts.parameters import Count, Order, check_arguments
 from harness.files.records import existing, open_binary
 from harness.files.streams import lines_of
@@ -138,14 +139,14 @@ class SelfBleu(CandidateWords):
         """Return the values ``(W,)`` for weights ``(W, B)``."""
         if not self.conditional:
             return super().numbers(objects, weights)
-        return (weights @ self.per_example(objects)) / weights.sum(axis=1)
+        return weighted_means(weights, self.per_example(objects))
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
         if not self.conditional:
             return super().interval(stats, samples, seed)
         values = self.per_example(stats)
-        ends = bootstrap.confidence_interval(lambda w: w @ values / w.sum(axis=1), len(values), samples, seed)
+        ends = bootstrap.confidence_interval(lambda w: weighted_means(w, values), len(values), samples, seed)
         return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
 
 
@@ -384,4 +385,4 @@ class Entropy(CandidateWords):
         if not len(grams.gram):
             return float("nan")
         shares = np.unique(grams.gram, return_counts=True)[1] / len(grams.gram)
-        return float(-(shares * np.log2(shares)).sum() + 0.0)
+        return float(-(shares * log(shares)).sum() / log(2.0) + 0.0)

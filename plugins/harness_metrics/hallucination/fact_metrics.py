@@ -44,7 +44,7 @@ def pool_kinds(values: np.ndarray, kind: str) -> float:
         return float(values[KINDS.index(kind)])
     defined = ~np.isnan(values)
     weights = np.array(WEIGHTS)[defined]
-    return float(values[defined] @ weights / weights.sum()) if defined.any() else float("nan")
+    return float((values[defined] * weights).sum() / weights.sum()) if defined.any() else float("nan")
 
 
 class FactMetric(MeanMetric):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from caption_kernels import TextIndex
+from caption_kernels import TextIndex, exp
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
@@ -116,7 +115,7 @@ class Bleu(SumMetric):
         matches, guesses, (length, closest) = sums[: self.n], sums[ORDERS : ORDERS + self.n], sums[-2:].tolist()
         return {
             "precisions": (matches / np.maximum(guesses, 1.0)).tolist(),
-            "brevity_penalty": math.exp(min(0.0, 1.0 - closest / length)) if length else float(not closest),
+            "brevity_penalty": exp(min(0.0, 1.0 - closest / length)) if length else float(not closest),
             "candidate_length": int(length),
             "reference_length": int(closest),
             **({"depends_on": ["candidates", "references"]} if not matches.all() else {}),

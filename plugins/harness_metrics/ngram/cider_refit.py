@@ -82,7 +82,7 @@ class Refit:
             present = np.flatnonzero(weights[shape.examples] > 0)
             pairs = ngram.cider(self.index, idf, 0.0, shape.hyp[present], shape.ref[present], clip=not self.plain)
             scores[shape.examples[present]] = pairs.mean(axis=2).mean(axis=1)
-        return float(weights @ scores / weights.sum())
+        return float((weights * scores).sum() / weights.sum())
 
     def interval(self, seed: int) -> Interval:
         """Return the interval of the value of all examples, from the values without each of up to :data:`GROUPS` groups."""

@@ -8,10 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import Interval, MetricSpec, TokenScores
+from harness.contracts import Interval, MetricSpec, TokenScores, weighted_sums
 from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.stats import bootstrap
-from harness.stats.draws import weighted_sums
 from harness_metrics.pregen import functions
 from harness_metrics.pregen.tokens import FlatTokens, from_token_scores
 

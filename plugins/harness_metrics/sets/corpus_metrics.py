@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.contracts import Batch, CorpusMetric, Features, Interval, Objects
+from harness.contracts import Batch, CorpusMetric, Features, Interval, Objects, weighted_sums
 from harness.contracts.parameters import Count, Index, Positive, check_arguments
-from harness.stats.draws import weighted_sums
 from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet
 from harness_metrics.sets import grouped_jackknife

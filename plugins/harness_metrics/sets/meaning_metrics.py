@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from caption_kernels import log
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import NonNegative, check_arguments
 from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, RelabeledMetric
@@ -60,7 +61,7 @@ def entropy(meanings: np.ndarray) -> np.ndarray:
     [0.0, 1.3863]
     """
     shares = _members(meanings).mean(axis=1)
-    return -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0
+    return -(shares * log(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0
 
 
 def measure_coverage(meanings: np.ndarray, labels: np.ndarray) -> np.ndarray:

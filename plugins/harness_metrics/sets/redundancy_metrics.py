@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from caption_kernels import exp, log
 from harness.contracts import Batch, Features, MetricSpec, Objects, SumMetric
 from harness.contracts.parameters import Count, Order, check_arguments
 from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sides_of
@@ -71,8 +72,8 @@ def ms_jaccard(candidates: Words, references: Words, sizes: Sequence[int], n: in
         shared = np.minimum(q, p).sum() / union
         if not shared:
             return 0.0
-        logs.append(np.log(shared))
-    return float(np.exp(np.mean(logs)))
+        logs.append(log(shared))
+    return exp(np.mean(logs))
 
 
 # --------------------------------------------------------------------------- metrics

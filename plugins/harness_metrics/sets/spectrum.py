@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from caption_kernels import eigenvalues, exp, log
 from harness_metrics.kernel.geometry import unit_vectors
 
 
@@ -42,7 +43,7 @@ def effective_number(shares: np.ndarray, q: float = 1.0) -> np.ndarray:
     """Return exp of the Renyi entropy of order q of shares (..., n), which sum to 1; negative rounding errors count as 0."""
     p = np.maximum(shares, 0.0)
     if q == 1:
-        return np.exp(-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1))
+        return exp(-(p * log(np.where(p > 0, p, 1.0))).sum(axis=-1))
     if math.isinf(q):
         return 1.0 / p.max(axis=-1)
     # Shares that are rounding errors would count as items of their own for small orders.
@@ -80,10 +81,10 @@ def singular_spread(kernels: np.ndarray) -> np.ndarray:
     >>> singular_spread(np.array([np.eye(3), np.ones((3, 3))])).round(6).tolist()
     [1.0, 0.0]
     """
-    values = np.linalg.eigvalsh(kernels)
+    values = eigenvalues(kernels.reshape(-1, *kernels.shape[-2:])).reshape(kernels.shape[:-1])
     # Rounding errors of eigenvalues that are 0 would count with their square roots.
     largest = values[..., -1:]
     roots = np.sqrt(np.where(values > 1e-12 * largest, values, 0.0))
     total = roots.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(total > 0, -np.log(roots[..., -1] / total) / math.log(kernels.shape[-1]), np.nan) + 0.0
+        return np.where(total > 0, -log(roots[..., -1] / total) / log(kernels.shape[-1]), np.nan) + 0.0

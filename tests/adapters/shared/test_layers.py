@@ -81,6 +81,7 @@ def model() -> Gpt2:
     return model
 
 
+@pytest.mark.slow
 def test_logits_equal_those_of_transformers(model: Gpt2):
     guard_torchvision()
     transformers = pytest.importorskip("transformers")

@@ -273,6 +273,7 @@ def sets(candidates: int, seed: int, words: int = 400, copies: int = 1) -> list[
     return [CaptionSet(str(k), tuple(c), tuple(r)) for k, (c, r) in enumerate(zip(texts, references))]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", ["distinct", "compression-ratio", "vocabulary", "entropy"])
 def test_copies_of_the_same_captions_do_not_differ(name):
     tests = equalised_tests(resolve("metrics", name), sets(1, 0), sets(1, 0, copies=10), 100, 0)
@@ -280,6 +281,7 @@ def test_copies_of_the_same_captions_do_not_differ(name):
     assert tests.reported.difference == 0 and tests.reported.a == tests.reported.b
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", ["distinct", "vocabulary", {"trm": {"distance": "rouge"}}])
 def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name):
     metric = resolve("metrics", name)
@@ -290,6 +292,7 @@ def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name
     assert poorer.p_value < 0.05 and not poorer.ci95[0] <= 0 <= poorer.ci95[1]
 
 
+@pytest.mark.slow
 def test_subsets_are_determined_by_the_seed():
     metric = resolve("metrics", "distinct")
     first, again, other = (equalised_tests(metric, sets(2, 1), sets(6, 2), 50, seed).reported for seed in (0, 0, 1))

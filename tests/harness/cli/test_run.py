@@ -96,3 +96,23 @@ def test_conditions_that_cannot_hold_are_2(tmp_path, monkeypatch, capsys):
         assert main(["run", "spec.yaml", "--output", "r", *arguments]) == 2
         assert message in " ".join(capsys.readouterr().err.split())
         assert not (tmp_path / "r").exists()
+
+
+def test_a_run_is_verified_against_stored_results(project, capsys):
+    assert main(["run", "spec.yaml", "--output", "r"]) == 0
+    assert main(["run", "spec.yaml", "--verify", "r"]) == 0
+    assert "identical: " in capsys.readouterr().out
+    file = project / "r" / "results.json"
+    file.write_text(file.read_text().replace('"value": ', '"value": 1'))
+    assert main(["run", "spec.yaml", "--verify", str(file), "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["results"]
+    assert "length: value: stored 1" in captured.err
+    assert "differ from" in captured.err
+
+
+def test_verification_computes_anew_and_names_what_is_missing(project, capsys):
+    assert main(["run", "spec.yaml", "--verify", "nowhere"]) == 2
+    assert "nowhere: No such file or directory" in capsys.readouterr().err
+    assert main(["run", "spec.yaml", "--verify", "r", "--output", "r"]) == 2
+    assert "leave out --output" in capsys.readouterr().err

@@ -57,6 +57,7 @@ def test_a_cell_is_a_text_and_back(cell):
     assert [MediaCell.parse(text) for text in ("a.png", "dataset:x", "dataset:x?row=y/z")] == [None] * 3
 
 
+@pytest.mark.slow
 def test_a_cell_is_read_here_and_in_another_process(cell):
     assert content(cell.text) == content(pickle.loads(pickle.dumps(cell.text))) == b"RIFF....WAVE2"
     code = "import sys; from harness.files.media import open_media; print(open_media(sys.argv[1]).read())"

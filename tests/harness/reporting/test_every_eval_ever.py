@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +64,18 @@ def test_the_schema_accepts_the_files_and_they_have_the_numbers_of_the_run(folde
         error = results["rouge"]["score_details"]["uncertainty"]["standard_error"]["value"]
         assert error == pytest.approx(np.std(scores, ddof=1) / math.sqrt(12), rel=1e-12)
         assert "standard_error" not in results["bleu1"]["score_details"]["uncertainty"]  # no mean of the examples
+
+
+@pytest.mark.slow
+def test_the_program_of_every_eval_ever_accepts_the_files(folder, tmp_path, capsys):
+    program = shutil.which("every_eval_ever")
+    if program is None:
+        pytest.skip("the package every-eval-ever, which needs Python 3.12, is not on the path")
+    assert main(["export", str(folder / "run"), "--format", "every-eval-ever", "--output", str(tmp_path)]) == 0
+    files = [str(Path(line).relative_to(tmp_path)) for line in capsys.readouterr().out.splitlines()]  # it checks the path, too
+    for file, code in zip(files, (0, 2), strict=True):  # 2: valid, with the warning that the developer of the model is not known
+        done = subprocess.run([program, "validate", file], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code and "0 failed (0 errors" in done.stdout, done.stdout + done.stderr
 
 
 def test_undefined_numbers_are_left_out(folder):

@@ -265,6 +265,7 @@ def test_a_finished_run_is_opened_and_another_condition_is_another_run(spec, tmp
         until(spec, "rouge: good > twin", output=tmp_path / "r")
 
 
+@pytest.mark.slow
 def test_extend_takes_the_next_examples_of_the_order(spec, tmp_path):
     first = until(spec, "rouge: good > bad", output=tmp_path / "r")
     ids = first.samples["example"][: stopped(first)["examples"]]
@@ -319,6 +320,7 @@ harness.evaluate(json.loads(sys.argv[1]), output=sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_result(spec, tmp_path):
     content = {**spec, "until": {"conditions": ["rouge: good > twin"]}}
     process = subprocess.run([sys.executable, "-c", KILLED, json.dumps(content), str(tmp_path / "r")], capture_output=True, check=False)
@@ -330,6 +332,7 @@ def test_a_killed_run_ends_with_the_same_result(spec, tmp_path):
     assert manifests[0] == manifests[1]
 
 
+@pytest.mark.slow
 def test_a_server_is_asked_only_until_the_run_has_decided(server, spec, tmp_path):
     pytest.importorskip("httpx2")
 

@@ -27,6 +27,7 @@ def test_names_of_components_and_aliases_are_listed(project):
     assert aliases <= set(names(schema, "metrics"))
 
 
+@pytest.mark.slow
 def test_a_shadowed_name_is_listed_with_its_provider(project):
     text = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
@@ -63,6 +64,7 @@ def validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.slow
 def test_every_shipped_task_is_valid(root, validator):
     problems = {}
     files = [

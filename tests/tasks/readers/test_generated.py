@@ -7,9 +7,8 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness_metrics.crnrr.textspace import texts
 from harness_tasks.a3ds.scene import captions
-from harness_tasks.readers.generated import ReferenceGames, SyntheticTexts
+from harness_tasks.readers.generated import ReferenceGames
 
 
 def test_games_of_several_sets_alternate():
@@ -50,22 +49,3 @@ def test_invalid_parameters(parameter, value, message):
     with pytest.raises(InputError, match=message) as caught:
         ReferenceGames(**{parameter: value})
     assert (caught.value.parameter, caught.value.value) == (parameter, value)
-
-
-def test_texts_in_the_order_of_their_numbers():
-    examples = list(SyntheticTexts(vocabulary=3, length=2))
-    expected = [(" ".join(f"w{k}" for k in row),) for row in texts(3, 2).tolist()]
-    assert [example.references for example in examples] == expected
-    assert [example.id for example in examples] == [str(k) for k in range(9)]
-
-
-@pytest.mark.parametrize(
-    ("params", "message"), [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")]
-)
-def test_invalid_sizes_of_texts(params, message):
-    with pytest.raises(InputError, match=message):
-        SyntheticTexts(**params)
-
-
-def test_fingerprint_holds_the_parameters():
-    assert SyntheticTexts(vocabulary=3, length=2).fingerprint() == "synthetic-texts|V:3|L:2"

@@ -11,9 +11,15 @@ from tools.fuzz.fuzz_target import attempt
 from tools.fuzz.fuzz_targets import TARGETS
 
 FINDINGS = sorted(path for path in (Path(__file__).parents[3] / "tests/fuzz/findings").glob("*/*") if path.is_file())
+SLOW = {"nested"}
+"""Names of findings whose reading takes seconds."""
 
 
-@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.name in SLOW)) for p in FINDINGS],
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
 def test_a_past_finding_is_accepted_or_refused_in_one_line(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert attempt(path.parent.name, path.read_bytes(), tmp_path) in ("accepted", "refused")

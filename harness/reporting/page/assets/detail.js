@@ -45,7 +45,7 @@ function systemCard(browser, system, own, common, { scores, explained, marking }
   const side = examples.b < 0 ? "" : system === examples.a ? "a" : system === examples.b ? "b" : "";
   const card = element(
     "section", { class: `system ${side}` },
-    element("h4", { dir: "auto" }, side ? [badge(side), " "] : [], examples.labels[system]),
+    element("h4", { dir: "auto" }, side ? [badge(side), " "] : [], examples.labels[system], editButton(browser, system, own, scores)),
     side ? null : chipList(browser, scores, system),
     textList(own.candidates, marking),
   );

@@ -1,0 +1,50 @@
+"""The numbers of a run by name, for comparison with stored ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from harness.rundir.format import RESULTS, plain, read_json_object, run_folders
+from harness.rundir.provenance import check_results
+from harness.rundir.records import ResultRecord
+
+NUMBERS = ("value", "ci95", "p_value", "n", "skipped", "sizes", "p", "details")
+MEASURED = "captions_per_second"
+"""Detail that differs from run to run."""
+
+
+def stored_numbers(path: Path) -> dict[str, object]:
+    """Return the numbers of a run directory, a folder of runs or a results.json; raise
+    :class:`InputError` or :class:`OSError` where there are none."""
+    files = [path] if path.is_file() else [folder / RESULTS for folder in run_folders(path)[0]]
+    return numbers_by_name(record for file in files for record in check_results(read_json_object(file), file).results)
+
+
+def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
+    """Return the numbers of records by row and field; rows of one name are numbered."""
+    numbers, rows = dict[str, object](), Counter[str]()
+    for record in records:
+        names = (record.task, record.model, record.decoding_key, record.metric, record.statistic, record.group)
+        row = ", ".join(str(name) for name in names if name)
+        rows[row] += 1
+        row += f" #{rows[row]}" if rows[row] > 1 else ""
+        for field in NUMBERS:
+            value = cast("Any", plain(getattr(record, field)))
+            items = cast(
+                "dict[Any, Any]", value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value]))
+            )
+            name = f"{row}: {field}"
+            numbers.update({f"{name} {key}" if len(items) > 1 else name: x for key, x in items.items() if key != MEASURED})
+    return numbers
+
+
+def describe_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each number that is not equal to the stored one to the last bit, or that only one side has."""
+    for name in {**stored, **found}:
+        before, now = stored.get(name, "missing"), found.get(name, "missing")
+        if before != now:
+            distance = f" (differs by {abs(now - before):.2g})" if {type(before), type(now)} <= {int, float} else ""
+            yield f"{name}: stored {before!r}, now {now!r}{distance}"
