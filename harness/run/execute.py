@@ -198,6 +198,9 @@ class ModelExecution(Execution):
         if spec.until:
             self._grow(scoring, Stopping(spec.until, plan.caption_metrics, self.examples, spec.cluster))
         scoring.select(self.generate_systems(), self.shards, growing=False)
+        for model in plan.models:  # the run has their captions now
+            if isinstance(model.adapter, ForgetsTexts):
+                model.adapter.forget_texts()
         scoring.compute()
         return scoring
 
@@ -233,9 +236,6 @@ class ModelExecution(Execution):
             for model in plan.models
             for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
         ]
-        for model in plan.models if not plan.spec.until else ():  # the run has the captions now
-            if isinstance(model.adapter, ForgetsTexts):
-                model.adapter.forget_texts()
         text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
         if text:
             self.note(text)
