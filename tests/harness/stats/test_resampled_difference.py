@@ -192,7 +192,7 @@ def test_the_difference_over_parts_of_two_means_is_the_paired_t_test():
     interval = theirs.confidence_interval()
     assert result.p_value == result.p_jackknife == pytest.approx(theirs.pvalue, rel=1e-9)
     assert result.ci95 == pytest.approx((interval.low, interval.high), rel=1e-9)
-    assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and result.draws == 0
+    assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and (result.draws, result.exact) == (0, False)
 
 
 def test_the_difference_over_parts_of_equal_or_undefined_numbers():

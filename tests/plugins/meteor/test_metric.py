@@ -70,6 +70,10 @@ def test_corpus_number_is_the_corpus_score_of_all_candidates(scene, metric):
     np.testing.assert_allclose(metric.per_example(stats), means, rtol=0, atol=1e-15)
 
 
+def test_the_time_grows_with_the_pairs_that_are_aligned(metric):
+    assert metric.cost(3, 2, 12.0, tested=True).seconds == pytest.approx(25 / 6 * metric.cost(3, 2, 12.0).seconds)
+
+
 def test_weights_count_examples(scene, metric):
     features, batch = scene
     stats = metric.stats(batch, features, None)
