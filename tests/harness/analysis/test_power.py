@@ -174,7 +174,7 @@ def test_a_pilot_that_misses_the_target_needs_one_example_more_at_least():
     """The model of its trials may say that two examples are enough."""
     values = {"power": lambda n, m, examples: np.ones(4), "interval": lambda numbers: (numbers[0], numbers.min(), numbers.max())}
     answer = estimate(SimpleNamespace(base=(4, 4), examples=20, **values), "examples", PowerTarget())
-    assert (answer.value, answer.low, answer.high) == (21, 20, 21)
+    assert (answer.value, answer.low, answer.high, answer.limit) == (21, 20, 21, 2000)
 
 
 def test_the_estimated_number_of_examples_has_the_power(pilot):

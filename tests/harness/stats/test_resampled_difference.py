@@ -201,3 +201,8 @@ def test_the_difference_over_parts_of_equal_or_undefined_numbers():
     assert np.isnan(difference_of_parts(np.nan, 1.0, LeftOut(np.zeros(2), 0.5, 1)).p_value)
     one = difference_of_parts(1.0, 2.0, LeftOut(np.empty(0), 0.5, 1))
     assert one.ci95 is None and np.isnan(one.p_value) and one.difference == -1.0
+
+
+def test_one_row_has_no_interval():
+    result = compared(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]]))
+    assert (result.difference, result.ci95) == (0.25, None)
