@@ -205,4 +205,4 @@ def test_the_difference_over_parts_of_equal_or_undefined_numbers():
 
 def test_one_row_has_no_interval():
     result = compared(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]]))
-    assert (result.difference, result.ci95) == (0.25, None)
+    assert (result.difference, result.ci95) == (0.25, None) and np.isnan(result.p_bootstrap)
