@@ -18,13 +18,17 @@ RUN pip install --no-cache-dir build ziglang \
 
 FROM python:3.12-slim
 ARG EXTRAS=""
-# The wheels are mounted: copied ones would stay in a layer.
+# The wheels are mounted: copied ones would stay in a layer. Tests of libraries, headers and Arrow's server are removed, and what needs Java.
 RUN --mount=type=bind,from=build,source=/dist,target=/dist \
     if [ -n "$EXTRAS" ]; then \
       pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu torch; \
     fi \
     && wheel=$(ls /dist/caption_harness-[0-9]*.whl) \
     && pip install --no-cache-dir --find-links /dist "${wheel}${EXTRAS:+[$EXTRAS]}" \
+    && site=$(python -c "import sysconfig; print(sysconfig.get_path('purelib'))") \
+    && find "$site/numpy" "$site/scipy" "$site/pyarrow" -type d -name tests -prune -exec rm -r {} + \
+    && rm -r "$site"/pyarrow/include "$site"/pyarrow/*flight* \
+    && case "$EXTRAS" in *java*) ;; *) rm -r "$site"/pycocoevalcap/spice "$site"/pycocoevalcap/tokenizer ;; esac \
     && useradd --create-home user
 USER user
 WORKDIR /work

@@ -42,7 +42,7 @@ $(KERNELS): $(KERNEL_FILES) | $(BIN)/python
 
 DISTRIBUTIONS := tasks plugins adapters
 # Plugins that shipped tasks and options need.
-PLUGINS := examples/ray examples/hub examples/text_spaces
+PLUGINS := examples/ray examples/hub examples/text_spaces examples/wrappers
 $(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) $(PLUGINS:=/pyproject.toml) constraints.txt tools/repair_torchvision.py | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0

@@ -23,7 +23,6 @@ _MODULES = {
     "harness.reporting.report": "report",
     "harness.run.finished": "Run",
     "harness.spec.models": "Spec",
-    "harness.wrappers": "as_evaluate as_torchmetric",
 }
 """Module -> its names that are names of the package."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -21,7 +21,5 @@ from harness.reporting.notebook import as_html as as_html
 from harness.reporting.report import report as report
 from harness.run.finished import Run as Run
 from harness.spec.models import Spec as Spec
-from harness.wrappers import as_evaluate as as_evaluate
-from harness.wrappers import as_torchmetric as as_torchmetric
 
 __version__: str

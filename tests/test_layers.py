@@ -34,7 +34,6 @@ LAYERS = [
     {"verbs"},
     {"api"},
     {"pytest_plugin"},
-    {"wrappers"},
     {"testing"},
     {"cli"},
 ]
@@ -141,7 +140,6 @@ def test_the_engine_names_no_component_even_as_a_string():
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
                 mentions[name].add(node.value)
     mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
-    mentions["harness.wrappers.evaluate_module"] -= {"predictions"}  # the input of that name in the library
     mentions["harness.run.provenance"] -= {"transformers"}  # the package whose version is recorded
     for allowed in ("harness.files.columns", "harness.files.forms"):
         mentions[allowed] -= {"predictions"}  # a key of files

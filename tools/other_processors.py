@@ -22,7 +22,7 @@ DISPATCHED: list[str] = np._core._multiarray_umath.__cpu_dispatch__  # pyright: 
 AVX512 = ("AVX512", "X86_V4")
 """Beginnings of the names of numpy's features, which differ between its versions."""
 AVX2 = (*AVX512, "X86_V3", "AVX2", "FMA3", "F16C", "AVX")
-CORES = {"Prescott": "SSE3", "Haswell": "AVX2", "SkylakeX": "AVX512F"}
+CORES = {"Prescott": "SSE3", "Haswell": "AVX2", "Zen": "AVX2", "SkylakeX": "AVX512F"}
 """Cores of OpenBLAS, and the feature that each of them needs."""
 
 

@@ -17,8 +17,13 @@ MEASURED = "captions_per_second"
 
 
 def stored_numbers(path: Path) -> dict[str, object]:
-    """Return the numbers of a run directory, a folder of runs or a results.json; raise
-    :class:`InputError` or :class:`OSError` where there are none."""
+    """Return the numbers of a run directory, a folder of runs or a results.json.
+
+    Raises
+    ------
+    InputError, OSError
+        Where there are none.
+    """
     files = [path] if path.is_file() else [folder / RESULTS for folder in run_folders(path)[0]]
     return numbers_by_name(record for file in files for record in check_results(read_json_object(file), file).results)
 
@@ -27,7 +32,8 @@ def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
     """Return the numbers of records by row and field; rows of one name are numbered."""
     numbers, rows = dict[str, object](), Counter[str]()
     for record in records:
-        names = (record.task, record.model, record.decoding_key, record.metric, record.statistic, record.group)
+        decoding = record.decoding_key if record.decoding else None
+        names = (record.task, record.model, decoding, record.metric, record.statistic, record.group)
         row = ", ".join(str(name) for name in names if name)
         rows[row] += 1
         row += f" #{rows[row]}" if rows[row] > 1 else ""

@@ -18,6 +18,7 @@ PACKAGES = {
     "loggers": [],
     "nacf": ["nacf", "nacf-trained-here"],
     "ray": [],
+    "wrappers": [],
     "text_spaces": ["text-space", "text-space-qdisc", "lstm-oracle", "pareto", "synthetic-texts"],
 }
 

@@ -19,7 +19,7 @@ from harness_tasks.readers.generated import ReferenceGames
 CANNOT_RUN = {
     "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",
     "spice": "Stanford CoreNLP", "spider": "Stanford CoreNLP", "spider-max": "Stanford CoreNLP", "listener-accuracy": "a listener",
-    "text-space": "an oracle", "text-space-qdisc": "an oracle", "scores": "a file of scores", "fleur": "images",
+    "scores": "a file of scores", "fleur": "images",
 }  # fmt: skip
 """Metrics that need what no package contains."""
 SLOW = {"bertscore", "wmd", "object-match", "mauve"}

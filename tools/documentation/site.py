@@ -48,7 +48,7 @@ API = {
     ],
     "Plugins": ["harness.registry.catalogue", "harness.registry.hooks", "harness.testing"],
     "Statistics": [f"harness.stats.{name}" for name in ("bootstrap", "combine", "permutation", "significance", "correlation")],
-    "Other libraries": ["harness.wrappers.torch_metric", "harness.wrappers.evaluate_module", "harness.files.media"],
+    "Other libraries": ["caption_wrappers.torch_metric", "caption_wrappers.evaluate_module", "harness.files.media"],
     "Errors": ["harness.errors"],
 }  # fmt: skip
 """Title -> modules of the API reference."""

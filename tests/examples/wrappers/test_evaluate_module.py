@@ -6,6 +6,7 @@ import math
 import threading
 
 import pytest
+from caption_wrappers import as_evaluate, as_torchmetric
 
 import harness
 from harness.errors import HarnessError
@@ -26,7 +27,7 @@ def evaluate():
 
 
 def module(name, tmp_path, **params):
-    return harness.as_evaluate(name, module={"cache_dir": str(tmp_path)}, **params)
+    return as_evaluate(name, module={"cache_dir": str(tmp_path)}, **params)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -49,7 +50,7 @@ def test_every_metric(name, tmp_path, evaluate):
         metric.add(prediction=candidates[0], reference=references[0])
         metric.add_batch(predictions=candidates[1:], references=references[1:])
         values = metric.compute(**fields)
-        torch_metric = pytest.importorskip("torchmetrics") and harness.as_torchmetric(name, **item.parameters)
+        torch_metric = pytest.importorskip("torchmetrics") and as_torchmetric(name, **item.parameters)
         torch_metric.update(candidates, references, **fields)
         expected = {metric.name: float(torch_metric.compute())}
     assert list(values) == list(expected)
@@ -80,7 +81,7 @@ def test_processes_write_files_that_the_first_reads(tmp_path):
 
     def process(rank, start, stop):
         arguments = {"cache_dir": str(tmp_path), "num_process": 2, "process_id": rank, "experiment_id": "x"}
-        metric = harness.as_evaluate("cider", module=arguments)
+        metric = as_evaluate("cider", module=arguments)
         metric.add_batch(predictions=CANDIDATES[start:stop], references=REFERENCES[start:stop])
         results[rank] = metric.compute()
 

@@ -6,6 +6,7 @@ joined in their order give the same number as one pass, to the digit.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +14,23 @@ from typing import Any, cast
 
 from harness.contracts import CaptionSet, Parameters, TokenScoreMetric, TokenScores
 from harness.contracts.parameters import Values
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, MissingExtra
 from harness.run.generate import from_values, to_values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
 from harness.run.text_scores import MetricResult, caption_sets, score_captions
 
 MetricName = str | Parameters | object
 """``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance."""
+
+
+def import_library(name: str, needed_by: str) -> None:
+    """Import a library whose metrics these are; raise :class:`MissingExtra` with the install command where it is missing."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise MissingExtra(f"{needed_by} needs the package '{name}', which is not installed: pip install {name}") from error
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from caption_wrappers import as_torchmetric
 
 import harness
 from harness.errors import HarnessError
@@ -36,7 +37,7 @@ def test_merged_states_equal_one_pass(name):
     item = case(name)
 
     def metric(*parts):
-        created = harness.as_torchmetric(name, **item.parameters)
+        created = as_torchmetric(name, **item.parameters)
         for part in parts:
             arguments, fields = item.part(*part)
             created.update(*arguments, **fields)
@@ -58,7 +59,7 @@ def test_every_metric_that_cannot_run_exists():
 
 
 def test_the_number_is_that_of_the_python_api():
-    metric = harness.as_torchmetric("cider")
+    metric = as_torchmetric("cider")
     metric.update(CANDIDATES, REFERENCES)
     expected = harness.metric("cider")(CANDIDATES, REFERENCES)
     assert float(metric.compute()) == expected.value and metric.compute().dtype == torch.float64
@@ -66,7 +67,7 @@ def test_the_number_is_that_of_the_python_api():
 
 
 def test_forward_gives_the_batch_and_keeps_all():
-    metric, bleu = harness.as_torchmetric("bleu1"), harness.metric("bleu1")
+    metric, bleu = as_torchmetric("bleu1"), harness.metric("bleu1")
     for start in (0, 3):
         batch = float(metric(CANDIDATES[start : start + 3], REFERENCES[start : start + 3]))
         assert batch == bleu(CANDIDATES[start : start + 3], REFERENCES[start : start + 3]).value
@@ -77,11 +78,11 @@ def test_forward_gives_the_batch_and_keeps_all():
 
 
 def test_copies_pickles_and_state_dicts():
-    metric = harness.as_torchmetric("trm", distance="rouge")
+    metric = as_torchmetric("trm", distance="rouge")
     metric.update(CANDIDATES[:3], REFERENCES[:3])
     others = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
     metric.persistent(True)
-    loaded = harness.as_torchmetric("trm", distance="rouge")
+    loaded = as_torchmetric("trm", distance="rouge")
     loaded.persistent(True)
     loaded.load_state_dict(metric.state_dict())
     for other in (*others, loaded):
@@ -92,7 +93,7 @@ def test_copies_pickles_and_state_dicts():
 
 
 def test_a_collection_of_metrics():
-    collection = torchmetrics.MetricCollection({name: harness.as_torchmetric(name) for name in ("cider", "bleu1")})
+    collection = torchmetrics.MetricCollection({name: as_torchmetric(name) for name in ("cider", "bleu1")})
     collection.update(CANDIDATES, REFERENCES)
     expected = harness.score(CANDIDATES, REFERENCES, ["cider", "bleu1"])
     assert {name: float(value) for name, value in collection.compute().items()} == {n: r.value for n, r in expected.items()}
@@ -102,7 +103,7 @@ def test_a_collection_of_metrics():
 def test_the_gathered_state_of_processes(empty):
     """Two processes by a stand-in for the gathering function; one of them may have no examples."""
     parts = [(0, 4), (4, 6)] if empty is None else [(0, 0), (0, 6)] if empty == 0 else [(0, 6), (0, 0)]
-    ranks = [harness.as_torchmetric("cider", sync={"distributed_available_fn": lambda: True}) for _ in parts]
+    ranks = [as_torchmetric("cider", sync={"distributed_available_fn": lambda: True}) for _ in parts]
     for rank, (start, stop) in zip(ranks, parts):
         rank.update(CANDIDATES[start:stop], REFERENCES[start:stop])
 
@@ -122,6 +123,7 @@ PROCESS = """
 import json, os, sys
 import torch.distributed as dist
 import harness
+from caption_wrappers import as_torchmetric
 from harness.testing.sample_captions import caption_sets
 
 rank = int(sys.argv[1])
@@ -129,7 +131,7 @@ dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, 
 sets = caption_sets()[:5] if rank == 0 else caption_sets()[5:]
 out = {}
 for name in ("cider", "vocabulary"):
-    metric = harness.as_torchmetric(name)
+    metric = as_torchmetric(name)
     if rank == 0 or name == "cider":
         metric.update([s.candidates for s in sets], [s.references for s in sets])
     out[name] = float(metric.compute())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from caption_wrappers.accumulator import WrappedMetric
 
 import harness
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.run.text_scores import MetricResult
 from harness.testing.metric_subject import token_scores
 from harness.testing.sample_captions import caption_sets
-from harness.wrappers.accumulator import WrappedMetric
 
 SETS = caption_sets()
 CANDIDATES, REFERENCES = [s.candidates for s in SETS], [s.references for s in SETS]

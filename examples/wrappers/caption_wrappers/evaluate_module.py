@@ -6,11 +6,10 @@ import importlib
 from functools import cache
 from typing import Any
 
+from caption_wrappers.accumulator import MetricName, WrappedMetric, import_library
 from harness import __version__
 from harness.contracts.parameters import Values
-from harness.errors import require
 from harness.run.generate import from_values
-from harness.wrappers.accumulator import MetricName, WrappedMetric
 
 
 def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params: Any) -> Any:
@@ -48,7 +47,7 @@ def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params
     from harness.registry.torchvision_guard import guard_torchvision
 
     guard_torchvision()
-    require("evaluate", extra="evaluate", needed_by="as_evaluate")
+    import_library("evaluate", "as_evaluate")
     return _class()(WrappedMetric.create(metric, params), **(module or {}))
 
 

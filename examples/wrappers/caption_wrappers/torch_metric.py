@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from caption_wrappers.accumulator import MetricName, WrappedMetric, import_library
 from harness.contracts import Parameters, TokenScores
 from harness.contracts.parameters import Values
-from harness.errors import require
 from harness.run.text_scores import MetricResult
-from harness.wrappers.accumulator import MetricName, WrappedMetric
 
 _STATES = ("bytes", "lengths")
 
@@ -56,7 +55,7 @@ def as_torchmetric(metric: MetricName, /, *, sync: Parameters | None = None, **p
     from harness.registry.torchvision_guard import guard_torchvision
 
     guard_torchvision()
-    require("torchmetrics", extra="torchmetrics", needed_by="as_torchmetric")
+    import_library("torchmetrics", "as_torchmetric")
     wrapped = WrappedMetric.create(metric, params)
     return _class_of(wrapped.higher_is_better)(wrapped, dict(sync or {}))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.wrappers.evaluate_module import as_evaluate
-from harness.wrappers.torch_metric import as_torchmetric
+from caption_wrappers.evaluate_module import as_evaluate
+from caption_wrappers.torch_metric import as_torchmetric
 
 __all__ = ["as_evaluate", "as_torchmetric"]
