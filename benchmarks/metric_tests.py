@@ -1,18 +1,24 @@
 """Null size of the tests between two metrics that were judged on the same items.
 
-    python -m benchmarks.metric_tests [--power] [--runs 4000] [--statistics NAME ...] [--designs 60x5 ...]
+    python -m benchmarks.metric_tests [--power] [--runs 4000] [--statistics NAME ...] [--designs 60x5 ...] [--effects 0 1]
 
 Judgments of items with several captions are simulated, with four grades and image effects of people. Two nulls:
 
 - *exchanged*: two continuous metrics with item effects of standard deviation 2, whose joint distribution is symmetric;
 - *other distributions*: a continuous metric without item effects against one with effects of 2 and with ties; the noise of the first
-  is set so that both agree equally well with people in 300,000 items.
+  is set so that both agree equally well with people in 300,000 captions.
+
+For statistics of systems the captions of an item are those of eight systems, and of other distributions are a continuous metric that
+confuses the two worst systems and one with ties that confuses the two best; soft pairwise accuracy is tested by its hard form.
 
 With ``--power`` two real sets (below HARNESS_DATA) are subsampled instead: for pairs of metrics, as many items as ``harness power
 --compare`` names are drawn with replacement, and the share of exchange tests up to .05 is printed, which is to be .8.
 
-Printed is the share of p-values up to .05: of 199 exchanges by item (the default) and by caption, and of the jackknife over items. Exit
-status 1 when exchange by item or the jackknife exceeds .06, or exchange by item is below .04 for exchanged metrics.
+Printed is the share of p-values up to .05 of 199 exchanges by item and, for Pearson's r, by caption, and for tau-b and r of the jackknife
+over items; then a row of the table of docs/judgments.md with the range over the designs. Exchanged scores are not sorted again: the signs
+of all pairs of captions are added by item once (:func:`exchange`), which tests/benchmarks/test_metric_tests.py compares with the package.
+Exit status 1 when the test in use (jackknife for tau-b, exchange by item for the others) exceeds .06, or is below .04 for exchanged
+metrics where values are continuous.
 """
 
 from __future__ import annotations
@@ -22,31 +28,40 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 
 from benchmarks.judgments import data_folder
 from harness import api
 from harness.analysis.difference_power import pilots
-from harness.judgments.agreement import CORRELATIONS
+from harness.judgments.agreement import CORRELATIONS, correctness, correlate_groups
 from harness.judgments.execute import score_metrics
 from harness.judgments.plan import JudgmentPlan
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
+from harness.stats.correlation import across_systems
 from harness.stats.jackknife import t_test, weights_without_items
-from harness.stats.metric_tests import KendallOfScores, permute_scores
-from harness.stats.weighted_correlation import Detection
+from harness.stats.metric_tests import KendallOfScores, permute_credit, permute_scores
+from harness.stats.weighted_correlation import Detection, Pearson, pairs_within
 
 DRAWS = 199
 LARGE = 300_000
-STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]] = {
-    **CORRELATIONS,
-    "auc": lambda scores, human: Detection(scores, human >= 3, "auc"),
-    "average_precision": lambda scores, human: Detection(scores, human >= 3, "average_precision"),
-}
+SYSTEMS = 8
+GOOD = 3
+"""Grade from which a caption has a positive label."""
+ROWS = ("kendall_b", "kendall_c", "pearson", "spearman", "auc", "average_precision")
+ITEMS = ("kendall_within", "accuracy")
+OF_SYSTEMS = "soft_pairwise_accuracy"
+JACKKNIFED = ("kendall_b",)
+OF_FEW_STEPS = ("accuracy", OF_SYSTEMS)
+"""Statistics whose differences take few values, so that a test of level .05 may reject less often."""
+STATISTICS = (*ROWS, *ITEMS, OF_SYSTEMS)
+Columns = list[np.ndarray]
 
 
-def draw_judgments(rng: np.random.Generator, items: int, captions: int, effect: float, noise: float) -> list[np.ndarray]:
+# --------------------------------------------------------------------------- simulated judgments
+def draw_judgments(rng: np.random.Generator, items: int, captions: int, effect: float, noise: float) -> Columns:
     """Return the item, the grade and the scores of four metrics of each caption: two exchanged ones, and two of other distributions."""
     n = items * captions
     item = np.repeat(np.arange(items), captions)
@@ -58,33 +73,195 @@ def draw_judgments(rng: np.random.Generator, items: int, captions: int, effect: 
     return [item, human, *exchanged, plain, tied]
 
 
-def equal_noise(statistic: str, effect: float) -> float:
+def draw_systems(rng: np.random.Generator, items: int, effect: float, noise: float) -> Columns:
+    """Return the item, the grade and the scores of four metrics for each item and system, as :func:`draw_judgments`."""
+    system, item = np.tile(np.arange(SYSTEMS), items), np.repeat(np.arange(items), SYSTEMS)
+    n, level = len(item), np.arange(SYSTEMS) / 3
+    worst, best = np.arange(SYSTEMS), np.arange(SYSTEMS)
+    worst[:2], best[-2:] = worst[1::-1], best[:-3:-1]
+    shared = effect * rng.normal(size=items)[item]
+    quality = level[system] + shared + rng.normal(size=n)
+    human = np.round(quality + rng.normal(size=n) / 2)
+    exchanged = [human + 2 * rng.normal(size=items)[item] + rng.normal(size=n) for _ in range(2)]
+    plain = level[worst][system] + shared + noise * rng.normal(size=n)
+    tied = np.round((level[best][system] + shared + 2 * rng.normal(size=items)[item] + 2 * rng.normal(size=n)) / 1.5)
+    return [item, human, *exchanged, plain, tied]
+
+
+def equal_noise(statistic: str, effect: float, captions: int, items: int) -> float:
     """Return the noise of the continuous metric with which it agrees with people as the one with ties does."""
     low, high = 0.1, 12.0
     for _ in range(12):
         noise = (low + high) / 2
-        _, human, _, _, plain, tied = draw_judgments(np.random.default_rng(9), LARGE, 1, effect, noise)
-        first, second = (STATISTICS[statistic](scores, human)(np.ones((1, LARGE)))[0] for scores in (plain, tied))
-        low, high = (noise, high) if first > second else (low, noise)
+        rng = np.random.default_rng(9)
+        if statistic == OF_SYSTEMS:  # agreement of the mean scores of so many items
+            data = draw_systems(rng, items * 1500, effect, noise)
+            human, first, second = (x.reshape(1500, items, SYSTEMS).mean(axis=1) for x in (data[1], data[4], data[5]))
+            difference = float(np.nanmean(across_systems(human, first, "accuracy") - across_systems(human, second, "accuracy")))
+        else:
+            size = captions if statistic in ITEMS else 1
+            data = draw_judgments(rng, LARGE // size, size, effect, noise)
+            if statistic in ITEMS:
+                difference = float(np.nanmean(difference_of_items(statistic, data, 4)))
+            else:
+                of_rows = [whole_set(statistic, scores, data[1]) for scores in data[4:]]
+                difference = of_rows[0] - of_rows[1]
+        low, high = (noise, high) if difference > 0 else (low, noise)
     return low
 
 
-def p_values(statistic: str, data: list[np.ndarray], first: int, seed: int) -> list[float]:
-    """Return the p-values of exchange by item, exchange by caption and the jackknife, of the metrics in columns first and first + 1."""
-    item, human, a, b = data[0], data[1], data[first], data[first + 1]
+def whole_set(statistic: str, scores: np.ndarray, human: np.ndarray) -> float:
+    """Return the statistic of all captions by the package."""
     ones = np.ones((1, len(human)))
-    make = STATISTICS[statistic]
-    of_scores: Callable[[np.ndarray], np.ndarray] = lambda scores: np.array([make(row, human)(ones)[0] for row in scores])  # noqa: E731
-    if statistic in ("kendall_b", "kendall_c"):
-        of_scores = KendallOfScores(human, statistic[-1])
-    of_a, of_b = make(a, human), make(b, human)
-    weights = weights_without_items(int(item[-1]) + 1)[:, item]
-    return [
-        *(permute_scores(of_scores, a, b, unit=unit, draws=DRAWS, seed=seed) for unit in (item, None)),
-        t_test(of_a(weights) - of_b(weights))[1],
-    ]
+    if statistic in CORRELATIONS:
+        return float(CORRELATIONS[statistic](scores, human)(ones)[0])
+    return float(Detection(scores, human >= GOOD, statistic)(ones)[0])
 
 
+# --------------------------------------------------------------------------- exchanges
+def exchange(statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Return the statistic of ``where(keep, a, b)`` minus that of ``where(keep, b, a)`` of each draw, shape (D,).
+
+    Parameters
+    ----------
+    statistic : str
+        One of :data:`ROWS`.
+    a, b, human : ndarray
+        Scores of two metrics and judgments, shape (n,), item by item.
+    keep : ndarray
+        Draws, bool, shape (D, units): units are consecutive rows, as many in each.
+    """
+    kept = keep.astype(np.float32)
+    both = [(kept, 1 - kept), (1 - kept, kept)]
+    rows = len(a) // keep.shape[1]
+    if statistic == "pearson":
+        y = human - human.mean()
+        sums = [np.stack([x, x * x, x * y]).reshape(3, -1, rows).sum(axis=2).T for x in (a, b)]
+        moments = [(of_a @ sums[0] + of_b @ sums[1]).T for of_a, of_b in both]
+        first, second = (xy / np.sqrt(xx - x * x / len(a)) for x, xx, xy in moments)
+        return (first - second) / np.sqrt((y * y).sum())
+    if statistic in ("spearman", "average_precision"):
+        values = correlate_ranks(statistic, a, b, human, rows, both)
+        return values[0] - values[1]
+    weights = compare(human, human)
+    if statistic == "auc":
+        good = human >= GOOD
+        weights *= good[:, None] ^ good[None, :]
+    blocks = sum_blocks(a, b, rows, weights)
+    forms = [sum_form(blocks, *parts) for parts in both]
+    if statistic == "kendall_b":
+        blocks = sum_blocks(a, b, rows, None)
+        untied = [sum_form(blocks, *parts) for parts in both]
+        return (forms[0] / np.sqrt(untied[0]) - forms[1] / np.sqrt(untied[1])) / np.sqrt(np.count_nonzero(weights))
+    if statistic == "auc":
+        return (forms[0] - forms[1]) / (2 * np.count_nonzero(weights))
+    classes = len(np.unique(human))
+    return (forms[0] - forms[1]) * classes / (len(a) ** 2 * (classes - 1))
+
+
+def add_units(pairs: np.ndarray, rows: int) -> np.ndarray:
+    """Return the sums of the columns of each unit, shape (n, units), from the signs of pairs (n, units * rows)."""
+    return np.add.reduce([pairs[:, k::rows] for k in range(rows)], dtype=np.int32)
+
+
+def compare(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the signs of the differences of all pairs of x (n,) and z (m,), int8, shape (n, m)."""
+    return (x[:, None] > z[None, :]).view(np.int8) - (x[:, None] < z[None, :]).view(np.int8)
+
+
+def sum_blocks(a: np.ndarray, b: np.ndarray, rows: int, weights: np.ndarray | None) -> list[np.ndarray]:
+    """Return the sums by units (units, units) of weighted signs of a with a, a with b and b with b; of absolute signs without weights."""
+    blocks: list[np.ndarray] = []
+    for x, z in ((a, a), (a, b), (b, b)):
+        pairs = (x[:, None] != z[None, :]).view(np.int8) if weights is None else compare(x, z) * weights
+        blocks.append(add_units(add_units(pairs, rows).T, rows).T.astype(np.float32))
+    return blocks
+
+
+def sum_form(blocks: list[np.ndarray], of_a: np.ndarray, of_b: np.ndarray) -> np.ndarray:
+    """Return the sums over all pairs of rows of each draw, shape (D,), from :func:`sum_blocks`."""
+    aa, ab, bb = blocks
+    return ((of_a @ aa + 2 * of_b @ ab.T) * of_a + (of_b @ bb) * of_b).sum(axis=1, dtype=np.float64)
+
+
+def correlate_ranks(
+    statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, rows: int, both: list[tuple[np.ndarray, np.ndarray]]
+) -> list[np.ndarray]:
+    """Return Spearman's rho or average precision of each draw, twice of shape (D,), from the rows above and below each row."""
+
+    def count_rows(members: np.ndarray, pairs_of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
+        matrices: list[np.ndarray] = []
+        for x in (a, b):
+            for z in (a, b):
+                pairs = pairs_of(x[members], z)
+                matrices.append(add_units(pairs, rows).T.astype(np.float32))
+        aa, ab, ba, bb = matrices
+        unit = members // rows
+        return [np.where(of_a[:, unit] > 0, of_a @ aa + of_b @ ab, of_a @ ba + of_b @ bb) for of_a, of_b in both]
+
+    if statistic == "spearman":
+        y = compare(human, human).sum(axis=1, dtype=np.float64)
+        ranks = count_rows(np.arange(len(a)), compare)
+        return [(r @ y) / np.sqrt((r**2).sum(axis=1, dtype=np.float64) * (y @ y)) for r in ranks]
+    good = human >= GOOD
+    at_least = [lambda x, z, m=mask: (z[None, :] >= x[:, None]).view(np.int8) * m for mask in (good, np.int8(1))]
+    hits, seen = (count_rows(np.flatnonzero(good), pairs_of) for pairs_of in at_least)
+    return [(found / total).mean(axis=1) for found, total in zip(hits, seen)]
+
+
+def leave_out_items(a: np.ndarray, human: np.ndarray, rows: int) -> np.ndarray:
+    """Return tau-b of all items and without each one in turn, shape (1 + items,)."""
+    signs, of_people = compare(a, a), compare(human, human)
+    sums: list[np.ndarray] = []
+    for pairs in (signs * of_people, signs * signs, of_people * of_people):
+        block = add_units(add_units(pairs, rows).T, rows).astype(np.float64)
+        sums.append(np.append(0, np.diag(block) - 2 * block.sum(axis=1)) + block.sum())
+    return sums[0] / np.sqrt(sums[1] * sums[2])
+
+
+def difference_of_items(statistic: str, data: Columns, first: int) -> np.ndarray:
+    """Return the difference of two metrics on each item: of its tau-b, or of the credits of its pairs."""
+    item, human, scores = data[0], data[1], data[first : first + 2]
+    items = int(item[-1]) + 1
+    if statistic == "kendall_within":
+        of_a, of_b = (correlate_groups(statistic, x, human, item, items) for x in scores)
+        return of_a - of_b
+    i, j = pairs_within(item)
+    credit = [correctness(x[i] - x[j], human[i] - human[j]) for x in scores]
+    return np.bincount(item[i], np.nan_to_num(credit[0] - credit[1]), minlength=items)
+
+
+# --------------------------------------------------------------------------- p-values
+def p_values(statistic: str, data: Columns, first: int, seed: int) -> dict[str, float]:
+    """Return test -> p-value of the metrics in columns first and first + 1."""
+    item, human = data[:2]
+    a, b = ((x - x.mean()) / x.std() for x in data[first : first + 2])
+    items = int(item[-1]) + 1
+    if statistic in ITEMS:
+        difference = difference_of_items(statistic, data, first)
+        return {"item": permute_credit(difference, np.zeros(items), np.arange(items), draws=DRAWS, seed=seed)}
+    if statistic == OF_SYSTEMS:
+        means = human.reshape(items, SYSTEMS).mean(axis=0)[None]
+
+        def of_scores(scores: np.ndarray) -> np.ndarray:
+            return across_systems(np.repeat(means, len(scores), axis=0), scores.reshape(-1, items, SYSTEMS).mean(axis=1), "accuracy")
+
+        return {"item": permute_scores(of_scores, a, b, unit=item, draws=DRAWS, seed=seed, standardised=True)}
+    out: dict[str, float] = {}
+    rng = np.random.default_rng([seed, items])
+    for name, units in (("item", items), ("caption", len(item)))[: 2 if statistic == "pearson" else 1]:
+        keep = np.concatenate([np.ones((1, units), dtype=bool), rng.integers(0, 2, (DRAWS, units)).astype(bool)])
+        shift = np.abs(exchange(statistic, a, b, human, keep))
+        out[name] = float(np.mean(shift >= shift[0] * (1 - 1e-6)))
+    if statistic == "kendall_b":
+        out["jackknife"] = t_test(leave_out_items(a, human, len(a) // items) - leave_out_items(b, human, len(a) // items))[1]
+    if statistic == "pearson":
+        weights = weights_without_items(items)[:, item]
+        out["jackknife"] = t_test(Pearson(a, human)(weights) - Pearson(b, human)(weights))[1]
+    return out
+
+
+# --------------------------------------------------------------------------- power
 PAIRS = (
     ("judgments/thumb", "cider", "bleu4"), ("judgments/thumb", "meteor", "bleu4"), ("judgments/thumb", "cider", "meteor"),
     ("judgments/flickr8k-expert", "meteor", "rouge"), ("judgments/flickr8k-expert", "cider", "meteor"),
@@ -103,7 +280,7 @@ def check_power(runs: int) -> int:
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
         rows, sets = plan.prepare()
-        scored = score_metrics(plan, sets, Execution(Provenance({})))
+        scored = score_metrics(plan, sets, Execution(Provenance({})), rows.judgments)
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
         members = [np.flatnonzero(rows.rated.item == k) for k in range(rows.items)]
         rng, statistic = np.random.default_rng(0), plan.spec.statistics[0]
@@ -129,26 +306,39 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--power", action="store_true", help="check numbers of items on real sets")
-    parser.add_argument("--statistics", nargs="*", default=["kendall_c", "pearson"], choices=list(STATISTICS))
-    parser.add_argument("--designs", nargs="*", default=["60x5", "100x3"], metavar="ITEMSxCAPTIONS")
+    parser.add_argument("--statistics", nargs="*", default=STATISTICS, choices=STATISTICS)
+    parser.add_argument("--designs", nargs="*", default=["60x5"], metavar="ITEMSxCAPTIONS")
+    parser.add_argument("--effects", nargs="*", type=float, default=[0.0, 1.0], help="image effects of people")
     args = parser.parse_args()
     if args.power:
         os.environ.setdefault("HARNESS_DATA", str(data_folder()))
         return check_power(args.runs)
     missed = False
-    print(f"{'statistic':<18}{'design':<8}{'effect of people':>17}  {'null':<20}{'by item':>9}{'by caption':>12}{'jackknife':>11}")
     for statistic in args.statistics:
-        for effect in (0.0, 1.0):
-            noise = equal_noise(statistic, effect)
-            for design in args.designs:
-                items, captions = map(int, design.split("x"))
-                drawn = [draw_judgments(np.random.default_rng([run, items]), items, captions, effect, noise) for run in range(args.runs)]
-                for null, first in (("exchanged", 2), ("other distributions", 4)):
-                    sizes = np.mean([np.array(p_values(statistic, data, first, run)) <= 0.05 for run, data in enumerate(drawn)], axis=0)
-                    print(
-                        f"{statistic:<18}{design:<8}{effect:>17g}  {null:<20}{sizes[0]:>9.3f}{sizes[1]:>12.3f}{sizes[2]:>11.3f}", flush=True
-                    )
-                    missed |= bool(max(sizes[0], sizes[2]) > 0.06) or (first == 2 and bool(sizes[0] < 0.04))
+        sizes: dict[str, dict[str, list[float]]] = {"exchanged": {}, "other distributions": {}}
+        for effect, design in product(args.effects, args.designs):
+            items, captions = map(int, design.split("x"))
+            noise = equal_noise(statistic, effect, captions, items)
+            for null, first in zip(sizes, (2, 4)):
+                rejected: dict[str, int] = {}
+                for run in range(args.runs):
+                    rng = np.random.default_rng([run, items])
+                    of_systems = statistic == OF_SYSTEMS
+                    data = draw_systems(rng, items, effect, noise) if of_systems else draw_judgments(rng, items, captions, effect, noise)
+                    for name, p in p_values(statistic, data, first, run).items():
+                        rejected[name] = rejected.get(name, 0) + (p <= 0.05)
+                print(f"{statistic:<24}{design:<7}effect {effect:g}  {null:<20}", end="")
+                print("  ".join(f"{name} {count / args.runs:.3f}" for name, count in rejected.items()), flush=True)
+                for name, count in rejected.items():
+                    sizes[null].setdefault(name, []).append(count / args.runs)
+        for null, of_test in sizes.items():
+            used = of_test["jackknife" if statistic in JACKKNIFED else "item"]
+            missed |= max(used) > 0.06 or (null == "exchanged" and statistic not in OF_FEW_STEPS and min(used) < 0.04)
+            cells = [
+                f"{min(v):.3f} to {max(v):.3f}".replace("0.", ".") if (v := of_test.get(name)) else ""
+                for name in ("item", "caption", "jackknife")
+            ]
+            print(f"| `{statistic}` | {null} | {' | '.join(cells)} |", flush=True)
     return int(missed)
 
 

@@ -83,7 +83,7 @@ def evaluate_all(
     overrides: Sequence[str] = (),
     show: bool | None = None,
     on_notice: Callable[[str, str], None] | None = None,
-    on_absent: Callable[[str], None] | None = None,
+    on_absent: Callable[[str, bool], None] | None = None,
     options: Options | None = None,
     **replace: Any,
 ) -> list[Run]:
@@ -100,7 +100,8 @@ def evaluate_all(
     on_notice : callable, optional
         Called with the notice and the variant of a spec before it is run.
     on_absent : callable, optional
-        Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
+        Called with one line for each judgment set of a suite that is skipped, and True where its files are not there, False where they
+        cannot be read.
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """

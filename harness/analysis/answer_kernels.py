@@ -65,7 +65,7 @@ class Answers:
             "overlap": lambda: _gram_kernel(words, counted=False),
             "exact": lambda: (words[:, :, None] == words[:, None]).all(axis=3).astype(np.float64),
         }
-        return np.stack([functions[name]() for name in names], axis=1)
+        return np.stack([functions[name]() for name in names], axis=1) if names else np.empty((len(rows), 0, *2 * rows.shape[1:]))
 
     def features(self) -> tuple[list[str], np.ndarray]:
         """Return the names of the features and their values, shape (T, F); those without a difference between answers are left out."""

@@ -7,13 +7,11 @@ tests that a run of judgments has made. Significance clusters and the examples t
 from __future__ import annotations
 
 import itertools
-import logging
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -23,10 +21,10 @@ from harness import __version__
 from harness.analysis.anytime import AnytimeTest
 from harness.analysis.pairs import Pair
 from harness.contracts import Values
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
-from harness.rundir.artifacts import content_digest
-from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
+from harness.rundir.artifacts import KeptFile, content_digest
+from harness.rundir.format import COMPARISONS
 from harness.rundir.records import ResultRecord
 from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 from harness.stats.multiplicity import cluster_letters
@@ -174,16 +172,13 @@ SCHEMA = 5
 """Schema version of comparisons.json."""
 SECONDS = 20.0
 """Time between two writes of the file."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class StoredComparisons:
     """Rows of comparisons by name, valid for the statistics, draws and seed under which they were computed."""
 
-    path: Path | None
-    """The file; None for comparisons that are not kept."""
-    key: str
+    file: KeptFile
     rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
 
     @classmethod
@@ -195,21 +190,9 @@ class StoredComparisons:
         paths = {run.path for run in runs}
         (path,) = paths if len(paths) == 1 else (None,)
         key = content_digest([__version__, SCHEMA, draws, seed, [_identity(run) for run in runs[:1]]])
-        store = cls(None if path is None else path / COMPARISONS, key)
-        store.rows.update(store._read())
-        return store
-
-    def _read(self) -> dict[str, Comparison]:
-        if self.path is None or not self.path.is_file():
-            return {}
-        try:
-            content = read_json_object(self.path)
-            rows = cast("dict[str, Values]", content["rows"])
-            valid = content["key"] == self.key and content["sha256"] == content_digest(rows)
-        except (InputError, KeyError, OSError):
-            _log.warning("%s is damaged; the comparisons are computed again", self.path)
-            return {}
-        return {name: Comparison(**row) for name, row in rows.items()} if valid else {}
+        file = KeptFile(None if path is None else path / COMPARISONS, key)
+        rows = cast("dict[str, Values]", file.read() or {})
+        return cls(file, {name: Comparison(**row) for name, row in rows.items()})
 
     @contextmanager
     def adding(self) -> Generator[Callable[[str, Comparison], None]]:
@@ -229,15 +212,7 @@ class StoredComparisons:
             self._write()
 
     def _write(self) -> None:
-        """Write the file; a directory that is read-only keeps no rows, which is logged."""
-        if self.path is None:
-            return
-        rows = {name: row.to_dict() for name, row in self.rows.items()}
-        content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(rows), "rows": rows}
-        try:
-            write_atomically(self.path, to_json(content))
-        except OSError as error:
-            _log.info("comparisons are not kept: %s", error)
+        self.file.write(SCHEMA, {name: row.to_dict() for name, row in self.rows.items()})
 
 
 def _identity(run: Run) -> object:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harness.analysis.answer_kernels import KERNELS, REFUSAL, Answers
+from harness.analysis.metric_kernels import MetricKernels
 from harness.errors import InputError, counted
 from harness.stats import jackknife
 from harness.stats.multiplicity import holm
@@ -45,6 +46,7 @@ class Settings:
     """Settings of a comparison of sources."""
 
     kernels: Sequence[str] = KERNELS
+    """String kernels, and metrics (:mod:`harness.analysis.metric_kernels`); the effect is that of the first one."""
     draws: int = DRAWS
     seed: int = 0
     alpha: float = 0.05
@@ -101,7 +103,7 @@ class SourceComparison:
     kernels: Mapping[str, float]
     """P-value of each kernel and of the shifts alone, not adjusted."""
     effect: Effect
-    """Unbiased MMD^2 of the first kernel within prompts, mean over prompts."""
+    """Mean over prompts of the unbiased MMD^2 of the first kernel, or of a metric's excess over its mean under relabeling."""
     accuracy: Effect
     """Share of pairs of answers of held-out prompts whose sources are told apart; .5: none."""
     power: float | None
@@ -167,6 +169,8 @@ class Evaluation:
     """Features of the texts, shape (T, F)."""
     columns: np.ndarray
     """Statistics that are tested together, shape (P, J)."""
+    tested: Sequence[str]
+    """Their names: the kernels, those of strings first, and the shifts."""
 
     @property
     def p(self) -> float:
@@ -176,15 +180,22 @@ class Evaluation:
 
 def evaluate(prompts: Sequence[Prompt], settings: Settings) -> Evaluation:
     """Return the statistics of all relabelings of the answers to some prompts."""
-    answers = Answers([text for prompt in prompts for text in (*prompt.a, *prompt.b)])
+    pooled = [[*prompt.a, *prompt.b] for prompt in prompts]
+    answers = Answers([text for texts in pooled for text in texts])
+    strings = [name for name in settings.kernels if name in KERNELS]
+    scored = [name for name in settings.kernels if name not in KERNELS]
     strata = strata_of([(len(prompt.a), len(prompt.b)) for prompt in prompts])
     relabelings = Relabelings(strata, settings.draws, settings.seed)
     names, features = answers.features()
-    sums = relabel_sums(relabelings, lambda block: answers.kernels(settings.kernels, block.rows), features)
+    scores = MetricKernels(scored, pooled).scores if scored else None
+    sums = relabel_sums(relabelings, lambda block: answers.kernels(strings, block.rows), features, scores)
     size = np.abs(sums.shifts)
     length = size[:, [names.index(name) for name in names if name == "length in words"]].sum(axis=1)
-    groups = [size.max(axis=1), (size**2).sum(axis=1), size[:, len(names) :].max(axis=1), length]
-    return Evaluation(strata, relabelings, sums, names, features, np.column_stack([sums.within, *groups]))
+    shifts = {"largest shift": size.max(axis=1, initial=0.0), "all shifts": (size**2).sum(axis=1)}
+    if strings:
+        shifts["similarity"] = size[:, len(names) :].max(axis=1)
+    columns = np.column_stack([sums.within, *shifts.values(), length])
+    return Evaluation(strata, relabelings, sums, names, features, columns, [*strings, *scored, *shifts, "length"])
 
 
 def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> SourceComparison:
@@ -200,9 +211,8 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     sums, p = outcome.sums, outcome.p
     if rank_shares(outcome.columns[:, : len(settings.kernels)])[0].min() >= ALIKE:
         notes.append("answers are more alike between the sources than within them: one seed or one cache for both makes the test invalid")
-    effect = _over_prompts(sums.effects[:, 0])
+    effect = _over_prompts(sums.effects[:, outcome.tested.index(settings.kernels[0])])
     power = power_against(prompts, replace_answers(0.1), settings) if settings.power and p > settings.alpha else None
-    columns = [*settings.kernels, "largest shift", "all shifts", "similarity", "length"]
     adjusted = westfall_young(sums.shifts[:, : len(outcome.names)])
     labels = np.concatenate([[True] * len(prompt.a) + [False] * len(prompt.b) for prompt in prompts])
     means = outcome.features[labels].mean(axis=0), outcome.features[~labels].mean(axis=0)
@@ -210,7 +220,7 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     tested = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
     return SourceComparison(
         (a.label, b.label), p, _verdict(p, effect, settings), outcome.relabelings.exact, outcome.relabelings.number,
-        outcome.relabelings.floor, dict(zip(columns, rank_shares(outcome.columns)[0].tolist())), effect, _accuracy(outcome), power,
+        outcome.relabelings.floor, dict(zip(outcome.tested, rank_shares(outcome.columns)[0].tolist())), effect, _accuracy(outcome), power,
         [Feature(outcome.names[k], float(means[0][k]), float(means[1][k]), float(adjusted[k])) for k in order],
         sorted(tested, key=lambda prompt: prompt.p), notes,
     )  # fmt: skip

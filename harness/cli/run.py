@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the spec; return 1 when examples failed or numbers differ from those of ``--verify``."""
+    """Run the spec; return 1 when examples failed or numbers differ from those of ``--verify``, 2 when a set could not be read."""
     if args.population and not args.until:
         raise HarnessError("--population belongs to --until CONDITION")
     if args.verify and (args.output or args.page or args.shard):
@@ -83,19 +83,29 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
     from harness.rundir import verify
 
     stored = verify.stored_numbers(args.verify) if args.verify else None  # before the run, which may take long
+    skipped_are_absent: list[bool] = []
+
+    def report_skipped_set(line: str, absent: bool) -> None:
+        print(escape_controls(line), file=sys.stderr, flush=True)
+        skipped_are_absent.append(absent)
+
     runs = api.evaluate_all(
         args.spec, output=Path(args.output) if args.output else None, default_output=None if args.verify else Path("runs"),
         mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto", options=options,
         overrides=args.set, show=not args.json, on_notice=None if args.json else _print_notice,
-        on_absent=lambda line: print(escape_controls(line), file=sys.stderr, flush=True), limit=args.limit, seed=args.seed,
+        on_absent=report_skipped_set, limit=args.limit, seed=args.seed,
         **({"until": {"conditions": args.until, "population": args.population}} if args.until else {}),
     )  # fmt: skip
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
     if args.json:
+        from harness.analysis.same_run import check_run
+
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
-        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
+        tests = [asdict(result) for item in runs for result in check_run(item)]
+        same = {"same": tests} if tests else {}
+        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
     else:
@@ -106,7 +116,8 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         lines = list(verify.describe_differences(stored, verify.numbers_by_name(record for item in runs for record in item.records)))
         lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
         print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
-    return 1 if any(item.failed for item in runs) or (stored is not None and len(lines) > 1) else 0
+    unwanted = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)
+    return int(unwanted) if all(skipped_are_absent) else 2
 
 
 def _print_notice(notice: str, variant: str) -> None:

@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", default="", metavar="COLUMN", help="column of the ids of prompts; null: match records by position")
     parser.add_argument("--column", default="", metavar="COLUMN", help="column of the answers")
     add_list(parser, "--label", "NAME", "name of a source; one per file, in their order")
-    add_list(parser, "--kernel", "NAME", "compare with this kernel and shifts alone; may be repeated (default: all, adaptively)")
+    add_list(
+        parser, "--kernel", "NAME", "compare with this kernel or METRIC:PARAMETER=VALUE and shifts; may be repeated (default: strings)"
+    )
     parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
     add_count(parser, "--night", "number of this check in a series of nightly checks, which spend the level together")
@@ -53,12 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the result; return 1 for a difference, 4 where nothing is shown and the power is low."""
     from harness.analysis.answer_kernels import KERNELS
+    from harness.analysis.metric_kernels import metric_kernel
     from harness.analysis.same import Settings, compare_all
 
-    kernels = tuple(args.kernel) or KERNELS
+    kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
-        if name not in KERNELS:
-            raise HarnessError.of_name("same: no kernel", name, KERNELS, "kernels are")
+        if name not in KERNELS and metric_kernel(name) and args.until:
+            raise HarnessError(f"same: --until follows {', '.join(KERNELS)}; found the metric '{name}'", value=name)
     for name in ("night", "until", "draws"):
         if (value := getattr(args, name)) is not None and value < 1:
             raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
@@ -75,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         return _until(sources, settings, args)
     results = compare_all(sources, settings)
     if args.output:
-        from harness.reporting.same_page import write_page
+        from harness.reporting.page.same import write_page
 
         write_page(results, settings, Path(args.output))
     if args.json:
@@ -106,6 +109,7 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     """Return the sources of files and runs; a run directory has all its models."""
     from harness.analysis.pairs import ComparedRun
     from harness.analysis.same import Source
+    from harness.analysis.same_run import sources_of_run
     from harness.run.file_pair import FileOptions, file_labels, read_answers, read_prompts
     from harness.run.metric_plan import unique
 
@@ -117,8 +121,7 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
         if text in files:
             sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options)))
             continue
-        side = ComparedRun.open(text)
-        sources += [Source(side.label(s), {item.id: item.candidates for item in s.caption_sets()}) for s in side.systems]
+        sources += sources_of_run(ComparedRun.open(text))
     labels = args.label or unique([source.label for source in sources])
     if len(labels) != len(sources):
         raise HarnessError(f"same: {len(labels)} labels for {len(sources)} sources; expected one each")

@@ -6,6 +6,7 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -193,9 +194,14 @@ class JudgedPair:
     first: int
     """Position of the first caption in :attr:`Judgments.captions`."""
     second: int
-    preference: float
-    """Positive where people prefer the first caption, negative for the second, 0 for a tie; the sum of the votes."""
+    votes: tuple[float, ...]
+    """Vote of each person, or their sum: positive for the first caption, negative for the second, 0 for a tie, NaN for none."""
     meta: Parameters = field(default_factory=Values)
+
+    @property
+    def preference(self) -> float:
+        """The sum of the votes: positive where people prefer the first caption, negative for the second, 0 for a tie."""
+        return math.fsum(vote for vote in self.votes if not math.isnan(vote))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,9 @@ class MetricSpec:
     """Set sizes on which the expected number depends: subset of :data:`SET_SIZES`. Numbers of other sizes have no common scale, so that
     a comparison gives no verdict. None: ``candidates`` for a metric of level ``set`` or ``corpus``, and ``references`` for one that
     needs them. ``harness check`` measures it."""
+    rival: bool = False
+    """True for a metric that judges the two captions of a pair together, in tasks of judged pairs alone: it gets the second caption in
+    place of the references, and its score is the share of the first one, 1/2 for a tie."""
     meta_columns: tuple[str, ...] = ()
     """Columns of a judgment set that the metric reads in the ``meta`` of its sets."""
     shardable: InitVar[bool] = True

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.contracts import Values
-from harness.judgments.metric_scores import COUNTS, Agreement, ItemStatistic, MetricScores, count_unequal, differences
+from harness.judgments.metric_scores import COUNTS, Agreement, ItemStatistic, MetricScores, count_unequal
 from harness.judgments.rows import ALL, MEAN, JudgmentRows, RatedRows
 from harness.judgments.system_agreement import system_agreement, system_names, system_positions
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
@@ -80,9 +80,8 @@ class PairCredit:
     def of(cls, rows: JudgmentRows, metric: MetricScores) -> PairCredit:
         """Return the credit of a metric under the task's tie policy."""
         pairs, ties = rows.pairs, rows.spec.ties
-        difference = differences(metric.scores[pairs.first], metric.scores[pairs.second])
+        difference = metric.compare_pairs(pairs.first, pairs.second)
         unequal = metric.sizes_differ(pairs.first, pairs.second)
-        difference[unequal] = np.nan
         details: Values = {}
         epsilon = 0.0
         if ties == "epsilon":
@@ -154,14 +153,18 @@ def _one_draw(statistic: str, scores: np.ndarray, rows: JudgmentRows, usable: np
         return _within(correlate_groups(statistic, scores, human, item, rows.items), len(scores))
     if grouping == "system":
         return Agreement(_within_systems(statistic, scores, human, item, positions_in_grouping(rows, statistic)[0][usable]), len(scores))
-    if statistic in LABEL_STATISTICS:
-        label = human == human.max()
-        if not rows.spec.judgments.higher_is_better:  # a true label is a bad caption, which a low score detects
-            label, scores = ~label, -scores
-        of_rows: Callable[[np.ndarray], np.ndarray] = Detection(scores, label, statistic)
-    else:
-        of_rows = CORRELATIONS[statistic](scores, human)
+    of_rows = agree_by_rows(rows, statistic, scores, human)
     return Agreement(lambda weights: of_rows(weights[:, item]), len(scores))
+
+
+def agree_by_rows(rows: JudgmentRows, statistic: str, scores: np.ndarray, human: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a correlation, or the detection of labels, of scores and judgments (n,) as a map from row weights (W, n) to values (W,)."""
+    if statistic not in LABEL_STATISTICS:
+        return CORRELATIONS[statistic](scores, human)
+    label = human == human.max()
+    if rows.spec.judgments.higher_is_better:
+        return Detection(scores, label, statistic)
+    return Detection(-scores, ~label, statistic)  # a true label is a bad caption, which a low score detects
 
 
 def positions_in_grouping(rows: JudgmentRows, statistic: str) -> tuple[np.ndarray, int]:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import CORRELATIONS, PairCredit, correlate_groups, positions_in_grouping
+from harness.judgments.agreement import PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
-from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
+from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
 from harness.stats.metric_tests import MOST_LEVELS, MOST_SKIPPED, KendallOfScores, clusters, permute_credit, permute_scores, williams
 from harness.stats.multiplicity import holm
-from harness.stats.weighted_correlation import Detection, Pearson
+from harness.stats.weighted_correlation import Pearson
 
 EXCHANGES = {"item": "perm_input", "record": "perm_both", "system": "perm_sys"}
 """Unit of the exchange -> key of the test."""
+JACKKNIFE = "jackknife_input"
+"""Key of the test over items of tau-b, which divides by the ties of a metric: exchanged ties make the exchange of items too liberal
+between metrics of which one has ties (``python -m benchmarks.metric_tests``)."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class MetricTests:
     raw: np.ndarray
     """Uncorrected p-values, shape (k, k)."""
     exchange: str = EXCHANGES["item"]
-    """Key of the exchange test."""
+    """Key of the test."""
     of_pearson: dict[tuple[int, int], Values] = field(default_factory=dict[tuple[int, int], Values])
     """Pair of metrics -> ``t``, p and Holm-corrected p of Williams' test or of the jackknife on Pearson's r of all rows."""
 
@@ -71,7 +75,30 @@ def compare_metrics(
         corrected[i, j] = corrected[j, i] = adjusted
     ranked = [value if share <= MOST_SKIPPED and draws else np.nan for value, share in zip(values, skipped or [0.0] * k)]
     ranks = clusters(ranked, corrected, spec.tests.level)
-    return MetricTests(tuple(ranks), corrected, raw, EXCHANGES[spec.tests.unit], _of_pearson(rows, metrics, pairs))
+    key = JACKKNIFE if _is_jackknifed(rows) else EXCHANGES[spec.tests.unit]
+    return MetricTests(tuple(ranks), corrected, raw, key, _of_pearson(rows, metrics, pairs))
+
+
+def _is_jackknifed(rows: JudgmentRows) -> bool:
+    """Return True where the headline is tested by leaving out items, see :data:`JACKKNIFE`."""
+    statistic = rows.spec.statistics[0]
+    return statistic == "kendall_b" and rows.spec.tests.unit == "item" and rows.spec.grouping_of(statistic) == "none"
+
+
+def _without_items(rows: JudgmentRows, statistic: str, group: str, scores: np.ndarray, usable: np.ndarray) -> np.ndarray:
+    """Return the correlation of scores (n,) with people on the rows of a mask (n,), under each of the weights of the jackknife."""
+    rated, values = rows.rated, list[np.ndarray]()
+    items, position = np.unique(rated.item[usable], return_inverse=True)
+    weights = jackknife.weights_without_items(len(items))
+    for name in _groups_of(rows, group):
+        mask = usable & ((rated.groups == name) | (name == ALL))
+        values.append(agree_by_rows(rows, statistic, scores[mask], rated.human[mask])(weights[:, position[mask[usable]]]))
+    return np.mean(values, axis=0)
+
+
+def _groups_of(rows: JudgmentRows, group: str) -> list[str]:
+    """Return the groups over which the headline of a group is the mean."""
+    return [name for name in rows.group_names if name not in (ALL, MEAN)] if group == MEAN else [group]
 
 
 def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable[[int, int, int], float]:
@@ -91,15 +118,22 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
         "item": lambda: rated.item, "record": lambda: rows.distinct[rated.caption],
         "system": lambda: system_positions(rows, system_names(rows)),
     }[unit]()  # fmt: skip
+    scores_of = [metric.scores.mean(axis=1)[rated.caption] for metric in metrics]
+
+    @cache
+    def without_items(k: int, usable: bytes) -> np.ndarray:
+        return _without_items(rows, statistic, group, scores_of[k], np.frombuffer(usable, dtype=bool))
 
     def compare(i: int, j: int, draws: int) -> float:
-        a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
+        a, b = scores_of[i], scores_of[j]
         usable = ~(np.isnan(a) | np.isnan(b))
         if usable.sum() < 2:
             return float("nan")
         if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:  # exchanges the coefficients of items
             within = [correlate_groups(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
             return permute_credit(within[0], within[1], np.arange(rows.items), draws=draws, seed=seed)
+        if _is_jackknifed(rows):
+            return jackknife.t_test(without_items(i, usable.tobytes()) - without_items(j, usable.tobytes()))[1]
         of_scores = _of_scores(rows, statistic, group, usable)
         return permute_scores(of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed)
 
@@ -131,8 +165,7 @@ def _comparison_of_strengths(rows: JudgmentRows, metrics: Sequence[MetricScores]
 def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np.ndarray:
     """Return the credits (P,) with weights under which their sum is the headline accuracy."""
     credit = PairCredit.of(rows, metric)
-    names = [name for name in rows.group_names if name not in (ALL, MEAN)] if group == MEAN else [group]
-    out = np.full(len(credit.credit), np.nan)
+    out, names = np.full(len(credit.credit), np.nan), _groups_of(rows, group)
     for name in names:
         mask = credit.mask(name) & ~np.isnan(credit.credit)
         out[mask] = credit.credit[mask] / max(1, mask.sum()) / len(names)
@@ -142,9 +175,8 @@ def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np
 def _of_scores(rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the headline statistic as a map from scores (W, rows) to values (W,)."""
     if group == MEAN:
-        names = [name for name in rows.group_names if name not in (ALL, MEAN)]
-        groups = rows.rated.groups[usable]
-        by_group = [(groups == name, _one_group(rows, statistic, usable & (rows.rated.groups == name))) for name in names]
+        groups = rows.rated.groups
+        by_group = [(groups[usable] == name, _one_group(rows, statistic, usable & (groups == name))) for name in _groups_of(rows, group)]
         return lambda scores: np.mean([statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0)
     return _one_group(rows, statistic, usable)
 
@@ -157,15 +189,9 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
     ones = np.ones((1, len(human)))
     if statistic in ("kendall_b", "kendall_c") and len(np.unique(human)) <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
-    if statistic in CORRELATIONS:
-        return lambda scores: np.array([CORRELATIONS[statistic](row, human)(ones)[0] for row in scores])
-    if statistic in LABEL_STATISTICS:
-        good = human == human.max()
-        sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
-        label = good if sign > 0 else ~good
-        return lambda scores: np.array([Detection(sign * row, label, statistic)(ones)[0] for row in scores])
-    assert statistic in SYSTEM_STATISTICS
-    return _of_systems(rows, statistic, usable)
+    if statistic in SYSTEM_STATISTICS:
+        return _of_systems(rows, statistic, usable)
+    return lambda scores: np.array([agree_by_rows(rows, statistic, row, human)(ones)[0] for row in scores])
 
 
 def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -189,13 +215,12 @@ def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequ
     for i, j in pairs:
         a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
         usable = ~(np.isnan(a) | np.isnan(b))
-        r_a, r_b, r_ab = (Pearson(x[usable], y[usable]) for x, y in ((a, rated.human), (b, rated.human), (a, b)))
-        ones, (items, item) = np.ones((1, int(usable.sum()))), np.unique(rated.item[usable], return_inverse=True)
         if name == "williams":
-            t, p = williams(float(r_a(ones)[0]), float(r_b(ones)[0]), float(r_ab(ones)[0]), len(items))
+            ones = np.ones((1, int(usable.sum())))
+            r = [float(Pearson(x[usable], y[usable])(ones)[0]) for x, y in ((a, rated.human), (b, rated.human), (a, b))]
+            t, p = williams(r[0], r[1], r[2], ones.size)
         else:
-            weights = jackknife.weights_without_items(len(items))[:, item]
-            t, p = jackknife.t_test(r_a(weights) - r_b(weights))
+            t, p = jackknife.t_test(np.subtract(*(_without_items(rows, "pearson", ALL, scores, usable) for scores in (a, b))))
         out[i, j] = {f"{name}_t": t, name: p}
     for entry, adjusted in zip(out.values(), holm([entry[name] for entry in out.values()]).tolist()):
         entry[f"{name}_holm"] = adjusted

@@ -191,9 +191,9 @@ class Collection:
         self.judged.append(caption)
         return len(self.judged) - 1
 
-    def prefer(self, first: JudgedCaption, second: JudgedCaption, preference: float, meta: Values) -> None:
-        """Add two captions and the preference between them."""
-        self.pairs.append(JudgedPair(self.add(first), self.add(second), preference, meta))
+    def prefer(self, first: JudgedCaption, second: JudgedCaption, votes: tuple[float, ...], meta: Values) -> None:
+        """Add two captions and the votes between them."""
+        self.pairs.append(JudgedPair(self.add(first), self.add(second), votes, meta))
 
 
 SIMILAR = 0.9

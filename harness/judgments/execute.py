@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -27,9 +27,9 @@ from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
 from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements
-from harness.judgments.reference_policy import ScoringSets
+from harness.judgments.reference_policy import ScoringSets, rival_sets
 from harness.judgments.rows import JudgmentRows
-from harness.judgments.system_agreement import notes_of_strengths
+from harness.judgments.system_agreement import average_cells, notes_of_strengths
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.example_store import ExampleStore
@@ -83,7 +83,7 @@ def execute(
             run = Execution(Provenance(content), rundir, plugins, options, show, cluster)
             with plugins.running(content):
                 # Metrics: their scores of all captions.
-                scored = score_metrics(plan, sets, run)
+                scored = score_metrics(plan, sets, run, judgments)
                 # Numbers: agreement of each metric with people, and tests between the metrics.
                 results = [_Judged(metric, _values(rows, partial(agreements, rows, metric.scores))) for metric in scored]
                 _check_headline(results, plan, judgments)
@@ -312,8 +312,28 @@ class ScoredMetric:
     """Name of the artifacts with the statistics."""
 
 
-def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -> list[ScoredMetric]:
+def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution, judgments: Judgments) -> list[ScoredMetric]:
     """Return the scores of each metric of a plan; statistics that the run has are read."""
+    rivals = [metric for metric in plan.metrics if metric.metric.spec.rival]
+    scored = _score_sets(plan, [metric for metric in plan.metrics if metric not in rivals], sets, execution)
+    if rivals:
+        pairs = rival_sets(judgments)
+        scored += [_spread_points(metric, judgments, sets) for metric in _score_sets(plan, rivals, pairs, execution)]
+    return sorted(scored, key=lambda metric: plan.metrics.index(metric.plan))
+
+
+def _spread_points(metric: ScoredMetric, judgments: Judgments, sets: ScoringSets) -> ScoredMetric:
+    """Return a metric of pairs with its preferences, and with the mean points of each caption as its score."""
+    points = metric.scores.scores[:, 0]
+    captions = np.array([(pair.first, pair.second) for pair in judgments.pairs]).T.ravel()
+    both, single = np.concatenate([points, 1 - points]), np.zeros_like(captions)
+    of_caption = average_cells(both, captions, single, len(judgments.captions), 1)
+    (per_set,) = average_cells(both, sets.index[captions, 0, 0], single, len(sets.sets), 1)
+    return replace(metric, scores=MetricScores(of_caption.T, of_pairs=2 * points[:, None] - 1), per_set=per_set)
+
+
+def _score_sets(plan: JudgmentPlan, metrics: Sequence[MetricPlan], sets: ScoringSets, execution: Execution) -> list[ScoredMetric]:
+    """Return the scores of some metrics of a plan on its caption sets, or on sets of pairs."""
     texts = np.mean([len(item.candidates) + len(item.references) for item in sets.sets])
     size = execution.grid(len(sets.sets), float(texts)).size
     passes: list[ScoringPass] = []
@@ -324,14 +344,14 @@ def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -
         store = ExampleStore(Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members))
         system = PlannedSystem.of_rows("", store, [{"candidates": list(item.candidates)} for item in members])
         scoring_pass = ScoringPass(
-            execution, plan.metrics, [system], list(ShardGrid(len(members), size)), corpus.references,
+            execution, metrics, [system], list(ShardGrid(len(members), size)), corpus.references,
             content_digest(corpus.references), SignificanceSpec(), plan.spec.seed, batch=None,
         )  # fmt: skip
         scoring_pass.compute()
         passes.append(scoring_pass)
     return [
         _scored_metric(metric, [scoring_pass.statistics(0, index) for scoring_pass in passes], sets, execution)
-        for index, metric in enumerate(plan.metrics)
+        for index, metric in enumerate(metrics)
     ]
 
 

@@ -93,12 +93,12 @@ def read_pairs(collection: Collection) -> None:
         names = [collection.name(r, PAIR_COLUMNS[r], record) for r in (("correct", "foil") if foils else ("first", "second"))]
         systems = [str(lookup(record.fields, name) or "") if name else "" for name in (columns.system_first, columns.system_second)]
         marks = (columns.own_reference or columns.own_first, None if foils else columns.own_reference or columns.own_second)
-        preference = 1.0
+        votes = (1.0,)
         if not foils:
-            names.append(votes := collection.name("preference", PREFERENCE_COLUMNS, record))
-            preference = preferences.read(lookup(record.fields, str(votes)), systems, record.where, str(votes))
-        item = None if preference is None else collection.item(record, number_of)
-        if preference is None or item is None:
+            names.append(name := collection.name("preference", PREFERENCE_COLUMNS, record))
+            votes = preferences.read(lookup(record.fields, str(name)), systems, record.where, str(name))
+        item = collection.item(record, number_of) if votes else None
+        if item is None:
             continue
         first, second = (
             _make_caption(collection, record, item, lookup(record.fields, str(name)), str(name), system, mark, meta=meta)
@@ -106,7 +106,7 @@ def read_pairs(collection: Collection) -> None:
         )
         if foils and first.texts == second.texts:
             raise InputError(f"the foil equals the caption: {first.texts[0]!r:.60}", record.where)
-        collection.prefer(first, second, preference, scalars(record.fields, [*names, columns.item]))
+        collection.prefer(first, second, votes, scalars(record.fields, [*names, columns.item]))
     preferences.check()
 
 
@@ -141,11 +141,11 @@ def read_keyed_pairs(collection: Collection) -> None:
                 if value is None or not fnmatchcase(name, pattern):
                     continue
                 cells = _check_keyed_pair(value, name, record.where)
-                preference = preferences.read(cells[-1], (str(cells[2]), str(cells[3])), record.where, name)
-                if preference is None or item is None:
+                votes = preferences.read(cells[-1], (str(cells[2]), str(cells[3])), record.where, name)
+                if not votes or item is None:
                     continue
                 first, second = (_make_caption(collection, record, item, cells[k], name, str(cells[2 + k]), mark) for k in (0, 1))
-                collection.prefer(first, second, preference, {"key": name, "category": pattern.removesuffix("*").rstrip("_-")})
+                collection.prefer(first, second, votes, {"key": name, "category": pattern.removesuffix("*").rstrip("_-")})
     preferences.check()
 
 
@@ -174,7 +174,8 @@ def read_orders(collection: Collection) -> None:
         ]
         meta = scalars(record.fields, [columns.item, "best", "worst", columns.best, columns.worst])
         for i, j in combinations(range(len(positions)), 2):
-            collection.pairs.append(JudgedPair(positions[i], positions[j], float(wins[i, j] - wins[j, i]), meta))
+            votes = tuple(np.sign(ranks[:, j] - ranks[:, i]).astype(float).tolist())
+            collection.pairs.append(JudgedPair(positions[i], positions[j], votes, meta))
 
 
 def _read_ranks(collection: Collection, record: Record, names: Sequence[tuple[str, str, str]]) -> np.ndarray:

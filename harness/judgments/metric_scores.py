@@ -13,6 +13,9 @@ COUNTS = ("items", "captions", "ratings")
 """Details of an agreement: numbers of items, distinct captions and ratings that count."""
 UNEQUAL = "unequal"
 """Detail of an agreement: number of pairs, captions or systems that are left out because their sets differ in size."""
+RELATIVE_TIE = 1e-7
+"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
+constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
 
 
 def count_unequal(mask: np.ndarray) -> Values:
@@ -46,6 +49,20 @@ class MetricScores:
     """Map from captions (k,) and their weights (W, k) to the corpus number of these captions, shape (W,), higher is better."""
     sizes: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
     """Set sizes on which the metric depends: name -> number of texts of each judged caption, int, shape (captions,)."""
+    of_pairs: np.ndarray | None = None
+    """Preference of a metric that judges the captions of a pair together, as :attr:`JudgedPair.preference`, shape (P, draws)."""
+
+    def compare_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the preferences for the first captions of all pairs, positions of shape (P,), in each draw, shape (P, draws).
+
+        They are the differences of the scores, exact zeros where these differ by rounding alone, and NaN where one is undefined or the
+        sets differ in a size on which the metric depends.
+        """
+        if self.of_pairs is not None:
+            return self.of_pairs
+        a, b = self.scores[first], self.scores[second]
+        difference = np.where(np.abs(a - b) <= RELATIVE_TIE * np.maximum(np.abs(a), np.abs(b)), 0.0, a - b)
+        return np.where(self.sizes_differ(first, second)[:, None], np.nan, difference)
 
     def sizes_differ(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return True for pairs of captions, positions of shape (P,), whose sets differ in a size on which the metric depends."""
@@ -53,14 +70,3 @@ class MetricScores:
         for counts in self.sizes.values():
             differ |= counts[first] != counts[second]
         return differ
-
-
-RELATIVE_TIE = 1e-7
-"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
-constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
-
-
-def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return ``first - second``, same shape, with exact zeros where the scores differ by rounding alone; NaN stays NaN."""
-    difference = first - second
-    return np.where(np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)

@@ -13,8 +13,8 @@ from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import number, same
 from harness.spec.judgment_models import PreferenceLabels
 
-_SIGNS = (1.0, -1.0, 0.0, None)
-"""Vote of each field of :class:`PreferenceLabels`; None leaves the pair out."""
+_SIGNS = (1.0, -1.0, 0.0, math.nan)
+"""Vote of each field of :class:`PreferenceLabels`; a pair without another vote than NaN is left out."""
 
 
 @dataclass
@@ -30,18 +30,18 @@ class Preferences:
     signed: bool = False
     """True after a negative vote."""
 
-    def read(self, value: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
-        """Return the sum of the votes, +1 for the first caption and -1 for the second; None for a pair that is left out.
+    def read(self, value: YamlValue, systems: Sequence[str], location: str, name: str) -> tuple[float, ...]:
+        """Return the votes, +1 for the first caption, -1 for the second, NaN for none; nothing for a pair that is left out.
 
         Raises :class:`InputError` for a label that is no number, has no entry in the mapping and names no system of the pair.
         """
         values = cast("Sequence[YamlValue]", value) if isinstance(value, (list, tuple)) else [value]
-        votes = [self._read_vote(item, systems, location, name) for item in values if item is not None and item != ""]
-        if not votes:
+        if all(item in (None, "") for item in values):
             raise InputError(f"'{name}' is {kind(value)}; expected a preference or a list of votes", location)
-        return None if all(vote is None for vote in votes) else math.fsum(vote or 0.0 for vote in votes)
+        votes = tuple(math.nan if item in (None, "") else self._read_vote(item, systems, location, name) for item in values)
+        return () if all(map(math.isnan, votes)) else votes
 
-    def _read_vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float | None:
+    def _read_vote(self, item: YamlValue, systems: Sequence[str], location: str, name: str) -> float:
         for sign, labels in zip(_SIGNS, self.labels.lists):
             if any(same(item, label) for label in labels):
                 return sign

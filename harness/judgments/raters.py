@@ -12,20 +12,21 @@ from harness.contracts import Judgments, Values
 from harness.judgments.agreement import agreements, mean_of
 from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores
 from harness.judgments.rows import JudgmentRows
-from harness.spec.judgment_models import LABEL_STATISTICS, SYSTEM_STATISTICS
+from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats.alternative_annotator import judge_against_people
 
 ONE_PERSON = "one person against the others"
 """Label of the row of people."""
 
 
-def ratings_of_people(rows: JudgmentRows) -> np.ndarray | None:
+def ratings_of_people(rows: JudgmentRows, *, of_pairs: bool = False) -> np.ndarray | None:
     """Return the ratings of m people, shape (captions, m), NaN where there is none; None for a set without ratings of its raters.
 
-    A person is a position in the ratings of a caption. Ratings that are sorted everywhere, and votes that were reconstructed from a mean,
-    name no person.
+    A person is a position in the ratings of a caption, or in the votes of a pair, shape (P, m). Ratings that are sorted everywhere, and
+    votes that were reconstructed from a mean, name no person.
     """
-    ratings = [caption.ratings for caption in rows.judgments.captions]
+    judgments = rows.judgments
+    ratings = [pair.votes for pair in judgments.pairs] if of_pairs else [caption.ratings for caption in judgments.captions]
     if rows.spec.judgments.mean_of is not None or max(map(len, ratings), default=0) < 2:
         return None
     table = np.array(list(zip_longest(*ratings, fillvalue=np.nan))).T
@@ -36,9 +37,11 @@ def ratings_of_people(rows: JudgmentRows) -> np.ndarray | None:
 def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement]:
     """Return group -> mean agreement of each person with the others, who stand in for all people; empty where it cannot be formed.
 
-    One rating of every caption with several is left out of the human score and scored as that of a metric, for each person in turn.
+    One rating of every caption with several (one vote of every pair) is left out of the human score and scored as that of a metric, for
+    each person in turn.
     """
-    table = ratings_of_people(rows)
+    of_pairs = bool(rows.judgments.pairs) and (statistic in PAIR_STATISTICS or not rows.has_ratings)
+    table = ratings_of_people(rows, of_pairs=of_pairs)
     if table is None or (statistic in SYSTEM_STATISTICS and rows.judgments.systems):
         return {}
     sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
@@ -48,26 +51,29 @@ def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement
         if statistic in LABEL_STATISTICS and len(np.unique(others.rated.human)) != 2:
             return {}
         several = np.isfinite(table).sum(axis=1) > 1
-        of_people.append(agreements(others, MetricScores(sign * np.where(several, table[:, person], np.nan)[:, None]), statistic))
+        own = np.where(several, table[:, person], np.nan)[:, None]
+        scores = MetricScores(np.full((len(rows.judgments.captions), 1), np.nan), of_pairs=own) if of_pairs else MetricScores(sign * own)
+        of_people.append(agreements(others, scores, statistic))
     return {group: _mean_of_people([of_person[group] for of_person in of_people], rows.items) for group in of_people[0]}
 
 
 def _leave_out(judgments: Judgments, person: int) -> Judgments:
-    """Return the judgments without one rating of each caption that has it and another one."""
-    captions = [
-        replace(caption, ratings=caption.ratings[:person] + caption.ratings[person + 1 :]) if len(caption.ratings) > 1 else caption
-        for caption in judgments.captions
-    ]
-    return replace(judgments, captions=captions)
+    """Return the judgments without one rating of each caption, and one vote of each pair, that has it and another one."""
+
+    def others(values: tuple[float, ...]) -> tuple[float, ...]:
+        return values[:person] + values[person + 1 :] if len(values) > 1 else values
+
+    captions = [replace(caption, ratings=others(caption.ratings)) for caption in judgments.captions]
+    return replace(judgments, captions=captions, pairs=[replace(pair, votes=others(pair.votes)) for pair in judgments.pairs])
 
 
 def _mean_of_people(of_people: Sequence[Agreement], items: int) -> Agreement:
-    """Return the mean over the people whose agreement is defined, with the counts of the first one."""
+    """Return the mean over the people whose agreement is defined, with the counts of the first of them."""
     ones = np.ones((1, items))
     defined = [agreement for agreement in of_people if not np.isnan(agreement.reduce(ones)[0])]
-    details: Values = {name: of_people[0].details[name] for name in COUNTS if name in of_people[0].details}
-    reduce = mean_of([agreement.reduce for agreement in defined or of_people])
-    return replace(of_people[0], reduce=reduce, details={**details, "people": len(defined)})
+    first, *_ = used = defined or of_people
+    details: Values = {name: first.details[name] for name in COUNTS if name in first.details}
+    return replace(first, reduce=mean_of([agreement.reduce for agreement in used]), details={**details, "people": len(defined)})
 
 
 def judge_as_person(rows: JudgmentRows, scores: np.ndarray, bounds: tuple[float, float] | None) -> Values:

@@ -47,6 +47,16 @@ class ScoringSets:
         return values.sum(axis=2) / used.sum(axis=2)
 
 
+def rival_sets(judgments: Judgments) -> ScoringSets:
+    """Return a set for each pair, with the second caption in place of the references; the index has shape (P, 1, 1)."""
+    captions, items = judgments.captions, judgments.items
+    texts = [(captions[pair.first].item, captions[pair.first].texts, captions[pair.second].texts) for pair in judgments.pairs]
+    position = {key: k for k, key in enumerate(dict.fromkeys(texts))}
+    sets = tuple(CaptionSet(items[k].id, first, second, items[k].media, items[k].source) for k, first, second in position)
+    index = np.array([position[key] for key in texts])[:, None, None]
+    return ScoringSets(sets, index, (Corpus(0, len(sets), [item.references for item in sets]),))
+
+
 def scoring_sets(
     judgments: Judgments, policy: ReferencePolicy, seed: int, by: str = "category", columns: Sequence[str] = ()
 ) -> ScoringSets:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.errors import InputError, did_you_mean
-from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores, count_unequal, differences
+from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores, count_unequal
 from harness.judgments.rows import JudgmentRows
 from harness.stats.bradley_terry import count_wins, reachable, strengths
 from harness.stats.correlation import SoftPairwiseAccuracy, across_systems, pairwise_differences
@@ -52,7 +52,7 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
     if any(len({tuple(np.unique(counts[captions])) for captions in of_system}) > 1 for counts in metric.sizes.values()):
         return Agreement(lambda weights: np.full(len(weights), np.nan), 0, len(names), {UNEQUAL: len(names)})
     if statistic == "soft_pairwise_accuracy":
-        cells = [_average_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
+        cells = [average_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
         cells = [pairwise_differences(values) for values in cells]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names), details=counts)
     members = [np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))]
@@ -109,9 +109,7 @@ class SystemPairs:
 
 def points_of_metric(rows: JudgmentRows, metric: MetricScores) -> np.ndarray:
     """Return the points of the first captions of judged pairs, shape (P,): 1, 0 or 1/2 for a tie, NaN without a score."""
-    pairs = rows.pairs
-    points = ((1 + np.sign(differences(metric.scores[pairs.first], metric.scores[pairs.second]))) / 2).mean(axis=1)
-    return np.where(metric.sizes_differ(pairs.first, pairs.second), np.nan, points)
+    return ((1 + np.sign(metric.compare_pairs(rows.pairs.first, rows.pairs.second))) / 2).mean(axis=1)
 
 
 def _agreement_of_pairs(rows: JudgmentRows, metric: MetricScores, statistic: str) -> Agreement:
@@ -128,7 +126,7 @@ def _agreement_of_pairs(rows: JudgmentRows, metric: MetricScores, statistic: str
         row = np.ravel_multi_index((low, high), (size, size))
         between = np.unique(row)
         cell, sign = np.searchsorted(between, row), np.where(games.first == low, 2, -2)
-        cells = [_average_cells((values[used] - 0.5) * sign, item, cell, rows.items, len(between)) for values in (human, points)]
+        cells = [average_cells((values[used] - 0.5) * sign, item, cell, rows.items, len(between)) for values in (human, points)]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), size, int((~used).sum()), counts)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
@@ -164,7 +162,7 @@ def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return (weights @ values) / weights.sum(axis=1)
 
 
-def _average_cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int) -> np.ndarray:
+def average_cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int) -> np.ndarray:
     """Return the mean value of each system on each item, shape (systems, items), NaN where there is none."""
     cell = system * items + item
     usable = ~np.isnan(values)

@@ -54,7 +54,7 @@ def execute_tasks(
     show: bool = False,
     options: Options | None = None,
     on_notice: Callable[[str, str], None] | None = None,
-    on_absent: Callable[[str], None] | None = None,
+    on_absent: Callable[[str, bool], None] | None = None,
 ) -> list[Run]:
     """Execute one plan, or the plans of a suite, and return their runs; arguments as for :func:`harness.api.evaluate_all`.
 
@@ -76,9 +76,9 @@ def execute_tasks(
     suite = folders[0].parent if judged and several and folders[0] is not None else None
     if suite is not None and (suite / MANIFEST).exists():
         raise InputError("holds a run; give the suite another --output", str(suite))
-    for line in left_out.values():
-        if on_absent:
-            on_absent(line)
+    for plan in plans:
+        if on_absent and plan.spec.task in left_out:
+            on_absent(left_out[plan.spec.task], bool(plan.absence))
     runs: list[Run] = []
     for plan, folder in zip(plans, folders):
         if plan.spec.task in left_out:

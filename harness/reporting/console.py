@@ -57,6 +57,11 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
             print_table(transpose(table) if least_width(table) > console.width else table)
         else:
             console.print(f"{escape(view.heading)}: no values in this run")
+    if run.provenance.spec.get("same"):
+        from harness.reporting.same_tables import lines_of_run  # loads the test, which other runs do not need
+
+        for line in lines_of_run(run):
+            print_line(console, line, style="")
     for note in run.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=not console.is_terminal)
     if run.provenance.variant:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.analysis.answer_kernels import KERNELS
 from harness.analysis.same import Effect, Feature, Settings, SourceComparison
 from harness.analysis.same_plan import Design
+from harness.analysis.same_run import check_run, settings_of_run
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
+from harness.run.finished import Run
 
 ASSUMPTION = (
     "assumes that the answers to a prompt are independent and that the sources were asked in turn: a cache, one seed for both, or another "
@@ -25,7 +28,9 @@ def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2)
     sizes = f"{counted(len(result.prompts), 'prompt')}, {answers[0]:,} and {answers[1]:,} answers"
     yield f"  p {p_text(result.p)} ({sizes}; {method} within prompts; smallest possible p {p_text(result.floor)})"
     yield "  " + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items()) + " (each alone, not adjusted)"
-    yield f"  MMD² of {settings.kernels[0]} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    name = settings.kernels[0]
+    measure = f"MMD² of {name}" if name in KERNELS else f"{name} beyond its mean over relabelings"
+    yield f"  {measure} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
     for feature in list_features(result, settings):
         yield f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per answer (adjusted p {p_text(feature.p)})"
     for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
@@ -35,6 +40,12 @@ def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2)
     for note in result.notes:
         yield f"  note: {note}"
     yield f"  {ASSUMPTION}"
+
+
+def lines_of_run(run: Run) -> Iterator[str]:
+    """Yield the lines of the tests of sources that the spec of a run asks for."""
+    for result in check_run(run):
+        yield from report_lines(result, settings_of_run(run), 0)
 
 
 def verdict_text(result: SourceComparison, settings: Settings) -> str:
@@ -61,7 +72,7 @@ def list_features(result: SourceComparison, settings: Settings) -> list[Feature]
 
 def matrix_table(results: Sequence[SourceComparison]) -> Table:
     """Return a table of all pairs of sources."""
-    headers = ["A", "B", "p Holm", "MMD²", "95 % interval", "accuracy", "verdict"]
+    headers = ["A", "B", "p Holm", "effect", "95 % interval", "accuracy", "verdict"]
     rows = [
         [*r.labels, p_text(r.p), number(r.effect.value), interval_text(r.effect.interval), number(r.accuracy.value), r.verdict]
         for r in results

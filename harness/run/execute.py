@@ -50,6 +50,7 @@ from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable
+from harness.stats.seeds import derive
 
 
 def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
@@ -257,11 +258,13 @@ class ModelExecution(Execution):
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
+        # The same random numbers for both sources of a test would make their captions dependent.
+        seed = derive(spec.seed, model.label) if model.label in (spec.same or ()) else spec.seed
         # Nodes do not have the task, and a server needs none of them: its answers are stored here one by one.
         here = needs_whole_task(model.adapter) or isinstance(model.adapter, GeneratesUnordered)
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
-                model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span,
+                model, task, seed=seed, artifacts=self.artifacts, advance=advance, span=self.span,
                 ask=self._ask_cluster if self.options.executor.name == "ray" and not here else None,
                 prepared=len(self.plan.generations) == 1, latest=self.options.watch.latest if self.options.watch else None,
             )  # fmt: skip

@@ -249,7 +249,7 @@ def _lowest(cell: Mapping[str, Sequence[float | None]]) -> float:
     return min((share for share in cell["interval"] if share is not None), default=1.0)
 
 
-COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
+COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean", "summed": "summed"}
 """Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
 
 
@@ -299,7 +299,7 @@ def number_fields(
     }
     if significance is None or significance.method == "none":
         return fields
-    aggregate = combine_p_values(scored.p_values, scored.p_floors, significance.fdr)
+    aggregate = combine_p_values(scored.p_values, scored.p_floors, significance.fdr, scored.p_sums)
     if not aggregate:
         return {**fields, "p_note": scored.p_note or "is defined for no example"}
     return {

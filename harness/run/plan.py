@@ -30,6 +30,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
     models, metrics = _models(loaded), planned_metrics(loaded)
     plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, spec.reference_counts)
+    check_sources(loaded, plan)
     loaded, plan = drop_uncovered_views(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
@@ -74,6 +75,9 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
 
         for choice in _call_with_location(loaded, key, choices):
             metric = cast("Metric | TokenScoreMetric", _create(loaded, key, "metrics", name, choice))
+            form = loaded.spec.judgments.form if isinstance(loaded, LoadedJudgments) else "captions"
+            if metric.spec.rival and form in ("captions", "mqm"):
+                raise InputError(f"{name} with rival: true needs judged pairs (harness run judgments/caparena)", loaded.where(*key))
             plans.append(metric_plan(name, choice, metric))
     return tuple(with_unique_labels(plans))
 
@@ -120,6 +124,21 @@ def _call_with_location(loaded: LoadedSpec | LoadedJudgments, key: Key, create: 
         raise InputError(str(error), loaded.where(*key), parameter=error.parameter, value=error.value) from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
+
+
+def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for sources of ``same`` that are not different models of the run, and for single captions."""
+    names, labels = plan.spec.same or [], [model.label for model in plan.models]
+    for index, name in enumerate(names):
+        if name not in labels:
+            raise InputError.of_name("same: there is no model", name, labels, "models are", loaded.where("same", index))
+        if name in names[:index]:
+            raise InputError(f"same: the model '{name}' is named twice; expected different models", loaded.where("same", index))
+    if names and len(plan.decodings) * len(plan.reference_counts) > 1:
+        raise InputError("same: compares models under one decoding and number of references; found a grid", loaded.where("same"))
+    if names and plan.decodings[0].candidates == 1:
+        text = "same: one caption of each model per example has a smallest p-value of 1 (5 captions 2/252); expected candidates: 2 or more"
+        raise InputError(text, loaded.where("decoding", "candidates"), parameter="candidates", value=1)
 
 
 RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")

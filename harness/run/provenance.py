@@ -109,10 +109,11 @@ def digest(plan: Plan) -> str:
 
     Called before the components are used: some hold further objects afterwards.
     """
+    unused = [name for name in ("until", "same") if getattr(plan.spec, name) is None]  # digests of specs without them stay as they were
     contents = {
         "version": __version__,
         "kernels": kernels_build(),
-        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *(() if plan.spec.until else ("until",))}),
+        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *unused}),
         **({"references": subset} if (subset := plan.spec.reference_subset) else {}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},

@@ -31,7 +31,8 @@ from harness.contracts import (
 )
 from harness.run.features import FeatureCache
 from harness.run.shard_grid import check_example
-from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, untestable_reason
+from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, sum_relabelings, untestable_reason
+from harness.stats.stratified_test import rank_shares
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
@@ -60,6 +61,8 @@ class Scored:
     seconds: float
     p_note: str = ""
     """Reason why there are no p-values although they were requested, to follow the metric's name; empty otherwise."""
+    p_sums: np.ndarray | None = None
+    """Standardised statistics summed over the examples, under joint relabelings, shape (draws + 1,); None for another combination."""
 
     @property
     def p_floor(self) -> float:
@@ -78,16 +81,12 @@ class Scored:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the content as arrays, for a statistics artifact: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
-        arrays = {
-            **(self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}),
-            "p_method": np.asarray(self.p_method),
-            "seconds": np.asarray(self.seconds),
-        }
-        if self.p_note:
-            arrays["p_note"] = np.asarray(self.p_note)
-        if self.p_values is None or self.p_floors is None:
-            return arrays
-        return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
+        stats = self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}
+        values = {
+            "p_method": self.p_method, "seconds": self.seconds, "p_note": self.p_note or None, "p_values": self.p_values,
+            "p_floors": self.p_floors, "p_sums": self.p_sums,
+        }  # fmt: skip
+        return {**stats, **{name: np.asarray(value) for name, value in values.items() if value is not None}}
 
     @classmethod
     def join(cls, shards: Sequence[Scored]) -> Scored:
@@ -103,19 +102,15 @@ class Scored:
             " + ".join(methods),
             sum(shard.seconds for shard in shards),
             next((shard.p_note for shard in shards if shard.p_note), ""),
+            np.sum(sums, axis=0) if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None]) else None,
         )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
         """Return the content of :meth:`to_arrays`."""
-        return cls(
-            read_statistics(arrays),
-            arrays.get("p_values"),
-            arrays.get("p_floors"),
-            str(arrays["p_method"]),
-            float(arrays["seconds"]),
-            str(arrays.get("p_note", "")),
-        )
+        p_values, p_floors, p_sums = (arrays.get(name) for name in ("p_values", "p_floors", "p_sums"))
+        texts = [str(arrays.get(name, "")) for name in ("p_method", "p_note")]
+        return cls(read_statistics(arrays), p_values, p_floors, texts[0], float(arrays["seconds"]), texts[1], p_sums)
 
 
 def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
@@ -186,18 +181,12 @@ def scorable(metric: Metric, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where the number of relabelings per example depends on the number of examples of the run."""
-    if not is_tested(metric, significance):
-        return False
-
-    return has_generic_null(metric)
+    return is_tested(metric, significance) and has_generic_null(metric)
 
 
 def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where a metric gets permutation p-values."""
-    if significance is None or significance.method == "none":
-        return False
-
-    return not untestable_reason(metric)
+    return significance is not None and significance.method != "none" and not untestable_reason(metric)
 
 
 def fit_once(metric: Metric, features: Features) -> State:
@@ -206,15 +195,9 @@ def fit_once(metric: Metric, features: Features) -> State:
 
 
 def score(
-    metric: Metric,
-    positioned_batches: Sequence[PositionedBatch],
-    features: Features,
-    significance: SignificanceSpec | None,
-    seed: int,
-    advance: Callable[[int], None] = lambda n: None,
-    examples: int | None = None,
-    observe: Callable[[Statistics], None] | None = None,
-) -> Scored:
+    metric: Metric, positioned_batches: Sequence[PositionedBatch], features: Features, significance: SignificanceSpec | None, seed: int,
+    advance: Callable[[int], None] = lambda n: None, examples: int | None = None, observe: Callable[[Statistics], None] | None = None,
+) -> Scored:  # fmt: skip
     """Compute statistics and p-values of a metric on all batches.
 
     Parameters
@@ -251,6 +234,7 @@ def score(
     tested, p_note = _test(metric, examples, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
+    p_sums = np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
     methods: set[str] = set()
     for positions, batch in positioned_batches:
         if can_score(metric, batch):
@@ -259,22 +243,25 @@ def score(
             if observe is not None:
                 observe(stats)
             if p_values is not None and p_floors is not None and tested is not None:
-                tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
+                assert tested.method != "none"
+                tested_batch = metric_p_values(
+                    metric, batch, features, state, metric.per_example(stats),
+                    method=tested.method, budget=tested.budget, draws=tested.draws, seed=seed,
+                )  # fmt: skip
                 p_values[positions] = tested_batch.values
                 methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
+                if p_sums is not None:
+                    p_sums += sum_relabelings(metric, batch, features, state, tested.draws, seed)
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
-    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note)
+    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note, p_sums)
 
 
 def score_sets(
-    metrics: Iterable[Metric],
-    sets: Sequence[CaptionSet],
-    significance: SignificanceSpec | None = None,
-    seed: int = 0,
+    metrics: Iterable[Metric], sets: Sequence[CaptionSet], significance: SignificanceSpec | None = None, seed: int = 0,
     references: Sequence[Sequence[str]] | None = None,
-) -> list[Scored]:
+) -> list[Scored]:  # fmt: skip
     """Return the results of metrics on caption sets in memory; features are shared.
 
     ``references`` are those on which the metrics fit their corpus state, one sequence per example; None: those of the sets.
@@ -324,18 +311,9 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
     return stats
 
 
-def _p_values(
-    metric: Metric, batch: Batch, features: Features, state: State, stats: Statistics, spec: SignificanceSpec, seed: int
-) -> ExamplePValues:
-
-    assert spec.method != "none"
-    return metric_p_values(
-        metric, batch, features, state, metric.per_example(stats),
-        method=spec.method, budget=spec.budget, draws=spec.draws, seed=seed,
-    )  # fmt: skip
-
-
-def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:
+def combine_p_values(
+    p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float, p_sums: np.ndarray | None = None
+) -> dict[str, float | int]:
     """Return per-example p-values combined, and the number of discoveries at a false discovery rate.
 
     Parameters
@@ -346,13 +324,16 @@ def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, f
         Smallest p-value of each example's design, shape (B,).
     fdr : float
         False discovery rate in (0, 1).
+    p_sums : array, optional
+        Statistics summed over the examples, the observed first, shape (draws + 1,).
 
     Returns
     -------
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
         continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
-        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values. Empty when no example has a p-value.
+        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values; with ``p_sums`` also ``summed``.
+        Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}
@@ -375,4 +356,5 @@ def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, f
         "discoveries": combine.count_discoveries(p, fdr),
         "fdr": fdr,
         "n": len(p),
+        **({} if p_sums is None else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}),
     }

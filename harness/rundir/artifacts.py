@@ -14,13 +14,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from harness.files.json_text import parse_json
 from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
-from harness.rundir.format import ARTIFACT_FOLDERS, CHECKSUM, JsonObject, plain, read_object, to_json
+from harness.rundir.format import ARTIFACT_FOLDERS, CHECKSUM, JsonObject, plain, read_object, to_json, write_atomically
 from harness.rundir.run_folder import RunFolder
 
 _log = logging.getLogger(__name__)
@@ -209,6 +210,32 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """Results of a run that were computed after it, in a file beside its own that is valid under one key."""
+
+    path: Path | None
+    """None: they are not kept."""
+    key: str
+
+    def read(self) -> Any:
+        """Return the rows; None without a whole file of this key."""
+        content = read_object(RunFolder(self.path.parent), self.path.name) if self.path and self.path.is_file() else {}
+        if content is None or (content and content.get("sha256") != content_digest(content.get("rows"))):
+            _log.warning("%s is damaged; its content is computed again", self.path)
+            return None
+        return content["rows"] if content.get("key") == self.key else None
+
+    def write(self, schema: int, rows: object) -> None:
+        """Write the file; a directory that is read-only keeps none, which is logged."""
+        if self.path is None:
+            return
+        try:
+            write_atomically(self.path, to_json({"schema": schema, "key": self.key, "sha256": content_digest(rows), "rows": rows}))
+        except OSError as error:
+            _log.info("%s is not kept: %s", self.path.name, error)
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ RESULTS_SCHEMA = 1
 MANIFEST_SCHEMA = 1
 """Schema version of manifest.json."""
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
-COMPARISONS = "comparisons.json"
+COMPARISONS, SAME = "comparisons.json", "same.json"
 SHARDS = "shards.json"
 CHECKSUM = "checksum"
 """Key of results.json and shards.json: SHA-256 of the other values."""
 ARTIFACT_FOLDERS = ("candidates", "scores")
 REPORT = "report.html"
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SHARDS, REPORT, COMMIT, PENDING)
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SAME, SHARDS, REPORT, COMMIT, PENDING)
 """Everything that a run writes into its directory."""
 
 JsonObject = dict[str, object]

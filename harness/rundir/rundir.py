@@ -31,6 +31,7 @@ from harness.rundir.format import (
     RESULTS,
     RESULTS_SCHEMA,
     RUN_FILES,
+    SAME,
     SAMPLES,
     SHARDS,
     JsonObject,
@@ -226,7 +227,7 @@ class RunDir:
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
-        self.folder.remove(RESULTS, COMPARISONS, SAMPLES, SHARDS, LOG, REPORT)
+        self.folder.remove(RESULTS, COMPARISONS, SAME, SAMPLES, SHARDS, LOG, REPORT)
         self.artifacts.clear()
         self._remove_temporary()
         self.folder.remove(PENDING, MANIFEST)
@@ -375,7 +376,7 @@ class RunDir:
 
     def commit(self) -> None:
         """Put the files of this run in place of those of the run before; what this run does not have is removed."""
-        removed = (RESULTS, SAMPLES, COMPARISONS, SHARDS, REPORT) if self._replaces else ()
+        removed = (RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS, REPORT) if self._replaces else ()
         self.folder.commit((*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed)
         self._replaces, self._inside = False, ""
         self.artifacts = ArtifactStore(self.path)

@@ -38,13 +38,15 @@ def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
         rows[row] += 1
         row += f" #{rows[row]}" if rows[row] > 1 else ""
         for field in NUMBERS:
-            value = cast("Any", plain(getattr(record, field)))
-            items = cast(
-                "dict[Any, Any]", value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value]))
-            )
+            value = plain(getattr(record, field))
+            items = cast("dict[Any, object]", value) if isinstance(value, dict) else dict[Any, object](enumerate(_listed(value)))
             name = f"{row}: {field}"
             numbers.update({f"{name} {key}" if len(items) > 1 else name: x for key, x in items.items() if key != MEASURED})
     return numbers
+
+
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
 def describe_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:

@@ -163,9 +163,9 @@ class SignificanceSpec(Strict):
     scorings: Annotated[int, Field(ge=1, le=1_000_000_000)] = 200_000
     """Maximum number of scorings, examples times relabelings, of a metric that scores relabeled texts again; at least 99
     relabelings per example."""
-    aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"
-    """Combination that is a record's ``p_value``: the calibrated one, or the harmonic mean of Chan et al. (2022), which is no p-value.
-    A record contains both."""
+    aggregate: Literal["fisher-discrete", "harmonic-mean", "summed"] = "fisher-discrete"
+    """Combination that is a record's ``p_value``: the calibrated one, or the harmonic mean of Chan et al. (2022), which is no p-value, both
+    in every record; or ``summed``, the sum of the standardised statistics under ``draws`` joint relabelings."""
     fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
@@ -252,6 +252,8 @@ class Spec(Strict):
     resample whole clusters."""
     until: UntilSpec | None = None
     """Conditions under which the run stops before the end of the data."""
+    same: Annotated[list[str], Field(min_length=2)] | None = None
+    """Labels of models that are tested for one distribution of their captions; each of them has random numbers of its own."""
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limit: Annotated[int, Field(ge=0, lt=2**63)] | None = None

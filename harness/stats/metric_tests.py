@@ -15,14 +15,14 @@ MOST_LEVELS = 32
 """Number of distinct judgments up to which :class:`KendallOfScores` is faster than a sort of each score vector."""
 CHUNK = 50
 """Number of draws evaluated in one call."""
-EXCHANGE_TESTS = {"perm_input": "PERM-INPUT", "perm_both": "PERM-BOTH", "perm_sys": "PERM-SYS"}
-"""Key of an exchange test in results -> its name: exchange of items, of captions, of systems."""
+EXCHANGE_TESTS = {"perm_input": "PERM-INPUT", "perm_both": "PERM-BOTH", "perm_sys": "PERM-SYS", "jackknife_input": "jackknife"}
+"""Key of the test of the headline in results -> its name: exchange of items, of captions, of systems; jackknife over items."""
 MOST_SKIPPED = 0.05
 """Share of the rows without a score up to which a metric is ranked: beyond it, its value is that of other rows."""
 
 
 def exchange_test(results: Container[str]) -> str:
-    """Return the key of the exchange test that the results of a pair of metrics have.
+    """Return the key of the test of the headline that the results of a pair of metrics have.
 
     >>> exchange_test({"perm_both": 0.2, "perm_both_holm": 0.4})
     'perm_both'

@@ -11,6 +11,8 @@ from harness.contracts import Batch, Features, MeanMetric, Metric, Permutes, Sta
 from harness.errors import HarnessError
 from harness.stats import permutation
 from harness.stats.permutation import BUDGET, DRAWS, Tail
+from harness.stats.seeds import derive
+from harness.stats.stratified_test import standardise_values
 
 MEMORY_BYTES = 256 << 20
 """Maximum size of the null values that are held at a time, in bytes."""
@@ -59,18 +61,10 @@ def untestable_reason(metric: Metric) -> str:
 
 
 def metric_p_values(
-    metric: Metric,
-    batch: Batch,
-    features: Features,
-    state: State,
-    observed: np.ndarray,
-    *,
-    method: Literal["exact", "monte-carlo", "auto"] = "auto",
-    budget: int = BUDGET,
-    draws: int = DRAWS,
-    seed: int = 0,
+    metric: Metric, batch: Batch, features: Features, state: State, observed: np.ndarray, *,
+    method: Literal["exact", "monte-carlo", "auto"] = "auto", budget: int = BUDGET, draws: int = DRAWS, seed: int = 0,
     memory_bytes: int = MEMORY_BYTES,
-) -> ExamplePValues:
+) -> ExamplePValues:  # fmt: skip
     """Return the p-values of a metric's per-example scores ``observed`` (B,) on a batch.
 
     Lower scores are extreme where ``spec.higher_is_better`` is True, higher scores where it is False.
@@ -112,6 +106,30 @@ def metric_p_values(
         null = (_null(cast(Permutes, metric), batch, features, state, labels) for labels in plan.chunks(step))
         values = permutation.p_values(observed, null, tail, plan.method)
     return ExamplePValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
+
+
+def extremeness(metric: Metric, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+    """Return the statistic of a metric under labels (P, N), bool, shape (B, P): the larger, the more extreme.
+
+    The metric has a permutation null (:func:`untestable_reason`).
+    """
+    values = _null(cast(Permutes, metric), batch, features, state, labels)
+    return -values if metric.spec.higher_is_better else values
+
+
+def sum_relabelings(metric: Metric, batch: Batch, features: Features, state: State, draws: int, seed: int) -> np.ndarray:
+    """Return the sum over the examples of their statistics under random relabelings, the observed labels first, shape (draws + 1,).
+
+    Every example has relabelings of its own, from ``seed`` and its id, and is centred and divided by the mean and the standard deviation
+    over them, which no relabeling changes; see :mod:`harness.stats.stratified_test`. The share of values that are at least the first one is
+    an exact p-value of sums over any examples.
+    """
+    sums = np.zeros(draws + 1)
+    for item in batch.sets:
+        labels = permutation.draws(batch.n, batch.m, draws + 1, derive(seed, item.id))
+        labels[0] = np.arange(batch.n + batch.m) < batch.n
+        sums += standardise_values(extremeness(metric, features.batch([item]), features, state, labels).T)[0][:, 0]
+    return sums
 
 
 def _null(metric: Permutes, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:

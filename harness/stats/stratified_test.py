@@ -11,6 +11,9 @@ texts have label A. Each prompt is divided by this standard deviation, a functio
 prompts share. It has permutation mean 0 too, and a variance in closed form. One feature for each kernel is the mean similarity to the
 pooled texts of the prompt, the part of the kernel that is linear in s: answers that fit no prompt have a small one.
 
+*Other statistics.* Those of a metric have no closed form. Each prompt is centred and divided by the mean and the standard deviation over
+all relabelings in use, the observed one included: functions that do not depend on which of them is the observed one.
+
 All of them are functions of the labels, so that the share of relabelings with at least the observed value is an exact p-value:
 Phipson & Smyth (2010) for random relabelings, of which the observed one counts as one.
 """
@@ -84,7 +87,7 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     m, diagonal = size - n, range(size)
     forms = np.array(kernels, dtype=np.float64)
     forms[..., diagonal, diagonal] = 0.0
-    scale = ties.magnitude(forms.reshape(*forms.shape[:-2], -1))
+    scale = ties.magnitude(forms.reshape(*forms.shape[:-2], size * size))
     sums = forms.sum(axis=-1)
     if min(n, m) == 1:
         centred = sums - sums.mean(axis=-1, keepdims=True)
@@ -104,6 +107,18 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(divide="ignore", invalid="ignore"):
         forms = np.where(deviations[..., None, None] > 0, forms / deviations[..., None, None], 0.0)
     return forms, deviations
+
+
+def standardise_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values (..., P, J) with mean 0 and variance 1 over P relabelings, and their standard deviations before, shape (..., J).
+
+    Both are 0 where all relabelings have one value, up to rounding, or some have none (NaN).
+    """
+    deviations = values.std(axis=-2)
+    informative = deviations > 1e-9 * ties.magnitude(np.swapaxes(values, -1, -2))
+    centred = values - values.mean(axis=-2, keepdims=True)
+    scaled = centred / np.where(informative, deviations, 1.0)[..., None, :]
+    return np.where(informative[..., None, :], scaled, 0.0), np.where(informative, deviations, 0.0)
 
 
 class Relabelings:
@@ -167,16 +182,20 @@ class Sums:
     """Statistics under all relabelings, the observed one first, and of single prompts."""
 
     within: np.ndarray
-    """Standardised sums over prompts of each kernel, shape (P, K)."""
+    """Standardised sums over prompts of each kernel, then of each score, shape (P, K + S)."""
     shifts: np.ndarray
     """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the mean similarity to the answers of the prompt."""
     effects: np.ndarray
-    """Unbiased MMD^2 of each prompt and kernel, shape (B, K); NaN where no relabeling differs from another."""
+    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S); NaN where no relabeling
+    differs from another."""
     prompt_p: np.ndarray
-    """P-value of each prompt, of the mean of its standardised kernels, shape (B,)."""
+    """P-value of each prompt, of the mean of its standardised kernels and scores, shape (B,)."""
 
 
-def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarray], features: np.ndarray) -> Sums:
+def relabel_sums(
+    relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarray], features: np.ndarray,
+    scores: Callable[[Stratum, np.ndarray], np.ndarray] | None = None,
+) -> Sums:  # fmt: skip
     """Return the statistics of all relabelings.
 
     Parameters
@@ -187,6 +206,8 @@ def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarr
         Returns the kernels of some prompts, shape (b, K, N, N).
     features : ndarray, shape (T, F)
         Features of the texts.
+    scores : callable, optional
+        Returns other statistics of some prompts under labels (b, P, N), shape (b, P, S), larger ones more extreme; NaN where undefined.
     """
     prompt_p = np.ones(sum(len(stratum.prompts) for stratum in relabelings.strata))
     within, shifts, variance, informative = (np.zeros(1) for _ in range(4))
@@ -195,7 +216,11 @@ def relabel_sums(relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarr
     for block, labels in relabelings.blocks():
         matrices = kernels(block)
         forms, deviations = standardise(matrices, block.n)
-        values = np.stack([np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels) for k in range(forms.shape[1])], axis=2)
+        columns = [np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels)[:, :, None] for k in range(forms.shape[1])]
+        if scores is not None:
+            scored, spread = standardise_values(scores(block, labels))
+            columns, deviations = [*columns, scored], np.concatenate([deviations, spread], axis=1)
+        values = np.concatenate(columns, axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)
         effects.append(np.where(deviations > 0, values[:, 0] * deviations, np.nan))
@@ -232,10 +257,9 @@ def adaptive_p(values: np.ndarray) -> float:
     >>> adaptive_p(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]]))
     0.25
     """
-    spread = values.std(axis=0)
-    usable = spread > 1e-9 * ties.magnitude(values.T)
-    standardised = (values[:, usable] - values[:, usable].mean(axis=0)) / spread[usable]
-    return float(rank_shares(standardised.max(axis=1, initial=-np.inf)[:, None])[0, 0]) if usable.any() else 1.0
+    standardised, deviations = standardise_values(values)
+    usable = standardised[:, deviations > 0]
+    return float(rank_shares(usable.max(axis=1)[:, None])[0, 0]) if usable.size else 1.0
 
 
 def westfall_young(shifts: np.ndarray) -> np.ndarray:

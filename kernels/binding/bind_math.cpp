@@ -5,8 +5,13 @@ namespace {
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
-// The results of `work(input, size, output)` in a new array of the same shape.
+// The results of `work(input, size, output)` in a new array of the same shape; a number for an array without dimensions, as NumPy's numbers are.
 nb::object map(const Numbers& x, auto&& work) {
+  if (x.ndim() == 0) {
+    double value;
+    work(x.data(), 1, &value);
+    return nb::float_(value);
+  }
   const std::vector<size_t> shape(x.shape_ptr(), x.shape_ptr() + x.ndim());
   return binding::fill<double>("numbers", shape, [&](double* out) {
     work(x.data(), static_cast<int64_t>(x.size()), out);

@@ -38,5 +38,5 @@ def test_every_statistic_form_and_tie_policy_is_named(page):
 
 def test_every_task_is_named(page):
     tasks = [entry.name for entry in current().entries("tasks") if entry.name.startswith("judgments/")]
-    assert len(tasks) == 35
+    assert len(tasks) == 34
     assert [name for name in tasks if f"`{name}`" not in page] == []

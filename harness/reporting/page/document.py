@@ -38,6 +38,7 @@ from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
+from harness.reporting.page.same import sections_of_run
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
@@ -196,8 +197,9 @@ def _run(name: str, run: Run) -> dict[str, object]:
     """Return the template's values of one run: table views, sections of plugins, provenance."""
     views = [view for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records]
     text = portable(json.dumps(run.provenance.content, indent=1, ensure_ascii=False))
+    sections = [*sections_of_run(run), *plugin_sections(run)]
     return {
-        "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": plugin_sections(run),
+        "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": sections,
         "listings": listings(run), "command": command(run), "json": text,
     }  # fmt: skip
 

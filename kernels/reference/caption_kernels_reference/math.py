@@ -16,7 +16,7 @@ about 106 bits, so that the error of the last addition, half a unit in the last 
     x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and a
     third; r is a pair. Taylor's series up to r^17/17! and r^18/18! are float64 below their first terms.
 
-A number gives a number, an array an array of its shape.
+A number, also as an array without dimensions, gives a number, an array an array of its shape.
 
 The order of the operations is that of ``core/math.cpp``.
 """
@@ -53,12 +53,12 @@ class _Pair(NamedTuple):
 
 
 def _keep_numbers(function: Callable[..., np.ndarray]) -> Callable[..., Any]:
-    """Return a function of arrays that returns a float where its first argument is one."""
+    """Return a function of arrays that returns a float where its first argument is a number or an array without dimensions."""
 
     @wraps(function)
     def apply(x: ArrayLike, *others: float) -> Any:
         result = function(x, *others)
-        return float(result) if isinstance(x, int | float) else result
+        return result if np.ndim(x) else float(result)
 
     return apply
 

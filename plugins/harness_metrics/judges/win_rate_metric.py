@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class WinRate(JudgeMetric):
         Template with ``{first}``, ``{second}`` and, optionally, ``{context}``, ``{criterion}``.
     unanswered : {'undefined', 'lowest'}
         Points of a duel without a valid answer in one order: none, or 0.
+    rival : bool, default False
+        In tasks of judged pairs: the two captions of a pair meet each other, and the judge sees no references.
 
     Raises
     ------
@@ -48,14 +51,16 @@ class WinRate(JudgeMetric):
     @check_arguments
     def __init__(
         self, *, judge: JudgeSpec, opponents: Count = 1, criterion: str | None = None, prompt: str | None = None,
-        unanswered: Unanswered = "undefined",
+        unanswered: Unanswered = "undefined", rival: bool = False,
     ) -> None:  # fmt: skip
         self.opponents = opponents
         self.criterion = criterion or CRITERION
         judge = resolve_judge(judge, "win-rate")
         self.prompt = prompts.check_template(prompt or judge.default_prompt(prompts.ARENA), ("first", "second"), "win-rate")
         key = prompts.prompt_key(f"{self.prompt}\n{self.criterion}")
-        super().__init__("win-rate", judge, unanswered, frozenset({"references"}), f"opponents:{opponents}", key)
+        needs, settings = (set[str](), "rival") if rival else ({"references"}, f"opponents:{opponents}")
+        super().__init__("win-rate", judge, unanswered, frozenset(needs), settings, key)
+        self.spec = replace(self.spec, rival=rival)
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return points, first places, contradictions, duels, and counts of each example, shape (B, 4 + 9)."""

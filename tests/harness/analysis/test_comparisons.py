@@ -71,8 +71,8 @@ def test_an_altered_row_is_computed_again(run, project):
 
 def test_two_runs_and_runs_in_memory_are_not_stored(run, project):
     harness.evaluate(SPEC, output="s")
-    assert StoredComparisons.of([run, Run.open("s")], 100, 0).path is None
-    assert StoredComparisons.of([harness.evaluate(SPEC)], 100, 0).path is None
+    assert StoredComparisons.of([run, Run.open("s")], 100, 0).file.path is None
+    assert StoredComparisons.of([harness.evaluate(SPEC)], 100, 0).file.path is None
 
 
 def test_a_fresh_run_removes_them(run, project):

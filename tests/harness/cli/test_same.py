@@ -68,6 +68,12 @@ def test_text_of_answers_is_escaped_on_the_page(tmp_path, capsys):
     assert "<script" not in page and "<i>1" not in page and "&lt;script&gt;" in page
 
 
+def test_a_metric_is_a_kernel(files, capsys):
+    code, streams = call(capsys, files[0], files[2], "--kernel", "trm:distance=meteor", "--draws", "99")
+    assert code == 1 and "  trm:distance=meteor 0." in streams.out
+    assert "trm:distance=meteor beyond its mean over relabelings" in streams.out and "similarity" not in streams.out
+
+
 def test_nights_spend_the_level(files, capsys):
     assert "level 0.00122" in call(capsys, files[0], files[2], "--night", "5")[1].out
     assert call(capsys, files[0], files[2], "--night", "40", "--json")[0] in (0, 4), "1,000 relabelings do not reach the level of night 40"
@@ -105,6 +111,9 @@ def test_models_of_a_run(project, capsys):
         (["a.jsonl"], "one source"),
         (["a.jsonl", "none.jsonl"], "no such file"),
         (["a.jsonl", "b.jsonl", "--kernel", "token"], "did you mean 'tokens'"),
+        (["a.jsonl", "b.jsonl", "--kernel", "trm:distance=metoer"], "unknown distance 'metoer'; did you mean 'meteor'?"),
+        (["a.jsonl", "b.jsonl", "--kernel", "distinct"], "--kernel distinct reads the candidates alone"),
+        (["a.jsonl", "b.jsonl", "--kernel", "trm:distance=meteor", "--until"], "found the metric 'trm:distance=meteor'"),
         (["a.jsonl", "b.jsonl", "--draws", "0"], "--draws is 0"),
         (["a.jsonl", "b.jsonl", "--alpha", "2"], "--alpha is 2"),
         (["a.jsonl", "b.jsonl", "--night", "-1"], "--night is -1"),

@@ -1,5 +1,6 @@
 """Agreement: orientation, groups, clusters of the bootstrap, draws, undefined scores."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_the_mean_over_draws():
 def pair_rows(**keys):
     captions = tuple(JudgedCaption(k // 4, (str(k),)) for k in range(8))
     pairs = tuple(
-        JudgedPair(first, second, preference, {"code": code})
+        JudgedPair(first, second, (preference,), {"code": code})
         for first, second, preference, code in ((0, 1, 3, 1), (2, 3, -1, 2), (4, 5, 0, 1), (6, 7, 1, 2))
     )
     judgments = Judgments("f", (JudgedItem("a", ("r",)), JudgedItem("b", ("r",))), captions, pairs)
@@ -261,3 +262,34 @@ def test_systems_of_other_sizes_are_not_compared(statistic):
     assert found.details["unequal"] == 3
     equal = agreements(rows, MetricScores(scores, sizes={"references": np.full(len(counts), 5)}), statistic)["all"]
     assert "unequal" not in equal.details and np.isfinite(equal.reduce(np.ones((1, rows.items)))).all()
+
+
+# --------------------------------------------------------------------------- mt-metrics-eval
+@pytest.fixture
+def wmt(golden):
+    """Scores of people and of two metrics, and the values of mt-metrics-eval (tests/golden/mt_metrics_eval)."""
+    return json.loads((golden / "mt_metrics_eval/values.json").read_text())
+
+
+def rows_of_wmt(wmt, **keys):
+    people, segments = wmt["scores"]["people"], len(wmt["scores"]["people"]) // wmt["systems"]
+    captions = tuple(JudgedCaption(k % segments, (str(k),), f"s{k // segments}", (score,)) for k, score in enumerate(people))
+    return JudgmentRows(Judgments("f", tuple(JudgedItem(str(k), ("r",)) for k in range(segments)), captions), spec(**keys))
+
+
+@pytest.mark.parametrize("metric", ["fine", "coarse"])
+@pytest.mark.parametrize("grouping", ["none", "item", "system"])
+def test_groupings_of_mt_metrics_eval(wmt, metric, grouping):
+    rows, scores = rows_of_wmt(wmt, grouping=grouping), np.array(wmt["scores"][metric])[:, None]
+    found = {name: value(rows, scores, name) for name in ("pearson", "spearman", "kendall_b", "kendall_c")}
+    assert found == pytest.approx(wmt["values"][metric][grouping], abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["fine", "coarse"])
+def test_accuracy_with_ties_and_soft_pairwise_accuracy_of_mt_metrics_eval(wmt, metric):
+    rows, scores = rows_of_wmt(wmt, ties="epsilon"), MetricScores(np.array(wmt["scores"][metric])[:, None])
+    accuracy, golden = agreements(rows, scores, "accuracy")["all"], wmt["values"][metric]
+    assert accuracy.reduce(np.ones((1, rows.items)))[0] == pytest.approx(golden["accuracy_by_item"], abs=1e-12)
+    assert accuracy.details["epsilon"] == pytest.approx(golden["epsilon"], abs=1e-12)
+    soft = value(rows, scores.scores, "soft_pairwise_accuracy")
+    assert soft == pytest.approx(golden["soft_pairwise_accuracy"], abs=0.003)

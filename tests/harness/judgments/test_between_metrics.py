@@ -1,5 +1,6 @@
 """Tests between metrics on each kind of headline: a better metric wins, equal metrics share a cluster."""
 
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -14,6 +15,7 @@ from harness.judgments.between_metrics import compare_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
+from harness.stats.metric_tests import KendallOfScores, permute_scores, williams
 
 ITEMS = 40
 
@@ -25,7 +27,7 @@ def rows(statistic, **keys):
     human = rng.integers(0, 2, 4 * ITEMS) if label else rng.integers(1, 6, 4 * ITEMS)
     form = "pairs" if statistic == "accuracy" else "captions"
     captions = tuple(JudgedCaption(k // 4, (str(k),), f"s{k % 4}", (float(h),), (), {}, {"kind": "ab"[k % 2]}) for k, h in enumerate(human))
-    pairs = tuple(JudgedPair(k, k + 1, float(human[k] - human[k + 1]), {"kind": "ab"[k // 2 % 2]}) for k in range(0, 4 * ITEMS, 2))
+    pairs = tuple(JudgedPair(k, k + 1, (float(human[k] - human[k + 1]),), {"kind": "ab"[k // 2 % 2]}) for k in range(0, 4 * ITEMS, 2))
     judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(ITEMS)), captions, pairs if form == "pairs" else ())
     spec = {"task": "t", "metrics": ["m"], "judgments": {"form": form, "path": "f"}, "tests": {"draws": 200}, **keys}
     return JudgmentRows(judgments, JudgmentSpec.model_validate({**spec, "statistics": [statistic, *keys.get("statistics", [])]})), human
@@ -143,3 +145,38 @@ def test_many_metrics_raise_the_number_of_draws():
     scores = [metrics(human)[k % 3] for k in range(12)]
     tests = compare_metrics(judged, scores, [0.9 - k % 3 * 0.2 for k in range(12)])
     assert np.nanmin(tests.p_values) < 0.05  # 66 pairs: 200 draws could not be significant after the correction
+
+
+def test_perm_both_and_williams_of_mt_metrics_eval(golden, monkeypatch):
+    values = json.loads((golden / "mt_metrics_eval/values.json").read_text())
+    people, fine, coarse = (np.array(values["scores"][name]) for name in ("people", "fine", "coarse"))
+    of_people = (people - people.mean()) / np.linalg.norm(people - people.mean())
+    statistics = {"pearson": lambda scores: (scores @ of_people) / scores.std(axis=1), "kendall_b": KendallOfScores(people, "b")}
+    monkeypatch.setattr("harness.stats.metric_tests.STOP_AFTER", 10_000)  # mt-metrics-eval made all of its exchanges too
+    for name, statistic in statistics.items():
+        p = permute_scores(statistic, fine, coarse, draws=3000)
+        assert p == pytest.approx(2 * values["one_sided_p_of_perm_both"][name], rel=0.2)
+    r = np.corrcoef([people, fine, coarse])
+    assert williams(r[0, 1], r[0, 2], r[1, 2], len(people))[1] == pytest.approx(values["williams"], abs=1e-12)
+
+
+@pytest.mark.parametrize("groups", [None, {"by": "kind", "headline": "mean"}])
+def test_tau_b_by_item_is_tested_by_leaving_out_items(groups):
+    judged, human = rows("kendall_b", **({"groups": groups} if groups else {}))
+    scores, item = metrics(human), np.arange(len(human)) // 4
+    tests = compare_metrics(judged, scores, [0.5, 0.4, 0.1])
+    kind = judged.rated.groups if groups else np.full(len(human), "all")
+    tau = [
+        [
+            np.mean([stats.kendalltau(m.scores[keep & (kind == g), 0], human[keep & (kind == g)])[0] for g in np.unique(kind)])
+            for keep in masks
+        ]
+        for m in (scores[0], scores[2])
+        for masks in [[item != k for k in range(-1, ITEMS)]]
+    ]
+    difference = np.array(tau[0]) - np.array(tau[1])
+    error = np.sqrt((ITEMS - 1) * np.var(difference[1:]))
+    assert tests.exchange == "jackknife_input"
+    assert tests.raw[0, 2] == pytest.approx(2 * stats.t.sf(abs(difference[0]) / error, ITEMS - 1), rel=1e-6)
+    for unit, key in (("record", "perm_both"), ("system", "perm_sys")):
+        assert compare_metrics(rows("kendall_b", tests={"draws": 40, "unit": unit})[0], scores, [0.5, 0.4, 0.1]).exchange == key

@@ -36,7 +36,7 @@ def test_texts():
 
 def test_pairs_add_two_captions():
     both = collection()
-    both.prefer(JudgedCaption(0, ("a",)), JudgedCaption(0, ("b",)), -2.0, {"k": 1})
+    both.prefer(JudgedCaption(0, ("a",)), JudgedCaption(0, ("b",)), (-1.0, -1.0), {"k": 1})
     (pair,) = both.pairs
     assert (pair.first, pair.second, pair.preference, pair.meta) == (0, 1, -2.0, {"k": 1})
 

@@ -40,7 +40,7 @@ def test_a_cost_is_turned_round(plan, judgments, length):
     gain, cost = run.records
     assert gain.value == cost.value > 0.8 and gain.ci95 == cost.ci95
     assert cost.higher_is_better is False
-    assert gain.details["against"]["cost"]["perm_input"] == 1.0
+    assert gain.details["against"]["cost"]["jackknife_input"] == 1.0
     assert (gain.details["cluster"], cost.details["cluster"]) == (1, 1)
     assert run.samples.numbers("cost")[0] < 0  # samples hold the metric's own scores
 
@@ -285,7 +285,7 @@ def scored(jsonl, corpus, metrics=("cider",)):
     plan = make_judgment_plan(loaded)
     judgments = plan.read()
     sets = scoring_sets(judgments, plan.spec.references, 0, "kind")
-    return score_metrics(plan, sets, Execution(Provenance({})))
+    return score_metrics(plan, sets, Execution(Provenance({})), judgments)
 
 
 def test_the_scores_are_those_of_the_api(jsonl):

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from harness.judgments.metric_scores import MetricScores, count_unequal, differences
+from harness.judgments.metric_scores import MetricScores, count_unequal
 
 
 def test_differences_by_rounding_alone_are_ties():
     # BLEU-1 of 3 in 6 words and of 4 in 8 words, as the toolkit computes them.
     first, second = 3 / (6 + 1e-9), 4 / (8 + 1e-9)
     assert first != second
-    assert differences(np.array([first, 1.0]), np.array([second, 0.9])).tolist() == [0.0, pytest.approx(0.1)]
-    assert differences(np.array([0.0]), np.array([0.0])).tolist() == [0.0]
+    scores = MetricScores(np.array([first, second, 1.0, 0.9, 0.0, np.nan])[:, None])
+    compared = scores.compare_pairs(np.array([0, 2, 4, 5]), np.array([1, 3, 4, 4]))
+    assert compared[:, 0].tolist() == pytest.approx([0.0, 0.1, 0.0, np.nan], nan_ok=True) and compared[0, 0] == 0.0
 
 
 def test_sizes_that_count():

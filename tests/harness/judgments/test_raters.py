@@ -126,3 +126,46 @@ def test_the_table_of_ratings(source, jsonl):
     )
     table = ratings_of_people(JudgmentRows(judgments, spec))
     assert table is not None and np.array_equal(table, [[3, 1], [2, np.nan], [1, 2]], equal_nan=True)
+
+
+# ------------------------------------------------------------------ votes between two captions
+VOTES = np.where(RNG.random((40, 3)) < 0.3, -1, 1) * np.where(RNG.random(40) < 0.5, -1, 1)[:, None]
+PAIRS = [
+    {"id": str(k // 2), "caption_a": "xy"[k % 2] * (4 + int(votes.sum())), "caption_b": "zw"[k % 2] * 4, "votes": votes.tolist(),
+     "references": ["r"], "system_a": "s", "system_b": "tu"[k % 2]}
+    for k, votes in enumerate(VOTES)
+]  # fmt: skip
+OF_PAIRS = {"form": "pairs", "columns": {"preference": "votes", "system_first": "system_a", "system_second": "system_b"}}
+
+
+def test_one_vote_is_left_out_of_the_preference_of_each_pair(judged):
+    people = people_of(judged(records=PAIRS, source=OF_PAIRS, statistics=["accuracy", "accuracy_system"]))
+    expected, counted = [], []
+    for person in range(3):
+        others = np.delete(VOTES, person, axis=1).sum(axis=1)
+        expected.append(np.mean(VOTES[:, person][others != 0] * others[others != 0] > 0))
+        counted.append(int((others != 0).sum()))
+    record = people["accuracy", "all"]
+    assert record.value == pytest.approx(np.mean(expected), abs=1e-12) and record.n == counted[0]
+    assert record.details["people"] == 3 and record.details["ceiling"] and record.ci95[0] < record.value < record.ci95[1]
+    assert 0 <= people["accuracy_system", "all"].value <= 1
+
+
+def test_sums_of_votes_and_one_vote_have_no_row_of_people(judged):
+    for votes in ([int(v.sum()) for v in VOTES], [v[:1].tolist() for v in VOTES], [sorted(v.tolist()) for v in VOTES]):
+        records = [{**record, "votes": vote} for record, vote in zip(PAIRS, votes)]
+        assert not people_of(judged(records=records, source=OF_PAIRS, statistics=["accuracy"]))
+
+
+def test_a_person_without_a_vote_has_none(jsonl):
+    records = [
+        {**record, "votes": [("skip", None, "")[k // 4 % 3], *record["votes"][1:]]} if k % 4 == 0 else record
+        for k, record in enumerate(PAIRS)
+    ]
+    labels = {"first": 1, "second": -1, "skip": "skip"}
+    source = {**OF_PAIRS, "path": jsonl(records), "preference": labels}
+    spec = JudgmentSpec.model_validate({"task": "t", "judgments": source, "statistics": ["accuracy"], "metrics": ["m"]})
+    judgments = read_judgments(spec.judgments)
+    table = ratings_of_people(JudgmentRows(judgments, spec), of_pairs=True)
+    assert table is not None and np.isnan(table[::4, 0]).all() and np.isfinite(table[:, 1:]).all()
+    assert [pair.preference for pair in judgments.pairs[:2]] == [VOTES[0, 1:].sum(), VOTES[1].sum()]

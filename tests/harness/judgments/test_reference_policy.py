@@ -18,7 +18,7 @@ def captions(*rows):
 SET = Judgments("f", ITEMS, captions((0, "x", (1,)), (0, "y", ()), (0, "z", (3,)), (1, "x", ())))
 PAIRS = Judgments(
     "f", ITEMS, captions((0, "x", (1,)), (0, "y", (2,)), (1, "u", ()), (1, "v", ())),
-    (JudgedPair(0, 1, 1.0, {"category": "HC"}), JudgedPair(2, 3, -1.0, {"category": "MM"})),
+    (JudgedPair(0, 1, (1.0,), {"category": "HC"}), JudgedPair(2, 3, (-1.0,), {"category": "MM"})),
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_samples_belong_to_pair_and_draw():
     assert len(set(chosen[0])) > 1 and all(len(r) == 2 for r in chosen[0])
     again = scoring_sets(PAIRS, policy, 7)
     assert [s.references for s in again.sets] == [s.references for s in sets.sets]
-    alone = Judgments("f", ITEMS[1:], captions((0, "u", ()), (0, "v", ())), (JudgedPair(0, 1, 1.0),))
+    alone = Judgments("f", ITEMS[1:], captions((0, "u", ()), (0, "v", ())), (JudgedPair(0, 1, (1.0,)),))
     short = scoring_sets(alone, policy, 7)  # the sample of an item does not depend on the other items
     assert [short.sets[k].references for k in short.index[0].ravel()] == chosen[2]
 

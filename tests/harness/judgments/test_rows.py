@@ -30,7 +30,7 @@ def test_ratings_are_needed():
 
 
 def test_ties_everywhere():
-    pairs = [JudgedPair(0, 1, 0.0), JudgedPair(1, 0, 0.0)]
+    pairs = [JudgedPair(0, 1, (0.0,)), JudgedPair(1, 0, (0.0,))]
     with pytest.raises(InputError, match="every pair is a tie"):
         rows([caption(0), caption(0)], pairs, statistics=["accuracy"]).check()
     with pytest.raises(InputError, match="no item has two judged captions"):

@@ -26,7 +26,7 @@ def battles(statistic="pearson_system", preference=None, pairs=None, **keys):
             a, b = pairs[item % len(pairs)] if pairs else rng.choice(SYSTEMS, 2, replace=False)
             votes = float(np.sign(round(b - a + rng.normal() * 2))) if preference is None else preference(a, b)
             captions += [JudgedCaption(item, (f"caption {len(captions) + k}",), f"s{s}") for k, s in enumerate((a, b))]
-            judged.append(JudgedPair(len(captions) - 2, len(captions) - 1, votes))
+            judged.append(JudgedPair(len(captions) - 2, len(captions) - 1, (votes,)))
     judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(ITEMS)), tuple(captions), tuple(judged))
     spec = {"task": "t", "metrics": ["m"], "judgments": {"form": "pairs", "path": "f"}, "statistics": [statistic], **keys}
     rows = JudgmentRows(judgments, JudgmentSpec.model_validate(spec))

@@ -107,6 +107,17 @@ def test_p_values_and_their_combination(cache):
     assert combined["log_harmonic_mean"] == pytest.approx(np.log(combined["harmonic_mean"]))
 
 
+def test_the_summed_statistic_is_the_same_in_shards_and_reads_back(cache):
+    spec = SignificanceSpec(method="exact", aggregate="summed", draws=99)
+    result = scored(Words(), cache, spec)
+    assert result.p_sums is not None and result.p_sums.shape == (100,)
+    joined = scoring.Scored.join([scored(Words(), cache, spec, size=1), scored(Words(), cache, spec, size=1)])
+    assert joined.p_sums == pytest.approx(2 * result.p_sums)
+    assert np.array_equal(scoring.Scored.from_arrays(result.to_arrays()).p_sums, result.p_sums)
+    combined = scoring.combine_p_values(result.p_values, result.p_floors, 0.05, result.p_sums)
+    assert combined["summed"] == (result.p_sums >= result.p_sums[0] - 1e-9).mean()
+
+
 def test_nothing_is_combined_without_p_values():
     assert scoring.combine_p_values(None, None, 0.05) == {}
     assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from harness.stats import permutation
-from harness.stats.stratified_test import Relabelings, adaptive_p, rank_shares, relabel_sums, standardise, strata_of, westfall_young
+from harness.stats.stratified_test import (
+    Relabelings,
+    adaptive_p,
+    rank_shares,
+    relabel_sums,
+    standardise,
+    standardise_values,
+    strata_of,
+    westfall_young,
+)
 
 
 def mmd(kernel, labels):
@@ -98,6 +107,29 @@ def test_the_size_is_the_level_under_the_null_hypothesis():
 def test_statistics_that_never_differ_are_left_out():
     assert adaptive_p(np.ones((10, 3))) == 1.0
     assert adaptive_p(np.column_stack([np.ones(4), [3.0, 1.0, 2.0, 0.0]])) == 0.25
+
+
+def test_values_are_standardised_over_relabelings_and_constant_or_undefined_ones_are_0():
+    values = np.column_stack([[1.0, 2.0, 3.0], [1.0, 1.0 + 1e-12, 1.0], [np.nan, 0.0, 1.0]])
+    standardised, deviations = standardise_values(values)
+    assert standardised[:, 0] == pytest.approx(np.array([-1, 0, 1]) * 1.5**0.5) and not standardised[:, 1:].any()
+    assert deviations == pytest.approx([(2 / 3) ** 0.5, 0, 0])
+
+
+def test_the_size_of_a_sum_of_scores_is_the_level():
+    rejected = 0
+    for run in range(400):
+        points = np.random.default_rng([run, 8]).integers(5, size=24).astype(float)
+        relabelings = Relabelings(strata_of([(2, 4), (3, 3), (5, 1), (4, 2)]), 39, run)
+
+        def score(block, labels, points=points):
+            return np.abs(np.einsum("bpn,bn->bp", labels, points[block.rows]) / block.n - points[block.rows].mean(axis=1)[:, None])[
+                :, :, None
+            ]
+
+        found = relabel_sums(relabelings, lambda block: np.zeros((len(block.rows), 0, 6, 6)), points[:, None], score)
+        rejected += adaptive_p(found.within) <= 0.05
+    assert rejected <= 34, "of 400, at most .05 + 3.2 standard errors"
 
 
 def test_rounding_errors_are_ties():

@@ -217,22 +217,6 @@ def fill_reference_free(data: Path) -> None:
     ]
     (data / "reward-bench").mkdir()
     pq.write_table(pa.Table.from_pylist(answers), data / "reward-bench/filtered.parquet")
-    criteria = ("correctness", "completeness", "clarity", "fluency", "conciseness", "overall")
-    write(
-        data / "mmhe/judgments.jsonl",
-        [
-            {
-                "image": f"{name}.jpg",
-                "task": "IC",
-                "question": "Describe it.",
-                "model": model,
-                "text": text,
-                **dict.fromkeys(criteria, grade),
-            }
-            for name in SCENES
-            for model, text, grade in (("a", GOOD[name], 4), ("b", BAD[name], 1))
-        ],
-    )
     duels = [
         {"input": f"Describe {name}.", "output_1": GOOD[name], "output_2": BAD[name] + " and more", "label": 1 + k % 2}
         for k, name in enumerate(SCENES)

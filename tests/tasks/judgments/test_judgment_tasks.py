@@ -24,7 +24,7 @@ from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_b
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
 SUITES = {"all", "reference-free"}
 REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "rewardbench", "tifa"}
-ASPECTS = {"harmoniceval", "summeval"}
+ASPECTS = {"summeval"}
 GERMAN = {"wmt22-ende"}  # the metrics of the suite are those of English captions
 NAMES = sorted({path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE - ASPECTS)
 LISTED = {
@@ -103,13 +103,6 @@ def test_a_test_set_of_a_shared_task(judged):
     before = result.manifest["digest"]
     (folder / "system-outputs/en-de/Good.txt").write_text("a\nb\nc\nd\n")
     assert api.evaluate("judgments/wmt22-ende", metrics=[submission]).manifest["digest"] != before
-
-
-def test_aspects_of_texts_for_images(judged):
-    results = api.evaluate_all("judgments/harmoniceval")
-    assert [run.manifest["task"].rpartition("-")[2] for run in results] == [
-        "correctness", "completeness", "clarity", "fluency", "conciseness", "overall",
-    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -234,12 +227,30 @@ def test_the_suite_is_read_before_anything_is_scored(judged, tmp_path, capsys, m
     begun: list[str] = []
     monkeypatch.setattr("harness.judgments.task_kinds.execute_task", lambda plan, **options: begun.append(plan.spec.task))
     lines: list[str] = []
-    api.evaluate_all("judgments/all", output=tmp_path / "j", on_absent=lambda line: lines.append(f"{line} ({len(begun)})"))
+    api.evaluate_all("judgments/all", output=tmp_path / "j", on_absent=lambda line, absent: lines.append(f"{line} ({len(begun)})"))
     assert len(begun) == len(NAMES) - 3
     abstract, clotho = lines
     assert "judgments/abstract50s: left out: " in abstract and "'votes' holds 0, 1 and no negative vote" in abstract
     assert "first: [0], second: [1]" in abstract and "judgments/fense-clotho: left out: " in clotho
     assert abstract.endswith(" (0)") and clotho.endswith(" (0)")
+
+
+@pytest.mark.parametrize(("broken", "code"), [(False, 0), (True, 2)])
+def test_a_set_of_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(judged, tmp_path, capsys, broken, code):
+    """Labels 0 and 1 say nothing about the better caption; the other sets run, and absent ones are no mistake."""
+    shutil.rmtree(judged / "pascal50s")
+    if broken:
+        with gzip.open(judged / "abstract50s/pairs.jsonl.gz", "wt") as file:
+            pair = {"image_id": "img_1.jpg", "caption_a": "a", "caption_b": "b", "category_code": 1}
+            file.writelines(json.dumps({**pair, "votes": k}) + "\n" for k in (0, 1))
+    names = ("abstract50s", "pascal50s", "nocaps-foil")
+    includes = "".join(f"  - {TASKS / name}.yaml\n" for name in names)
+    (tmp_path / "suite.yaml").write_text(f"include:\n{includes}metrics: [caption-length]\n")
+    assert main(["run", str(tmp_path / "suite.yaml"), "--output", str(tmp_path / "out")]) == code
+    error = capsys.readouterr().err
+    assert error.count("judgments/pascal50s: not there") == 1 and error.count("judgments/abstract50s: left out") == broken
+    finished = {path.parent.name for path in (tmp_path / "out").glob("*/results.json")}
+    assert finished == {"nocaps-foil"} | ({"abstract50s"} if not broken else set())
 
 
 def test_one_task_without_its_file_is_an_error(judged, capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.analysis.same import Settings, Source, compare_all
-from harness.reporting.same_page import page
+from harness.reporting.page.same import page
 
 SETTINGS = Settings(draws=99, power=False)
 A, B = ({str(k): [text] * 2 + ["x y"] * 2 for k in range(6)} for text in ("a dog.", "a dog"))
