@@ -65,7 +65,7 @@ def _mean_reciprocal(p: np.ndarray) -> float:
 
 def log_harmonic_mean_p(p: ArrayLike) -> float:
     """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the form in the tables of Chan et al. (2022)."""
-    return float(log(harmonic_mean_p(p)))
+    return log(harmonic_mean_p(p))
 
 
 def harmonic_mean_test(p: ArrayLike) -> float:
@@ -174,7 +174,7 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     (0.2, 0.04)
     """
     logarithm, values = log_calibrated_p(p, floors), _check_p_values(p)
-    return float(values[0]) if len(values) == 1 else max(float(exp(logarithm)), SMALLEST)
+    return float(values[0]) if len(values) == 1 else max(exp(logarithm), SMALLEST)
 
 
 def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
@@ -187,7 +187,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     if not (floor > 0).all() or not (floor <= 1).all():
         raise ValueError("floors of p-values lie in (0, 1]")
     if len(values) == 1:
-        return float(log(values[0]))
+        return log(values[0])
     numbers = np.minimum(np.rint(1.0 / floor), MAX_RANKS).astype(np.int64)
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
     designs, counts = np.unique(numbers, return_counts=True)

@@ -73,7 +73,7 @@ class SumNull:
             return self.log_tail(int(sum(scores[k - 1].sum() for scores, k in zip(self.scores, ranks))))
         sums, tails = self._enumerated
         total = float(sum(table[k - 1].sum() for table, k in zip(self.tables, ranks)))
-        return min(0.0, float(log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1])))
+        return min(0.0, log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1]))
 
     @cached_property
     def _enumerated(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -99,7 +99,7 @@ class SumNull:
         if total <= start:
             return 0.0
         if total - start < len(tail) and tail[total - start] > _DIRECT:
-            return min(0.0, float(log(tail[total - start])))
+            return min(0.0, log(tail[total - start]))
         return self._tilted_log_tail(total)
 
     @cached_property
@@ -146,4 +146,4 @@ class SumNull:
         offsets = np.arange(beyond if self.is_whole else min(beyond, GRID // 2))
         inside = float((exp(-high * offsets) * masses[(total + offsets) % GRID]).sum())
         cumulant = sum(count * normaliser for count, normaliser in zip(self.counts, normalisers))
-        return min(0.0, float(cumulant - high * total + log(inside)))
+        return min(0.0, cumulant - high * total + log(inside))

@@ -45,7 +45,7 @@ def interval(value: float, without: np.ndarray, level: float = 0.95, *, pairs: n
     if pairs is not None and groups > 2:
         variance -= _excess(value, without, pairs)
     half = student_quantile(groups - 1, (1 + level) / 2) * float(np.sqrt(variance))
-    return float(value - half), float(value + half)
+    return value - half, value + half
 
 
 def interval_of_parts(value: float, left_out: LeftOut, level: float = 0.95) -> tuple[float, float] | None:
@@ -77,7 +77,7 @@ def interval_of_parts(value: float, left_out: LeftOut, level: float = 0.95) -> t
     if error is None:
         return None
     half = student_quantile(left_out.freedom, (1 + level) / 2) * error
-    return float(value - half), float(value + half)
+    return value - half, value + half
 
 
 def p_value_of_parts(value: float, left_out: LeftOut) -> float:
