@@ -2,11 +2,15 @@
 
     python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
-Items, specs and reasons are in tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it. A difference is the
-largest one, in absolute value, between a number of a study and the published one. It is computed now where that takes seconds (the
-published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder) or in
-small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines as a Markdown
-page.
+An item *agrees*, *differs* (with the command that shows the cause) or *cannot be told* (with what would tell) by the rule of
+:mod:`benchmarks.papers_rule`. Its cells are those of the stored results (docs/studies/results, written by ``benchmarks.papers_results``);
+items without them, definitions and properties of figures, have the state of the index. Items, specs and reasons are in
+tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
+
+The largest difference is that between a number of a study and the published one, in absolute value. It is computed now where that takes
+seconds (the published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder)
+or in small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines as a
+Markdown page.
 """
 
 from __future__ import annotations
@@ -22,7 +26,9 @@ from pathlib import Path
 
 import yaml
 
+from benchmarks.papers_rule import judge, read_cells
 from harness import api
+from harness.errors import HarnessError
 from harness.reporting.table import number
 from harness.reporting.views import view_table
 from harness.run.finished import Run
@@ -44,8 +50,12 @@ Output of `python -m benchmarks.papers --runs runs --page docs/studies/papers.md
 `tasks/harness_tasks/studies/published/`.
 `drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. The study pages of this folder
 have the tables.
+
+A number *agrees* where it is within two standard errors of the published one and its standard error is at most the tolerance of the
+item; it *differs* beyond two standard errors; *cannot tell*: within two standard errors, but the standard error is above the tolerance. An
+item is its worst number. The last column is the command that shows the cause of a difference.
 """
-STATES = {"agrees": "agrees", "differs": "differs", "cannot": "cannot be run"}
+STATES = ("agrees", "differs", "cannot tell")
 
 
 @dataclass(frozen=True)
@@ -60,12 +70,20 @@ class Item:
     """Name in views: authors, year and number."""
     spec: str
     """Task that makes it."""
-    state: str
-    """agrees, differs or cannot."""
     because: str
     """Reason, or the property in which they agree."""
-    largest: str
-    """Last measured difference."""
+    largest: str = ""
+    """Last measured difference; empty for an item with stored results, whose cells have it."""
+    state: str = ""
+    """agrees, differs or cannot tell; empty for an item with stored results, whose cells decide."""
+    shows: str = ""
+    """Command that shows the cause of a difference."""
+    results: str = ""
+    """File of stored results with the cells of the item."""
+    tolerance: float = math.nan
+    """Largest standard error with which the item agrees (:mod:`benchmarks.papers_rule`)."""
+    published_n: int | None = None
+    """Number of examples of the published numbers, where the paper prints it."""
 
 
 def largest_difference(
@@ -104,7 +122,10 @@ def quick_runs(folder: Path) -> Iterable[Run]:
     for spec, limit in sizes.items():
         print(f"running {spec}, {limit or 'all'} examples", file=sys.stderr, flush=True)
         overrides = ["bootstrap.samples=0"]
-        yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+        try:
+            yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+        except HarnessError as error:
+            print(error, file=sys.stderr, flush=True)
 
 
 def finished_runs(folder: Path) -> Iterable[Run]:
@@ -140,29 +161,54 @@ def computed(entries: list[Item]) -> dict[str, str]:
     return {item.source: checks[item.paper, item.id] for item in entries if (item.paper, item.id) in checks}
 
 
+def compare(item: Item) -> tuple[str, str]:
+    """Return the state of an item and the numbers that decide it; those are empty for an item without cells."""
+    cells = read_cells(item.results, item.id) if item.results else []
+    if not cells:
+        return item.state or "cannot tell", "" if item.state else f"no results are stored; {item.shows} measures them"
+    state, cell = judge(cells, item.tolerance)
+    numbers = f"{cell.name}: {cell.ours:.4g} ± {cell.error:.2g}, published {cell.published:g}"
+    if state == "differs":
+        count = sum(each.verdict(item.tolerance) == "differs" for each in cells)
+        return state, f"{count} of {len(cells)} numbers differ, the furthest {numbers}"
+    if state == "cannot tell":
+        return state, f"{numbers}; {cell.examples_that_tell(item.tolerance):,} examples would tell"
+    return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(cells) > 1 else numbers
+
+
+def largest_of_cells(item: Item) -> str:
+    """Return the largest difference of the stored results of an item, with its row and number of examples."""
+    cells = read_cells(item.results, item.id)
+    furthest = max(cells, key=lambda cell: abs(cell.ours - cell.published), default=None)
+    if furthest is None:
+        return PENDING
+    return f"{number(abs(furthest.ours - furthest.published))} ({furthest.name}; {furthest.n:,} examples)"
+
+
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
-    """Return paper, id, spec, comparison and largest difference of every item."""
+    """Return paper, id, spec, comparison, largest difference and command of every item."""
     out: list[list[str]] = []
     for item in entries:
         load_specs(item.spec)
-        joint = ": " if item.state == "agrees" else " because "
-        reason = item.because.removeprefix("be run: ")
-        largest = measured.get(item.source, item.largest)
-        out.append([item.paper, item.id, item.spec, f"{STATES[item.state]}{joint}{reason}", largest])
+        state, numbers = compare(item)
+        text = "; ".join(filter(None, [numbers, item.because]))
+        largest = measured.get(item.source) or item.largest or largest_of_cells(item)
+        command = f"`{item.shows}`" if state == "differs" else ""
+        out.append([item.paper, item.id, item.spec, f"{state}: {text}", largest, command])
     return out
 
 
 def page(rows: list[list[str]]) -> str:
     """Return the lines as a Markdown page."""
-    heads = ["paper", "item", "spec", "comparison", "largest difference"]
+    heads = ["paper", "item", "spec", "comparison", "largest difference", "shown by"]
     body = ["| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]]
     return f"{HEAD}\n{summary(rows)}\n\n" + "\n".join(body) + "\n"
 
 
 def summary(rows: list[list[str]]) -> str:
     """Return the number of items of each state as a sentence."""
-    counts = {state: sum(row[3].startswith(text) for row in rows) for state, text in STATES.items()}
-    return f"{len(rows)} items: {counts['agrees']} agree, {counts['differs']} differ, {counts['cannot']} cannot be run."
+    agree, differ, unclear = (sum(row[3].startswith(f"{state}:") for row in rows) for state in STATES)
+    return f"{len(rows)} items: {agree} agree, {differ} differ, {unclear} cannot be told."
 
 
 def main() -> None:
@@ -186,7 +232,7 @@ def main() -> None:
     for item, row in zip(entries, rows):
         start = "  ".join(text.ljust(size) for text, size in zip(row, width))
         head = "largest difference" if item.source in measured or item.largest in UNMEASURED else "last measured"
-        print(f"{start}  {row[3]}  [{head}: {row[4]}]")
+        print(f"{start}  {row[3]}  [{head}: {row[4]}]" + (f"  [shown by {row[5]}]" if row[5] else ""))
     print(summary(rows))
     if args.page:
         args.page.write_text(page(rows), encoding="utf-8")

@@ -14,6 +14,7 @@ import argparse
 
 import numpy as np
 
+from benchmarks.papers_rule import log_harmonic_mean
 from harness.run.finished import Run
 
 PAIRS = {"meteor": "trm(meteor)", "cider": "trm(cider)", "rouge": "trm(rouge)", "pairwise(bert)": "trm(bert)"}
@@ -22,16 +23,11 @@ NO_EFFECT = -0.1
 """A gain is not reported where L of the base metric is not below this number: its denominator is almost 0."""
 
 
-def log_harmonic(p: np.ndarray) -> np.ndarray:
-    """Return the logarithms of the harmonic means of p-values (..., n) over the last axis."""
-    return -np.log((1.0 / p).mean(axis=-1))
-
-
 def gain(base: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float, float, float]:
     """Return L of both metrics, the gain in per cent and the ends of its interval, for p-values (n,) of the same examples."""
     draws = rng.integers(0, len(base), (DRAWS, len(base)))
-    first, second = log_harmonic(base), log_harmonic(other)
-    values = 100 * (log_harmonic(other[draws]) / np.minimum(log_harmonic(base[draws]), NO_EFFECT) - 1)
+    first, second = log_harmonic_mean(base), log_harmonic_mean(other)
+    values = 100 * (log_harmonic_mean(other[draws]) / np.minimum(log_harmonic_mean(base[draws]), NO_EFFECT) - 1)
     low, high = np.quantile(values, [0.025, 0.975])
     return float(first), float(second), float(100 * (second / first - 1)), float(low), float(high)
 

@@ -31,6 +31,7 @@ NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
+    "describe": ("harness.cli.describe", "describe a data set: sizes, lengths, vocabulary, repeated captions, agreement of people"),
     "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
     "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
     "warm": ("harness.cli.warm", "build dictionaries and load models now, so that later runs start at once"),

@@ -36,10 +36,12 @@ COMBINED = {
     "fisher p": "fisher",
     "discoveries": "discoveries",
     "mean p": "mean",
+    "log mean p": "mean",  # the record has no logarithm of it
     "mean log p": "mean_log",
 }
 """Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
-continuous p-values, the number of examples that are significant at the false discovery rate, and the means of p and of log p."""
+continuous p-values, the number of examples that are significant at the false discovery rate, the mean of p, its logarithm, and the mean
+of log p."""
 
 
 def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float] | None]:
@@ -52,7 +54,8 @@ def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float
     if name == "per second":
         return record.n / record.seconds if record.seconds else math.nan, None
     if name in COMBINED:
-        return number((record.p or {}).get(COMBINED[name])), None
+        combined = number((record.p or {}).get(COMBINED[name]))
+        return math.log(combined) if name == "log mean p" else combined, None
     p = number(record.p_value)
     if name == "p" or math.isnan(p):
         return p, None

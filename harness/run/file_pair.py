@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
+from harness.contracts import Adapter, CaptionSet, Decoding, Example, Reader, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.columns import FILE_ID_COLUMNS, SOURCE_COLUMNS
 from harness.files.forms import read_form
@@ -73,13 +73,19 @@ def read_file_pair(
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
     """
     registry = current()
-    values = {"path": _paths(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
-    reader = cast(Reader, registry.create("readers", reference_reader(), values))
+    task = TaskView(read_references(references, allow, options), Decoding())
     systems = {"system": list(options.systems)} if options.systems else {}
     params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
-    task = TaskView(list(reader), Decoding())
     return generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
+
+
+def read_references(
+    references: str | Path | Sequence[str | Path], allow: Sequence[str] = (), options: FileOptions = FileOptions()
+) -> list[Example]:  # fmt: skip
+    """Return the examples of a file of references, or of several that each have some references of all examples."""
+    values = {"path": _paths(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
+    return list(cast(Reader, current().create("readers", reference_reader(), values)))
 
 
 class HoldsCaptions(Protocol):

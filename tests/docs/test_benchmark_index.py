@@ -11,7 +11,17 @@ import sys
 
 import pytest
 
-PARTS = {"captions", "coverage_cases", "language_drift", "papers_checks", "same_sources", "timing", "toolkit_pairs", "vdtk_peer"}
+PARTS = {
+    "captions",
+    "coverage_cases",
+    "language_drift",
+    "papers_checks",
+    "papers_rule",
+    "same_sources",
+    "timing",
+    "toolkit_pairs",
+    "vdtk_peer",
+}
 
 
 @pytest.fixture(scope="module")

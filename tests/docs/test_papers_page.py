@@ -40,9 +40,18 @@ def test_every_published_item_is_in_the_index(entries, root):
 
 def test_every_entry_has_a_known_state_a_reason_and_a_difference(entries, papers):
     for entry in entries:
-        assert entry.state in papers.STATES, entry
-        assert entry.because.strip() and entry.largest.strip(), entry
-        assert entry.largest != papers.PENDING, entry
+        state, numbers = papers.compare(entry)
+        assert state in papers.STATES and bool(numbers) == bool(entry.results) == (not entry.state), entry
+        assert state != "differs" or entry.shows, entry
+        assert not entry.results or entry.tolerance > 0, entry
+        assert "not known" not in entry.because, entry
+        assert entry.because.strip() and bool(entry.largest) == (not entry.results), entry
+        assert papers.PENDING not in (entry.largest or papers.largest_of_cells(entry)), entry
+
+
+def test_an_item_without_results_cannot_be_told(papers):
+    item = papers.Item("p", "i", "s", "coco", "a reason", "", results="none", shows="a command")
+    assert papers.compare(item) == ("cannot tell", "no results are stored; a command measures them")
 
 
 def test_every_spec_loads(entries):

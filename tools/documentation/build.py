@@ -20,6 +20,7 @@ from pathlib import Path
 
 import yaml
 
+from tools.documentation.result_tables import stale_pages
 from tools.documentation.site import GALLERY, ROOT, configuration, write_pages
 
 _LOADED = re.compile(
@@ -38,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "site", help="folder of the site")
     args = parser.parse_args(argv)
     output = args.output.resolve()
+    if stale := stale_pages():
+        print(f"{stale[0]}: its tables are not the stored results; python -m tools.documentation.result_tables --write", file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "pages")
         nav = write_pages(folder)

@@ -49,9 +49,11 @@ def test_a_decoding_field_that_is_not_recorded_has_its_default():
 
 
 def test_quantities_of_the_combined_p_values():
-    p = {"calibrated": 0.5, "log_calibrated": math.log(0.5), "harmonic_mean": 0.25, "log_harmonic_mean": math.log(0.25)}
+    means = {"mean": 0.4, "mean_log": -1.2}
+    p = {**means, "calibrated": 0.5, "log_calibrated": math.log(0.5), "harmonic_mean": 0.25, "log_harmonic_mean": math.log(0.25)}
     tested = ResultRecord(metric="m", model="a", value=1.0, p_value=0.5, p={**p, "harmonic_mean_test": 0.75, "fisher": 0.6})
     expected = {"p": 0.5, "log p": math.log(0.5), "harmonic p": 0.25, "log harmonic p": math.log(0.25), "combined p": 0.75, "fisher p": 0.6}
+    expected |= {"mean p": 0.4, "log mean p": math.log(0.4), "mean log p": -1.2}
     for what, value in expected.items():
         assert split_quantity(f"{what}:m") == (what, "m")
         assert quantity(tested, what) == (pytest.approx(value), None)

@@ -1,0 +1,250 @@
+"""Averages of p-values beside the published ones, with standard errors: run studies of Chan et al. 2022 and store their results.
+
+    python -m benchmarks.papers_results [table1] [tableB1] [tableB2] [figureB1] [orders] [tanti2018] [--limit N] [--output FOLDER]
+
+Each study runs at the size below, by the metrics that have a published number. A cell is one number of a view with published values: the
+aggregation is that of the view (``mean p``: arithmetic mean, ...), its standard error that of a bootstrap over examples, and of harmonic
+means that of simulated p-values of people against people. ``table1`` also has BLEU-4 with ties: the sentence score is 0 where an order has
+no match. ``orders`` runs people against people of Figure B.1 at three seeds. Files docs/studies/results/ITEM.json hold the cells and tables
+of the study pages; ``python -m tools.documentation.result_tables`` writes them into the pages. About five CPU minutes for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from benchmarks import papers_checks
+from benchmarks.captions import data_folder, read_json_lines
+from benchmarks.papers_rule import AGGREGATIONS, RESULTS, bootstrap_error, exchangeable_moments, join_errors, same_order
+from caption_kernels.batches import ngram
+from harness import api
+from harness.judgments.task_kinds import execute_tasks
+from harness.reporting.views import split_quantity
+from harness.run.finished import Run
+from harness.rundir.records import lookup
+from harness.spec.published import PublishedTable
+from harness_metrics.tokenisers.tokens import TextRows
+
+ROOT = Path(__file__).resolve().parents[1]
+INDEX = ROOT / "tasks/harness_tasks/studies/published/index.yaml"
+NAMES = {
+    "mean p": "arithmetic mean",
+    "log mean p": "log of the arithmetic mean",
+    "mean log p": "mean of logarithms",
+    "harmonic p": "harmonic mean",
+    "log harmonic p": "log of the harmonic mean",
+}
+"""Quantity of a view -> aggregation."""
+PAIRWISE = "[{bleu: {n: 4}}, rouge, meteor, cider, {pairwise: {distance: bert}}]"
+STUDIES: dict[str, tuple[str, int, list[str]]] = {
+    "table1": ("studies/trm-table1", 500, [f"metrics={PAIRWISE}"]),
+    "tableB1": ("studies/human-pvalues", 200, []),
+    "tableB2": ("studies/mauve", 100, ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"]),
+    "figureB1": ("studies/embeddings", 2990, ["metrics=[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"]),
+}
+"""Item -> spec, limit of examples, overrides."""
+SKIPPED = {
+    "table1": ["sample-single"],
+    "tableB1": ["abstract50s-human", "coco-human"],
+    "tableB2": ["mauve-coco"],
+    "figureB1": ["msrvtt-partial"],
+}
+"""Item -> tasks of the study without a published number of the same experiment."""
+LIMITS = {"msrvtt-single": 250}
+"""Task -> limit of examples below that of its study."""
+SEEDS, VIDEOS = range(3), 60
+TIED = "BLEU-4, ties"
+
+
+def p_values(run: Run, record: Any) -> np.ndarray:
+    """Return the p-values of the examples of a record, without undefined ones."""
+    (system,) = (s for s in run.samples.systems if s.model == record.model and s.decoding == record.decoding)
+    p = run.samples.numbers(f"p:{record.metric}")[system.rows]
+    return p[~np.isnan(p)]
+
+
+def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the cells of the views with published values, with all aggregations and the calibrated p of ours."""
+    for view in run.provenance.views:
+        name, _ = split_quantity(view.metrics[0])
+        if name not in NAMES or not isinstance(view.reference, PublishedTable):
+            continue
+        for row, record in itertools.product(view.reference.rows, run.records):
+            if view.x == "metric":
+                label, column = str(lookup(record, str(view.by))), record.metric
+            else:
+                label, column = f"{name}:{record.metric} {lookup(record, str(view.by))}", str(lookup(record, view.x))
+            value = row.values.get(column)
+            if row.task == run.provenance.task and row.label == label and isinstance(value, float):
+                yield cell_of(row.title, record, p_values(run, record), NAMES[name], value, published_n)
+
+
+def cell_of(row: str, record: Any, p: np.ndarray, aggregation: str, published: float, published_n: int | None) -> dict[str, Any]:
+    """Return a cell as stored: the aggregation of the published number, its error and expectation, and ours by every aggregation."""
+    relabelings = math.comb(record.sizes["candidates"][0] + record.sizes["references"][0], record.sizes["references"][0])
+    expected, expected_error = exchangeable_moments(relabelings, len(p), aggregation)
+    # A bootstrap cannot draw the rare small p that make the tail of a harmonic mean: its error is that of the simulation.
+    error = expected_error if "harmonic" in aggregation else bootstrap_error(p, aggregation)
+    return {
+        "row": row, "metric": record.metric, "task": record.task, "aggregation": aggregation, "published": published,
+        "ours": float(AGGREGATIONS[aggregation](p)), "error": join_errors(error, len(p), published_n),
+        "n": len(p), "expected": expected, "expected_error": expected_error, "calibrated": record.p_value,
+        "all": {key: float(function(p)) for key, function in AGGREGATIONS.items()},
+    }  # fmt: skip
+
+
+def tied_bleu_p(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return p-values (n,) of one candidate against m references by sentence BLEU-4 that is 0 where an order has no match.
+
+    The p of an example is the share of its m + 1 texts whose score against the others is at most that of the candidate.
+    """
+    out: list[float] = []
+    for candidate, others in zip(candidates, references):
+        own = TextRows("ptb")
+        rows = own.index.gram_rows(own.add([candidate, *others]))
+        order = np.array([[k, *(j for j in range(len(rows)) if j != k)] for k in range(len(rows))])
+        texts, against = rows[order[:, :1]], rows[order[:, 1:]]
+        matches, lengths = ngram.clip_at_all(own.index, texts, against), ngram.row_lengths(own.index, texts)
+        closest = ngram.closest_lengths(lengths, ngram.row_lengths(own.index, against))
+        score = ngram.bleu(matches, ngram.count_guesses(lengths), lengths, closest, 4)[:, 0]
+        score = np.where((matches[:, 0] > 0).all(axis=-1), score, 0.0)
+        out.append(float((score <= score[0]).mean()))
+    return np.array(out)
+
+
+def tied_cells(published_n: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the cells of BLEU-4 with ties, of VLP and of the person beside it."""
+    rows = read_json_lines(data_folder() / "thumb_mscoco/judgments.jsonl.gz")
+    items = yaml.safe_load((INDEX.parent / "chan2022.yaml").read_text(encoding="utf-8"))["items"]
+    table = {(row["dataset"], row["model"]): row["BLEU@4"] for row in next(item for item in items if item["id"] == "table1")["rows"]}
+    for system, model, title in (("Unified-VLP", "VLP", "VLP, COCO"), ("Human", "Human", "people, COCO")):
+        p = tied_bleu_p([row["systems"][system]["caption"] for row in rows], [row["references"] for row in rows])
+        error = join_errors(bootstrap_error(p, "arithmetic mean"), len(p), published_n)
+        yield {
+            "row": f"{title} (arithmetic mean)", "metric": TIED, "task": "coco-vlp", "aggregation": "arithmetic mean",
+            "published": table["MS-COCO", model], "ours": float(p.mean()), "error": error, "n": len(p),
+        }  # fmt: skip
+
+
+def task_runs(spec: str, skipped: Sequence[str], overrides: Sequence[str], limit: int, **replace: Any) -> Iterator[Run]:
+    """Yield the runs of the tasks of a study without the skipped ones, each at its own limit."""
+    overrides = ["bootstrap.samples=0", *overrides]
+    for index, task in enumerate([plan.spec.task for plan in api.plans(spec, overrides, limit=1, **replace)]):
+        if task not in skipped:
+            plan = api.plans(spec, overrides, limit=min(limit, LIMITS.get(task, limit)), **replace)[index]
+            yield from execute_tasks([plan])
+
+
+def measure(item: str, limit: int | None) -> Iterator[dict[str, Any]]:
+    """Run the study of an item and yield its cells and tables after each task."""
+    spec, usual, overrides = STUDIES[item]
+    published_n = yaml.safe_load(INDEX.read_text(encoding="utf-8"))["items"]["chan2022"][item].get("published_n")
+    cells = list(tied_cells(published_n)) if item == "table1" else []
+    command = f"python -m benchmarks.papers_results {item}" + (f" --limit {limit}" if limit else "")
+    for run in task_runs(spec, SKIPPED.get(item, ()), overrides, limit or usual):
+        cells += published_cells(run, published_n)
+        yield {"command": command, "cells": cells, "tables": tables_of(item, cells)}
+
+
+def tables_of(item: str, cells: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the tables of the study page: ours with its standard error beside the published values, and ours by every aggregation."""
+    metrics = list(dict.fromkeys(cell["metric"] for cell in cells))
+    rows: dict[tuple[str, str, int], dict[str, dict[str, Any]]] = {}
+    for cell in cells:
+        rows.setdefault((cell["row"], cell["task"], cell["n"]), {})[cell["metric"]] = cell
+    beside: list[list[str]] = []
+    every: list[list[str]] = []
+    for (row, task, n), found in rows.items():
+        head = f"{row}, {n} ({task})"
+        beside.append([f"{head}: ours ± error", *(text(found, m, "ours", "error") for m in metrics)])
+        beside.append(["published", *(text(found, m, "published") for m in metrics)])
+        if any("expected" in cell for cell in found.values()) and "people" in row:
+            beside.append(["expected without ties ± error", *(text(found, m, "expected", "expected_error") for m in metrics)])
+        measured = [m for m in metrics if "all" in found.get(m, {})]
+        for name in AGGREGATIONS:
+            every.append([f"{head}: {name}", *(f"{found[m]['all'][name]:.3f}" if m in measured else "" for m in metrics)])
+        combined = (f"{found[m]['calibrated']:.2g}" if m in measured else "" for m in metrics)
+        every.append([f"{head}: combined p (calibrated)", *combined])
+    return {item: {"headers": ["", *metrics], "rows": beside}, f"{item}-aggregations": {"headers": ["", *metrics], "rows": every}}
+
+
+def text(found: dict[str, dict[str, Any]], metric: str, value: str, error: str = "") -> str:
+    """Return a number of the cell of a metric, with its error; empty where there is none."""
+    cell = found.get(metric, {})
+    return "" if value not in cell else f"{cell[value]:.3f}" + (f" ± {cell[error]:.3f}" if error else "")
+
+
+def orders() -> dict[str, Any]:
+    """Return log harmonic p of people against people at several seeds, and the order that all of them give, if any."""
+    spec, _, overrides = STUDIES["figureB1"]
+    by_seed: list[dict[str, float]] = []
+    for seed in SEEDS:
+        runs = task_runs(spec, SKIPPED["figureB1"], overrides, VIDEOS, seed=seed)
+        by_seed.append({cell["metric"]: cell["ours"] for run in runs for cell in published_cells(run, None)})
+    metrics = list(by_seed[0])
+    rows = [[f"seed {seed}", *(f"{values[m]:.2f}" for m in metrics)] for seed, values in zip(SEEDS, by_seed)]
+    moments: list[list[str]] = []
+    for n in (VIDEOS, 300, 1000, 2990):
+        # A statistic that does not change when two sets of equal size are exchanged has half as many values.
+        pairs = [exchangeable_moments(count, n, "log of the harmonic mean") for count in (252, 126)]
+        moments.append([str(n), *(f"{mean:.2f} ± {error:.2f}" for mean, error in pairs)])
+    return {
+        "command": "python -m benchmarks.papers_results orders",
+        "order": same_order(by_seed),
+        "values": by_seed,
+        "tables": {
+            "orders": {"headers": ["60 videos", *metrics], "rows": rows},
+            "harmonic-moments": {"headers": ["log harmonic p, 5 + 5", "252 values", "126 values (symmetric, as MMD)"], "rows": moments},
+        },
+    }
+
+
+def tanti() -> dict[str, Any]:
+    """Return the cells of Tanti et al. 2018: the worked example, and coefficients on the published table of 540 rows."""
+    items = {item["id"]: item for item in yaml.safe_load((INDEX.parent / "tanti2018.yaml").read_text(encoding="utf-8"))["items"]}
+    numbers = papers_checks.worked_example(items) | papers_checks.table_of_rows(items, data_folder() / "pregen/data.txt.gz")
+    cells: list[dict[str, Any]] = []
+    for item in ("figure1", "figure2", "figure4"):
+        ours, published = map(float, re.findall(r"([\d.]+) against ([\d.]+)", numbers["tanti2018", item])[0])
+        cells.append({"item": item, "row": "published table", "metric": item, "ours": ours, "published": published, "error": 0.0, "n": 540})
+    return {"command": "python -m benchmarks.papers_results tanti2018", "cells": cells, "tables": {}}
+
+
+def write_results(file: Path, content: dict[str, Any]) -> None:
+    """Write results as JSON, numbers with six digits."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rounded = json.loads(json.dumps(content), parse_float=lambda value: float(f"{float(value):.6g}"))
+    file.write_text(json.dumps(rounded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+OTHERS = {"orders": orders, "tanti2018": tanti}
+"""Name of a file -> function without a study of an item."""
+
+
+def main() -> None:
+    """Measure the items and write their files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("items", nargs="*", choices=[*STUDIES, *OTHERS], default=[*STUDIES, *OTHERS])
+    parser.add_argument("--limit", type=int, help="examples of each task")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the files")
+    options = parser.parse_args()
+    for item in options.items:
+        start = time.process_time()
+        for content in [OTHERS[item]()] if item in OTHERS else measure(item, options.limit):
+            write_results(options.output / f"{item}.json", content)  # after each task
+        print(f"{item}: {time.process_time() - start:.0f} CPU seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main()

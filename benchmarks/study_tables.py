@@ -1,0 +1,207 @@
+"""Tables of study pages beside those of ``benchmarks.papers_results``: run the studies and store the tables.
+
+    python -m benchmarks.study_tables [central] [unique-vs-correct] [a3ds] [other-pvalues] [few-candidates] [equations] [--output FOLDER]
+
+Each study runs at the size of its page (``STUDIES``). ``other-pvalues``: sets of Tables B.1 and B.2 without published numbers of the same
+experiment, by every aggregation. ``few-candidates``: left part of Figure B.1. ``equations``: MMD and the Fréchet distance as printed by
+Chan et al. 2022 (A.6, A.7) beside those of the harness. Files docs/studies/results/STUDY.json hold its tables, with the numbers of the
+records; ``python -m tools.documentation.result_tables --write`` writes them into the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from benchmarks.captions import data_folder, read_json_lines
+from benchmarks.papers_results import INDEX, p_values, task_runs, write_results
+from benchmarks.papers_rule import AGGREGATIONS, RESULTS, log_harmonic_mean
+from harness import api
+from harness.run.finished import Run
+from harness.rundir.records import lookup
+from harness_metrics.embeddings.minilm import MiniLm
+from harness_metrics.kernel import frechet, geometry, mmd
+
+Tables = dict[str, dict[str, Any]]
+Values = Mapping[tuple[str, str], float]
+"""(label of a model, metric) -> value of a run."""
+CENTRAL = {
+    "meteor": "METEOR ↑",
+    "cider": "CIDEr ↑",
+    "caption-length": "words",
+    "trm(meteor)": "TRM(METEOR) ↓",
+    "trm(cider)": "TRM(CIDEr) ↓",
+    "trm(bert)": "TRM(MiniLM) ↓",
+    "mmd(minilm)": "MMD ↓",
+}
+GRID = {key: CENTRAL[key] for key in ("meteor", "cider", "trm(meteor)", "trm(cider)", "mmd(minilm)")}
+POOLS, CORRECT = (1, 3, 10), (0, 2, 4, 5, 6, 8, 10)
+GROUPS, SPEAKERS = ("one", "two", "three"), ("B", "RP", "SP")
+SHARED = {
+    "discriminativity(authors-script,{})": ("discriminativity", "Discriminativity"),
+    "contrastive-efficiency(authors-script,{})": ("efficiency", "Contrastive efficiency"),
+    "relevance(authors-script,{})": ("relevance", "Relevance"),
+    "optimal-discriminativity({})": ("optimal", "Optimal contrastivity"),
+    "mentioned-features(authors-script,{})": ("features", "Mentioned features #"),
+    "false-features(authors-script)": ("false features", ""),
+    "false-features": ("false features by the formulas", ""),
+}
+"""Metric of a group of test sets -> row of ours and of the published table."""
+KERNELS = "[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"
+SETS = ("two/object_hue+scale", "two/shape+object_hue", "two/scale+shape", "two/random", "three/object", "three/background", "three/random")
+
+
+def values_of(run: Run) -> Values:
+    """Return the values of a run by model and metric."""
+    return {(record.model, record.metric): record.value for record in run.records}
+
+
+def central_tables(runs: Sequence[Run]) -> Tables:
+    """Return the table of central captions, a block of rows for each task."""
+    rows: list[list[str]] = []
+    for run in runs:
+        values = values_of(run)
+        rows.append([f"**{run.provenance.task}**", *[""] * len(CENTRAL)])
+        rows += [[model, *(f"{values[model, metric]:.3f}" for metric in CENTRAL)] for model in dict.fromkeys(m for m, _ in values)]
+    return {"central": {"headers": ["100 examples", *CENTRAL.values()], "rows": rows}}
+
+
+def grid_tables(runs: Sequence[Run]) -> Tables:
+    """Return the table of pools of k captions (rows) with m correct ones of ten (columns)."""
+    values = values_of(runs[0])
+    rows = [[f"{name}, k = {k}", *(f"{values[f'{k}/{m}', metric]:.3f}" for m in CORRECT)] for metric, name in GRID.items() for k in POOLS]
+    return {"unique-vs-correct": {"headers": ["12 videos", *(f"m = {m}" for m in CORRECT)], "rows": rows}}
+
+
+def game_tables(runs: Sequence[Run]) -> Tables:
+    """Return Table 1 of A3DS beside the published one, discriminativity by test set, and the features named redundantly."""
+    values = values_of(runs[0])
+    items = yaml.safe_load((INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8"))["items"]
+    published = {row["score"]: row for row in next(item for item in items if item["id"] == "table1")["rows"]}
+    rows = [
+        [
+            f"{name}, {group}",
+            *(
+                f"{values[speaker, metric.format(group)]:.3f}" + (f" / {published[row][f'{group}-{speaker}']:.3f}" if row else "")
+                for speaker in SPEAKERS
+            ),
+        ]
+        for metric, (name, row) in SHARED.items()
+        for group in (GROUPS if row else ("all sets",))
+    ]
+    own = {"RP": "listener-accuracy({})", "SP": "listener-accuracy(sp,{})"}
+    rows += [
+        [
+            f"own listener, {group}",
+            "",
+            *(
+                f"{values[speaker, metric.format(group)]:.3f} / {published['Listener accuracy'][f'{group}-{speaker}']:.3f}"
+                for speaker, metric in own.items()
+            ),
+        ]
+        for group in GROUPS
+    ]
+    sets = [[speaker, *(f"{values[speaker, f'discriminativity({name})']:.3f}" for name in SETS)] for speaker in SPEAKERS]
+    features = ("shape", "scale", "object_hue", "wall_hue", "floor_hue", "orientation")
+    named = [[speaker, *(f"{values[speaker, f'redundant-mention({name})']:.3f}" for name in features)] for speaker in SPEAKERS]
+    order = [[speaker, f"{values[speaker, 'adjective-order']:.3f}"] for speaker in SPEAKERS]
+    return {
+        "a3ds-table1": {"headers": ["ours / published", *SPEAKERS], "rows": rows},
+        "a3ds-sets": {"headers": ["discriminativity", *SETS], "rows": sets},
+        "a3ds-redundant": {"headers": ["named redundantly", *features], "rows": named},
+        "a3ds-order": {"headers": ["size before colour", "share"], "rows": order},
+    }
+
+
+def aggregation_tables(runs: Sequence[Run]) -> Tables:
+    """Return averages of p of each task by every aggregation, the combined p and the examples that differ at an FDR of 5 %."""
+    metrics = list(dict.fromkeys(record.metric for run in runs for record in run.records))
+    rows: list[list[str]] = []
+    for run in runs:
+        found = {record.metric: record for record in run.records}
+        p = {metric: p_values(run, record) for metric, record in found.items()}
+        head = f"{run.provenance.task}, {run.records[0].n}"
+        for name, function in AGGREGATIONS.items():
+            rows.append([f"{head}: {name}", *(f"{function(p[metric]):.3f}" if metric in p else "" for metric in metrics)])
+        combined = (f"{found[metric].p_value:.2g}" if metric in found else "" for metric in metrics)
+        discoveries = (str((found[metric].p or {})["discoveries"]) if metric in found else "" for metric in metrics)
+        rows += [[f"{head}: combined p (calibrated)", *combined], [f"{head}: examples at an FDR of 5 %", *discoveries]]
+    return {"other-pvalues": {"headers": ["", *metrics], "rows": rows}}
+
+
+def few_candidate_tables(runs: Sequence[Run]) -> Tables:
+    """Return log harmonic p of each model by the number of candidates."""
+    values = {
+        (record.model, record.metric, lookup(record, "decoding.candidates")): float(log_harmonic_mean(p_values(runs[0], record)))
+        for record in runs[0].records
+    }
+    models, metrics, counts = (list(dict.fromkeys(key[k] for key in values)) for k in range(3))
+    rows = [
+        [f"{model}: {metric}", *(f"{values[model, metric, count]:.2f}" for count in counts)]
+        for model, metric in itertools.product(models, metrics)
+    ]
+    return {"few-candidates": {"headers": ["candidates", *map(str, counts)], "rows": rows}}
+
+
+def equations() -> Tables:
+    """Return MMD and the Fréchet distance, as printed and ours, of five captions against the same five and five others, 60 videos."""
+    captions = [row["references"][:10] for row in read_json_lines(data_folder() / "msrvtt/references_test.jsonl.gz")[:60]]
+    vectors = MiniLm().encode([text for texts in captions for text in texts]).reshape(len(captions), 10, -1)
+    rows: list[list[str]] = []
+    for name, sets in (("the same five", np.concatenate([vectors[:, :5]] * 2, axis=1)), ("five others", vectors)):
+        kernel = mmd.mmd_kernel(geometry.gram(sets))
+        printed = sum(block.sum(axis=(1, 2)) for block in (kernel[:, :5, :5], kernel[:, 5:, 5:], kernel[:, :5, 5:]))
+        squared = ((sets[:, :5].mean(axis=1) - sets[:, 5:].mean(axis=1)) ** 2).sum(axis=1)
+        distance = frechet.of_vectors(sets, 5)
+        for label, ours, theirs in (
+            ("MMD", geometry.two_sample(kernel, 5, "biased"), np.asarray(printed)),
+            ("Fréchet", distance, distance - squared + np.sqrt(squared)),
+        ):
+            rows.append([f"{label}, {name}", f"{ours.mean():.3f}", f"{theirs.mean():.3f}"])
+    return {"equations": {"headers": ["five captions against", "harness", "as printed"], "rows": rows}}
+
+
+Runs = list[Run]
+STUDIES: dict[str, tuple[Callable[[], Runs], Callable[[Sequence[Run]], Tables]]] = {
+    "central": (lambda: list(api.evaluate_all("studies/central", overrides=["bootstrap.samples=0"], limit=100)), central_tables),
+    "unique-vs-correct": (lambda: list(api.evaluate_all("studies/unique-vs-correct", limit=12)), grid_tables),
+    "a3ds": (lambda: list(api.evaluate_all("a3ds", overrides=["dataset.pairs=100", "bootstrap.samples=0"])), game_tables),
+    "other-pvalues": (
+        lambda: [
+            *task_runs("studies/human-pvalues", ["msrvtt-human"], [], 200),
+            *task_runs("studies/mauve", ["mauve-msrvtt"], ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"], 100),
+        ],
+        aggregation_tables,
+    ),
+    "few-candidates": (
+        lambda: list(task_runs("studies/embeddings", ["embeddings-human"], [f"metrics={KERNELS}", "decoding.candidates=[1,3,5,7]"], 60)),
+        few_candidate_tables,
+    ),
+    "equations": (list, lambda _: equations()),
+}
+"""Study -> function that runs it, and its tables."""
+
+
+def main() -> None:
+    """Run the studies and write their files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("studies", nargs="*", choices=[*STUDIES], default=[*STUDIES])
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the files")
+    options = parser.parse_args()
+    for study in options.studies:
+        run, tables = STUDIES[study]
+        start = time.process_time()
+        content = {"command": f"python -m benchmarks.study_tables {study}", "tables": tables(run())}
+        write_results(options.output / f"{study}.json", content)
+        print(f"{study}: {time.process_time() - start:.0f} CPU seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main()
