@@ -22,6 +22,7 @@ _MODULES = {
     "harness.reporting.notebook": "as_chart as_html",
     "harness.reporting.report": "report",
     "harness.run.finished": "Run",
+    "harness.run.rewards": "reward",
     "harness.spec.models": "Spec",
 }
 """Module -> its names that are names of the package."""

@@ -20,6 +20,7 @@ from harness.reporting.notebook import as_chart as as_chart
 from harness.reporting.notebook import as_html as as_html
 from harness.reporting.report import report as report
 from harness.run.finished import Run as Run
+from harness.run.rewards import reward as reward
 from harness.spec.models import Spec as Spec
 
 __version__: str

@@ -43,6 +43,7 @@ ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     ("harness_models.baselines.central", "harness.run.features"),  # distances of captions, as a metric has them
     ("harness_models.wrappers.adapter", "harness.run.features"),  # the same, of the pools of one run
+    ("harness_models.shared.training.reward_training", "harness.run.rewards"),  # what a captioner is trained on
     ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
     ("harness_metrics.judges.server", "harness_models.openai.messages"),  # sends images as the adapter does

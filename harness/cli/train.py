@@ -1,6 +1,7 @@
 """Train a model of the harness: 'harness train SYSTEM ...'. Without a system, list the systems.
 
 harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
+harness train captioner --reward ciderd --checkpoint models/merge --scenes 300 --output models/merge-ciderd
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from harness.cli.options import Parser, entry_module
+from harness.errors import HarnessError
 from harness.registry import current
 
 
@@ -38,7 +40,13 @@ def dispatch(arguments: list[str]) -> int | None:
     """Run ``harness train SYSTEM ...`` with the arguments of the system and return its exit code; None without a system."""
     if not arguments or arguments[0].startswith("-"):
         return None
-    module = entry_module("trainers", arguments[0])
-    parser = Parser(prog=f"harness train {arguments[0]}", description=module.__doc__)
+    module, name = entry_module("trainers", arguments[0]), arguments[0]
+    description, by_reward = module.__doc__, getattr(module, "by_reward", None)
+    if any(word.split("=")[0] == "--reward" for word in arguments):
+        if by_reward is None:
+            raise HarnessError(f"'{name}' is not trained by rewards; 'harness train {name} --help' lists its options")
+        module, description, by_reward = by_reward, f"Train {name} further by a reward, from a checkpoint.", None
+    further = by_reward and f"'harness train {name} --reward METRIC --help' lists the options of a training by rewards."
+    parser = Parser(prog=f"harness train {name}", description=description, epilog=further)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(arguments[1:])) or 0)

@@ -56,6 +56,10 @@ class MetricSpec:
     """Set sizes on which the expected number depends: subset of :data:`SET_SIZES`. Numbers of other sizes have no common scale, so that
     a comparison gives no verdict. None: ``candidates`` for a metric of level ``set`` or ``corpus``, and ``references`` for one that
     needs them. ``harness check`` measures it."""
+    compares_references: bool = True
+    """False for a metric of sets that reads the candidates alone, which is refused as the only metric of a reward."""
+    gamed_by: str = ""
+    """Captions that get more from the metric than true ones do, as a plural noun (``random strings``); empty: none known."""
     rival: bool = False
     """True for a metric that judges the two captions of a pair together, in tasks of judged pairs alone: it gets the second caption in
     place of the references, and its score is the share of the first one, 1/2 for a tie."""
@@ -323,6 +327,27 @@ class Permutes(Protocol):
         ``labels`` is bool, shape (P, N), True for a candidate. "More extreme" follows ``spec.higher_is_better``: lower
         scores where True, higher scores where False.
         """
+        ...
+
+
+@runtime_checkable
+class ScoresCandidates(Protocol):
+    """A metric of level ``item`` that scores each candidate of a set alone, for rewards of groups in one batch."""
+
+    def candidate_scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the score of each candidate against the references of its example, shape (B, n); NaN where undefined."""
+        ...
+
+
+@runtime_checkable
+class CreditsCandidates(Protocol):
+    """A metric of level ``set`` that computes the credits of the candidates of a set in one pass, for rewards.
+
+    Without it a reward scores every set without each of its candidates again.
+    """
+
+    def credits(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return S(C) - S(C without i) for each candidate i, shape (B, n), where S is the score of the set; NaN where undefined."""
         ...
 
 

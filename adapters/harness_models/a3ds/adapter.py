@@ -14,8 +14,10 @@ import torch
 from harness.contracts import Decoding, Example, Generation, PathParam, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.a3ds.authors import END, MAX_LENGTH, PAD, START
+from harness_models.a3ds.games import shift_right
 from harness_models.a3ds.model import Listener, Speaker
 from harness_models.shared.decoding.decode import decode, forced_scores
+from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Hypothesis, Step, Strategy
 from harness_tasks.a3ds import pixels
 
@@ -139,6 +141,7 @@ class A3DS:
     likelihood = "exact"
 
     prepare_only_checks = True
+    stop, max_length, keep_stop = (END,), MAX_LENGTH - 1, False
 
     def __init__(
         self, *, checkpoint: PathParam = "baseline", listener: str | None = None,
@@ -213,8 +216,8 @@ class A3DS:
             chunk = examples[start : start + _ROWS]
             features = self._features(chunk)
             batch = DecodingBatch(
-                state=step.start(features[:, :2]), seeds=seeds[start : start + _ROWS], stop=(END,),
-                max_length=MAX_LENGTH - 1, start=torch.full((len(chunk),), START), ids=[example.id for example in chunk],
+                state=step.start(features[:, :2]), seeds=seeds[start : start + _ROWS], stop=self.stop,
+                max_length=self.max_length, start=torch.full((len(chunk),), START), ids=[example.id for example in chunk],
             )  # fmt: skip
             strategies = {"rsa": rsa_strategy(self.speaker, features)}
             yield from decode(step, decoding, batch, strategies).generations(self.speaker.vocabulary.decode)
@@ -257,6 +260,36 @@ class A3DS:
             for row, example in zip(scores, chunk):
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
+    # ------------------------------------------------------------------ policy of a training by rewards
+    model = speaker
+
+    @property
+    def step(self) -> Step:
+        """Decoder step with the present weights of the speaker; its first state is image features (R, 2, D)."""
+        step = self.speaker.step()
+        return lambda tokens, state: step(tokens, step.start(state) if isinstance(state, torch.Tensor) else state)
+
+    def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor]:
+        """Return image features (2, D) of the target and the first distractor of each example."""
+        return list(self._features(examples)[:, :2])
+
+    def prefix(self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]) -> Prefix:
+        """Return the image features as the state before START."""
+        return Prefix(torch.stack(list(inputs)), torch.full((len(inputs),), START))
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return logits (R, T, V) that predict tokens (R, T) for the images ``owner`` (R,) of the prefix."""
+        return self.speaker(prefix.state[owner], shift_right(tokens))
+
+    def to_text(self, ids: list[int]) -> str:
+        """Return the words of ids, joined by spaces."""
+        return self.speaker.vocabulary.decode(ids)
+
+    def save_policy(self, folder: Path, recipe: Mapping[str, Any]) -> Path:
+        """Save the speaker into a folder and return its path."""
+        self.speaker.save(folder / "speaker.safetensors", rewarded=recipe)
+        return folder / "speaker.safetensors"
+
     def _features(self, examples: Sequence[Example]) -> torch.Tensor:
         """Return image features (B, K, D) of targets and distractors.
 
@@ -292,6 +325,7 @@ def _checkpoint(name: str, agent: str) -> Path:
     if name in STAGES:
         return SHIPPED / f"{name}.{agent}.safetensors"
     path = Path(name)
+    path = path / f"{agent}.safetensors" if path.is_dir() else path
     if not path.is_file():
         raise InputError(f"no such checkpoint{did_you_mean(name, STAGES)}; shipped are {', '.join(STAGES)}", name)
     return path

@@ -18,6 +18,7 @@ from torch.nn import functional
 from harness.errors import HarnessError
 from harness_models.a3ds.authors import END, MAX_LENGTH, PAD, START, Vocabulary
 from harness_models.a3ds.model import Listener, Speaker
+from harness_models.shared.training.policy_gradient import chosen_log_probs, policy_loss, sample_tokens, spoken_slots
 from harness_tasks.a3ds import pixels, scene
 
 Pairing = Literal["random", "similar"]
@@ -160,22 +161,9 @@ def sample_messages(speaker: Speaker, features: torch.Tensor, length: int, gener
     generator
         Source of random numbers.
     """
-    # REINFORCE needs the gradient of the log-probability of a message, not of the draw. The draw uses the fast step without gradient, and
-    # the caller scores the message in one teacher-forced pass.
-    with torch.no_grad():
-        step = speaker.step()
-        state = step.start(features)
-        last = torch.full((len(features),), START)
-        ended = torch.zeros(len(features), dtype=torch.bool)
-        out = torch.full((len(features), length), PAD)
-        for position in range(length):
-            logits, state = step(last, state)
-            last = torch.multinomial(logits.float().softmax(-1), 1, generator=generator)[:, 0]
-            out[:, position] = torch.where(ended, PAD, last)
-            ended |= last == END
-            if bool(ended.all()):
-                break
-    return out
+    step = speaker.step()
+    start = torch.full((len(features),), START)
+    return sample_tokens(step, step.start(features), start, len(features), length, stop=(END,), fill=PAD, generator=generator)
 
 
 def shift_right(tokens: torch.Tensor) -> torch.Tensor:
@@ -238,12 +226,11 @@ def play(
     messages = sample_messages(speaker, features, captions.shape[1] - 1, generator)
     logits = speaker(features, shift_right(messages))
     structural = functional.cross_entropy(logits.transpose(1, 2), captions[:, 1:])
-    # The running count of ends, less that of the slot itself: 0 up to and including the first END.
-    spoken = ((messages == END).cumsum(1) - (messages == END).long()) == 0  # up to END, END counted
+    spoken = spoken_slots(messages, (END,))
     tokens = spoken.sum(1)
     # Means over a message's own tokens: with sums, the reward of a long message would outweigh that of a short one.
     log_probs = logits.log_softmax(-1)
-    log_message = (log_probs.gather(-1, messages[..., None])[..., 0] * spoken).sum(1) / tokens
+    log_message = chosen_log_probs(log_probs, messages, spoken) / tokens
     entropy = ((-(log_probs.exp() * log_probs).sum(-1)) * spoken).sum(1) / tokens
 
     # The target is image 0. The choice is drawn from detached scores: the reward is a number for the speaker, and the listener learns by
@@ -251,7 +238,7 @@ def play(
     scores = listener(features, messages).float()
     choice = torch.multinomial(scores.detach().softmax(-1), 1, generator=generator)[:, 0]
     reward = torch.where(choice == 0, 1.0, -1.0)
-    functional_loss = -(reward * log_message).mean() - entropy_weight * entropy.mean()
+    functional_loss = policy_loss(reward, log_message) - entropy_weight * entropy.mean()
     return Played(
         structural_weight * structural + (1 - structural_weight) * functional_loss,
         functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long)), structural.item(), functional_loss.item(),

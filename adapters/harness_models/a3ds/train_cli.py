@@ -2,6 +2,7 @@
 
 harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
 harness train a3ds --stage rp --speaker out/a3ds/speaker.safetensors --output out/a3ds-rp
+harness train a3ds --reward ciderd --checkpoint baseline --scenes 300 --output out/a3ds-ciderd
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
+
+from harness_models.shared.training.reward_training import reward_command
 
 OPTIONS: dict[str, tuple[type, str | None]] = {
     "images": (int, "number of training images (shipped: 12000; the paper: 30000)"),
@@ -71,3 +74,6 @@ def run(args: argparse.Namespace) -> int:
 
     print(train(plan, resume=args.resume, report=report))
     return 0
+
+
+by_reward = reward_command("a3ds")

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, fields
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,21 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness.files.yaml_source import Located, load
 from harness_models.captioner.model import END, Captioner
 from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, TrainingData, training_data
 from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
-from harness_models.shared.training.loop import STATE, Report, mean_perplexity, plain_settings, resume_state, save_state, take_step
-from harness_models.shared.training.recipe import Trainer, recipe_from
+from harness_models.shared.training.loop import (
+    STATE,
+    Report,
+    mean_perplexity,
+    one_thread,
+    plain_settings,
+    resume_state,
+    save_state,
+    take_step,
+)
+from harness_models.shared.training.recipe import Trainer, add_recipe_options, recipe_from_options
+from harness_models.shared.training.reward_training import reward_command
 
 LOGGED = 20
 """Number of steps between two lines of the curve."""
@@ -63,19 +71,8 @@ def train(recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, 
     if not resume and stage_folder(folder, 1).exists():
         raise HarnessError(f"{folder} holds a trained captioner already; choose another folder or say --resume")
     folder.mkdir(parents=True, exist_ok=True)
-    with _one_thread(), torch.inference_mode(False), torch.enable_grad():  # training can start within scoring
+    with one_thread(), torch.inference_mode(False), torch.enable_grad():  # training can start within scoring
         return _CaptionerTraining(recipe, training_data(recipe), folder, report).run(resume)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one thread within the context: sums then have the same order on every machine, and small models are not slower."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class _CaptionerTraining:
@@ -196,15 +193,7 @@ def caption_loss(model: Captioner, features: torch.Tensor, batch: Sequence[tuple
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness train captioner``: one per setting of the recipe."""
-    parser.add_argument("spec", nargs="?", metavar="SPEC.yaml", help="settings of the recipe (and output) as YAML")
-    parser.add_argument("--output", metavar="DIR", help="folder of the run: stages, curve, state")
-    parser.add_argument("--resume", action="store_true", help="continue after the last stage in --output")
-    for field in fields(CaptionerRecipe):
-        default, option = field.default, "--" + field.name.replace("_", "-")
-        if field.name == "save_at":
-            parser.add_argument(option, type=int, nargs="+", metavar="STEP", help="steps after which a stage is saved")
-        else:
-            parser.add_argument(option, type=type(default), help=f"default {default}")
+    add_recipe_options(parser, CaptionerRecipe)
 
 
 def trainer() -> Trainer:
@@ -217,16 +206,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
     """
-    source = load(Path(args.spec)) if args.spec else Located({}, {(): ("captioner", 0)})
-    if not isinstance(source.data, dict):
-        raise InputError(f"expected a mapping of settings, found {type(source.data).__name__}", args.spec)
-    named_output = source.data.pop("output", None)
-    output = args.output or named_output
-    if not output:
-        raise HarnessError("harness train captioner needs --output DIR (or output in the spec)")
-    options = {field.name: getattr(args, field.name) for field in fields(CaptionerRecipe)}
-    source.data.update({name: value for name, value in options.items() if value is not None})
-    recipe = recipe_from(source, CaptionerRecipe)
+    recipe, output = recipe_from_options(args, CaptionerRecipe)
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:
@@ -234,6 +214,9 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(f"            step {row['step']:>6}   loss {row['loss']:.4f}", flush=True)
 
-    last = train(recipe, Path(output), resume=args.resume, report=report)
+    last = train(recipe, output, resume=args.resume, report=report)
     print(f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, {recipe.stages[-1]} steps")
     return 0
+
+
+by_reward = reward_command("captioner")

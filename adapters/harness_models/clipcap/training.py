@@ -27,6 +27,7 @@ from harness_models.shared.layers import Gpt2Sizes, Standardiser
 from harness_models.shared.tokenisers import Gpt2Bpe
 from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows, token_loss
 from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.reward_training import reward_command
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
@@ -140,3 +141,4 @@ def model_sizes(recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int
 
 train = ClipCapTraining.train
 trainer, add_arguments, run = recipe_command(ClipCapRecipe, train, FORMAT_VERSION)
+by_reward = reward_command("clipcap")

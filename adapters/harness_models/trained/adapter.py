@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
 from harness_models.shared.training.model_cache import get_or_train, model_key
-from harness_models.shared.training.recipe import load_trainer, read_recipe, recipe_from
+from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_from
 from harness_models.wrappers.adapter import Wrapper
 
 
@@ -33,24 +35,36 @@ class Trained(Wrapper):
         Other parameters of the adapter.
     trainer
         Name of the system under ``harness train`` if it differs from ``model``.
+    reward
+        Settings of a training by rewards that follows (:class:`~harness_models.shared.training.reward_training.RewardRecipe`). With its
+        ``checkpoint`` there is no recipe; without, it starts from the weights of the recipe.
     """
 
     kind = "trained"
 
     def __init__(
-        self, *, model: str, recipe: PathParam | Mapping[str, Any], params: Mapping[str, Any] | None = None, trainer: str | None = None
-    ) -> None:
+        self, *, model: str, recipe: PathParam | Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None,
+        trainer: str | None = None, reward: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.params = model, dict(params or {})
         self.system = trainer or model
         self._check()
-        self._trainer = load_trainer(self.system)
-        kind = self._trainer.recipe
-        self.recipe: Any = (
-            read_recipe(recipe, kind)
-            if isinstance(recipe, str)
-            else recipe_from(Located(recipe, {(): (f"trained: recipe of {self.system}", 0)}), kind)
-        )
+        if (recipe is None) == (reward is None or "checkpoint" not in reward):
+            raise HarnessError("trained: give a recipe, or a reward with a checkpoint from which it starts")
+        self.recipe: Any = None
+        if recipe is not None:
+            self._trainer = load_trainer(self.system)
+            kind = self._trainer.recipe
+            self.recipe = read_recipe(recipe, kind) if isinstance(recipe, str) else self._recipe(recipe, kind, "recipe")
+        self.reward: Any = None
+        if reward is not None:
+            from harness_models.shared.training.reward_training import RewardRecipe  # imports torch
+
+            self.reward = self._recipe({"checkpoint": "", **reward}, RewardRecipe, "reward")
         self._model: Any = None
+
+    def _recipe(self, values: Mapping[str, Any], kind: type, noun: str) -> Any:
+        return recipe_from(Located(values, {(): (f"trained: {noun} of {self.system}", 0)}), kind)
 
     def _check(self) -> None:
         names = parameters(current().load("adapters", self.name))
@@ -66,11 +80,25 @@ class Trained(Wrapper):
     @property
     def folder(self) -> Path:
         """Folder of the weights; the model is trained if the folder does not exist."""
-        key = model_key(self.system, self._trainer, self.recipe)
-        epochs = int(getattr(self.recipe, "epochs", 1))
-        return get_or_train(f"trained-{self.system}", key, self.system, epochs, self._train, resumable=True)
+        key, folder = "", ""
+        if self.recipe is not None:
+            key = model_key(self.system, self._trainer, self.recipe)
+            folder = str(self._get(f"trained-{self.system}", key, self._trainer.train, self.recipe))
+        if self.reward is None:
+            return Path(folder)
+        from harness_models.shared.training.reward_training import FORMAT_VERSION, train_by_reward
 
-    def _train(self, folder: Path, advance: Callable[[int], object]) -> None:
+        # The key holds that of the start, not its folder, so that it does not depend on the place of the cache.
+        trainer = Trainer(type(self.reward), partial(train_by_reward, self.name), FORMAT_VERSION)
+        key = model_key(f"{self.name} {key}", trainer, self.reward)
+        start = replace(self.reward, checkpoint=folder or self.reward.checkpoint)
+        return self._get(f"rewarded-{self.name}", key, trainer.train, start)
+
+    def _get(self, kind: str, key: str, train: Callable[..., Path], recipe: Any) -> Path:
+        epochs = int(getattr(recipe, "epochs", 1))
+        return get_or_train(kind, key, self.system, epochs, partial(self._train, train, recipe), resumable=True)
+
+    def _train(self, train: Callable[..., Path], recipe: Any, folder: Path, advance: Callable[[int], object]) -> None:
         import torch
 
         from harness_models.shared.training.loop import STATE, has_run  # imports torch
@@ -87,7 +115,7 @@ class Trained(Wrapper):
 
         # The weights may be requested under inference_mode, and the global random state must not change.
         with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
-            self._trainer.train(self.recipe, folder, resume=True, report=report)
+            train(recipe, folder, resume=True, report=report)
         (folder / STATE).unlink(missing_ok=True)  # a complete training is not resumed
 
     @property

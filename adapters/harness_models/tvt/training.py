@@ -20,6 +20,7 @@ from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
 from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
 from harness_models.shared.training.recipe import recipe_command
+from harness_models.shared.training.reward_training import reward_command
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
 
 FORMAT_VERSION = 1
@@ -83,3 +84,4 @@ class TvtTraining(CaptionTraining):
 
 train = TvtTraining.train
 trainer, add_arguments, run = recipe_command(TvtRecipe, train, FORMAT_VERSION)
+by_reward = reward_command("tvt")

@@ -61,6 +61,12 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
     return squared
 
 
+def without_each(matrices: np.ndarray, n: int) -> np.ndarray:
+    """Return matrices (B, N, N) without row and column i, for each of the first n texts i; shape (B, n, N - 1, N - 1)."""
+    smaller = [np.delete(np.delete(matrices, i, axis=1), i, axis=2) for i in range(n)]
+    return np.stack(smaller, axis=1)
+
+
 def upper(matrices: np.ndarray) -> np.ndarray:
     """Return the entries above the diagonal of matrices (B, N, N), shape (B, N(N-1)/2)."""
     rows, columns = np.triu_indices(matrices.shape[-1], 1)

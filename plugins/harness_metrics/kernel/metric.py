@@ -63,6 +63,24 @@ class _TwoSampleMetric(KernelMetric):
         """Return the divergence of each example, shape (B,)."""
         return geometry.two_sample(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
 
+    def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the U-statistic of the candidates less that without candidate i, shape (B, n).
+
+        It is unbiased whatever ``estimator`` is: the biased one rewards candidates that are all equal. Raises :class:`HarnessError` for
+        fewer than three candidates or two references.
+        """
+        if batch.n < 3 or batch.m < 2:
+            sizes = f"{batch.n} captions and {batch.m} references"
+            raise HarnessError(f"{self.spec.name}: {sizes}; the U-statistic without one caption needs groups of 3 and 2 references")
+        vectors = features.vectors(self.embedding, batch.text_ids)
+
+        def compare(vectors: np.ndarray, n: int) -> np.ndarray:
+            return geometry.two_sample(self._kernel(geometry.gram(vectors)), n, "unbiased")
+
+        # The width of MMD's kernel is that of the set without i: with one of the full set, S(C without i) would depend on caption i.
+        without = [compare(np.delete(vectors, i, axis=1), batch.n - 1) for i in range(batch.n)]
+        return compare(vectors, batch.n)[:, None] - np.stack(without, axis=1)
+
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the divergence of each example under labels (P, N), shape (B, P)."""
         return forms.evaluate(self._forms(batch, features), labels)

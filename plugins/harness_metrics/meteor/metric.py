@@ -186,6 +186,10 @@ class Meteor(_WithEngine, SumMetric):
         means = np.cumsum(values, axis=1)[:, -1] / batch.n  # added one by one in increasing order, as in null
         return np.concatenate([summable(rows).sum(axis=1), means[:, None]], axis=1)
 
+    def candidate_scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return the score of each candidate with its best reference, shape (B, n)."""
+        return Alignments(features, self.tokenizer, self.engine).candidates_with_references(batch)["score"].max(axis=2)
+
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
         """Return the cost of the alignments: of the candidates with the references, and with ``tested`` of all pairs."""
         pairs = (n + m) ** 2 if tested else n * m

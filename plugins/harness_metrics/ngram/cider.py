@@ -151,6 +151,8 @@ class Cider(MeanMetric):
     """
 
     name = "cider"
+    counts_end = True
+    """Rewards may count the end of a sentence as a word, as self-critical training does."""
 
     @check_arguments
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
@@ -181,10 +183,14 @@ class Cider(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]; NaN with one document."""
+        return self.candidate_scores(batch, features, state).mean(axis=1)
+
+    def candidate_scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the mean score over references of each candidate, shape (B, n), in [0, 10]; NaN with one document."""
         if state.frequencies.documents == 1:
             _log.warning("%s: one document: all idf weights are 0; use df=TABLE", self.spec.name)
-            return np.full(len(batch), np.nan)
-        return state.block(batch, features).mean(axis=2).mean(axis=1)
+            return np.full((len(batch), batch.n), np.nan)
+        return state.block(batch, features).mean(axis=2)
 
     def stats(self, batch: Batch, features: Features, state: CiderScores) -> Any:
         """Return the scores, shape (B, 1); for ``resampled`` objects of the score and the words of the captions."""

@@ -106,6 +106,10 @@ class CoveragePerExample(_WithinExamples):
 
     kind = "coverage"
 
+    def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the share of the references that candidate i alone covers, shape (B, n)."""
+        return neighbours.coverage_credits(features.distances(self.distance, batch), batch.n, self.k)
+
 
 class _OfCorpora(CorpusVectors):
     """Base of the four metrics of a corpus. ``kind`` is the statistic.

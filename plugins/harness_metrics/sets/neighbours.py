@@ -65,6 +65,19 @@ def of_distances(distances: np.ndarray, labels: np.ndarray, k: int, kind: Kind) 
     return evaluate_labels(distances, labels, _LABELS, prepare)
 
 
+def coverage_credits(distances: np.ndarray, n: int, k: int) -> np.ndarray:
+    """Return the coverage of n candidates less that without candidate i, shape (B, n), in [0, 1].
+
+    It is the share of the references whose ball holds candidate i and no other. Arguments as for :func:`of_distances`, with more than k
+    references.
+    """
+    between = distances[:, n:, n:].copy()
+    between[:, np.arange(between.shape[-1]), np.arange(between.shape[-1])] = np.inf  # a text is no neighbour of itself
+    radius = np.partition(between, k - 1, axis=1)[:, k - 1]
+    in_ball = distances[:, :n, n:] <= radius[:, None]
+    return (in_ball & (in_ball.sum(axis=1, keepdims=True) == 1)).mean(axis=2)
+
+
 class _Balls(NamedTuple):
     """Order of the texts around each text j of one example."""
 

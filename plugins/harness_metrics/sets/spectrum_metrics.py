@@ -10,7 +10,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import Ge, MayBeInfinite, check_arguments
 from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, FitsInner
-from harness_metrics.kernel.geometry import unit_vectors
+from harness_metrics.kernel.geometry import unit_vectors, without_each
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.sets import spectrum
 from harness_metrics.sets.corpus_vectors import CorpusVectors
@@ -47,8 +47,16 @@ class Vendi(EmbeddingMetric, MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the Vendi score of the candidates of each example, shape (B,)."""
-        vectors = features.vectors(self.embedding, batch.candidate_ids)
-        return spectrum.vendi(spectrum.unit_kernels(vectors, batch.candidate_ids), self.q)
+        return spectrum.vendi(self._kernels(batch, features), self.q)
+
+    def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the Vendi score of the candidates less that without candidate i, shape (B, n)."""
+        kernels = self._kernels(batch, features)
+        return spectrum.vendi(kernels, self.q)[:, None] - spectrum.vendi(without_each(kernels, batch.n), self.q)
+
+    def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the similarities of the candidates, shape (B, n, n)."""
+        return spectrum.unit_kernels(features.vectors(self.embedding, batch.candidate_ids), batch.candidate_ids)
 
 
 class CorpusVendi(CorpusVectors):
@@ -96,7 +104,7 @@ class SelfCider(FitsInner, MeanMetric):
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
         self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
         self.spec = MetricSpec(
-            "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0),
+            "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0), compares_references=False,
             untestable="reads the candidates alone; the references give document frequencies", held_fixed=self.inner.spec.held_fixed,
         )  # fmt: skip
 
@@ -106,6 +114,16 @@ class SelfCider(FitsInner, MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return Self-CIDEr of the candidates of each example, shape (B,); NaN where no n-gram has a weight."""
-        rows = state.rows(batch, features)[:, : batch.n]
-        kernels = state.pairs(rows, rows)
-        return spectrum.singular_spread(0.5 * (kernels + kernels.transpose(0, 2, 1)))
+        return spectrum.singular_spread(_symmetric_scores(batch, features, state))
+
+    def credits(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return Self-CIDEr of the candidates less that without candidate i, shape (B, n)."""
+        kernels = _symmetric_scores(batch, features, state)
+        return spectrum.singular_spread(kernels)[:, None] - spectrum.singular_spread(without_each(kernels, batch.n))
+
+
+def _symmetric_scores(batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+    """Return the similarities of the candidates, shape (B, n, n)."""
+    rows = state.rows(batch, features)[:, : batch.n]
+    kernels = state.pairs(rows, rows)
+    return 0.5 * (kernels + kernels.transpose(0, 2, 1))

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.contracts import Batch, Cost, Explanation, Features
 from harness.contracts.parameters import Count, check_arguments
+from harness.errors import HarnessError
 from harness.stats.seeds import derive
 from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec
 from harness_metrics.trm import statistic
@@ -187,7 +188,7 @@ class Trm(DistanceMetric):
         options = [*([] if pooling == "pooled" else [pooling]), *([f"sampled {drawn}"] if self.drawn else [])]
         super().__init__("trm", distance, False, *options, min_texts=3, bounds=(0.0, _MAXIMA[pooling]))
         untestable = "draws triangles (`triangles: all` has p-values)" if self.drawn else ""
-        self.spec = replace(self.spec, untestable=untestable)
+        self.spec = replace(self.spec, untestable=untestable, gamed_by="random strings")
 
     def signature(self) -> str:
         """Return ``trm|POOLING|``, the number of drawn triangles, if any, and the signature of the distance."""
@@ -222,6 +223,12 @@ class Trm(DistanceMetric):
         of Q, near the standard error, are all estimated too high.
         """
         return {"sampling_error": float(np.sqrt(np.mean(stats[:, 1] ** 2)))} if self.drawn else {}
+
+    def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return Q(C, R) - Q(C without i, R), shape (B, n); raise :class:`HarnessError` for drawn triangles, whose errors would differ."""
+        if self.drawn:
+            raise HarnessError("trm: triangles are drawn; a reward needs triangles=all", parameter="triangles")
+        return statistic.leave_one_out_credits(features.distances(self.distance, batch), batch.n, self.pooling)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return Q of each example under labels (P, N), shape (B, P)."""

@@ -82,6 +82,38 @@ def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "
     return values if np.ndim(distances) == 3 else float(values[0])
 
 
+def leave_one_out_credits(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray:
+    """Return Q(C, R) - Q(C without i, R) for each candidate i, shape (B, n).
+
+    Parameters are those of :func:`triangle_rank`, with distances of shape (B, N, N). NaN where the set has no triangle without i.
+    """
+    batch, n, _ = _check_shape(distances, n_candidates)
+    out = np.empty((len(batch), n))
+    candidates, references = slice(0, n), slice(n, None)
+    for start, block in _enumerated_parts(batch):
+        counts, of_member = np.empty((len(block), 1, 2, 3)), np.empty((len(block), n, 2, 3))
+        for r, indicator in enumerate(_direction_indicators(block, candidates, references)):
+            by_pair = indicator.sum(axis=3, dtype=np.float64)
+            counts[:, 0, 0, r] = by_pair.sum(axis=(1, 2))
+            # A candidate is in the triangles in which it is the first or the second of the pair.
+            of_member[:, :, 0, r] = by_pair.sum(axis=1) + by_pair.sum(axis=2)
+        for r, indicator in enumerate(_direction_indicators(block, references, candidates)):
+            of_member[:, :, 1, r] = indicator.reshape(len(block), -1, n).sum(axis=1, dtype=np.float64)
+            counts[:, 0, 1, r] = of_member[:, :, 1, r].sum(axis=1)
+        # Triangles of the set without i are those of the set that do not hold i.
+        without = (counts - of_member).reshape(-1, 2, 3)
+        q = statistic_of_counts(counts[:, 0, 0], counts[:, 0, 1], pooling)
+        out[start : start + len(block)] = q[:, None] - statistic_of_counts(without[:, 0], without[:, 1], pooling).reshape(-1, n)
+    return out
+
+
+def _direction_indicators(distances: np.ndarray, pair: slice, opposite: slice) -> list[np.ndarray]:
+    """Return I_0, I_1, I_2 of the triangles with two texts of ``pair``, each uint8 (B, A, A, X) over (a, b, x); 0 for a = b."""
+    inner, to = distances[:, pair, pair, None], distances[:, opposite, pair].transpose(0, 2, 1)  # d[x, a] at [a, x]
+    distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
+    return [(indicator & distinct).view(np.uint8) for indicator in edge_ranks(inner, to[:, :, None], to[:, None])]
+
+
 def relabel(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pooling: Pooling = "pooled") -> np.ndarray:
     """Return Q under relabelings, shape (B, P).
 

@@ -87,5 +87,5 @@ def test_options_take_precedence_over_the_spec(tmp_path, capsys):
     spec.write_text("imags: 40\n")
     with pytest.raises(HarnessError, match="did you mean 'images'"):
         training.run(parser.parse_args([str(spec), "--output", str(tmp_path / "x")]))
-    with pytest.raises(HarnessError, match="needs --output"):
+    with pytest.raises(HarnessError, match="the folder is missing: give --output"):
         training.run(parser.parse_args(["--images", "40"]))

@@ -55,7 +55,7 @@ def test_a_system_is_run_with_its_own_arguments(toy, capsys):
 
 def test_a_built_in_system_keeps_its_bare_name(toy, capsys):
     assert main(["train", "tvt"]) == 2
-    assert "SPEC.yaml, --output" in capsys.readouterr().err
+    assert "give --output DIR" in capsys.readouterr().err
 
 
 def test_a_system_that_cannot_be_imported_is_one_line(toy, capsys):

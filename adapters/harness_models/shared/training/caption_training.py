@@ -70,19 +70,15 @@ def open_vocabulary(folder: Path, write: Callable[[Path], object], read: Callabl
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionRecipe:
-    """Recipe that trains on the captions of a file or of rendered scenes.
+class TrainingSet:
+    """Captions of a file or of rendered scenes, and the optimisation on them.
 
     Raises :class:`HarnessError` for a value that does not fit.
     """
 
     system: ClassVar[str]
-    """Name of the system under ``harness train``."""
-    sizes: ClassVar[Mapping[str, Any]] = {}
-    """Names and defaults of the sizes of the model; empty if the subclass checks them itself."""
+    """Name of the system under ``harness train``, for messages."""
 
-    features: Any = None
-    """Inputs by example id, as the adapter of the system takes them; for scenes ``{scenes: {...}}``, the default if ``scenes`` is set."""
     captions: str | None = None
     """JSON file of example id -> captions; None for scenes."""
     scenes: Index = 0
@@ -91,8 +87,6 @@ class CaptionRecipe:
     """Number of captions of each scene."""
     kind: str = "short"
     """Kind of the captions of scenes: short or exhaustive."""
-    model: Mapping[str, Any] = field(default_factory=dict)
-    """Sizes of the model."""
     epochs: Count = 10
     batch: Count = 64
     """Captions per update."""
@@ -109,16 +103,6 @@ class CaptionRecipe:
         check_fields(self.system, self)
         if (self.captions is None) == (self.scenes == 0):
             raise HarnessError(f"{self.system}: give either captions (a JSON file) or scenes (a number)")
-        if self.captions is not None and self.features is None:
-            raise HarnessError(f"{self.system}: features are missing (the inputs by example id)")
-        for name in self.model:
-            if self.sizes and name not in self.sizes:
-                raise HarnessError(f"{self.system}: unknown sizes {name}{did_you_mean(name, self.sizes)}")
-
-    @property
-    def source(self) -> Any:
-        """``features``, or ``{scenes: {}}`` if the captions are those of scenes."""
-        return {"scenes": {}} if self.features is None else self.features
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the (example id, caption) pairs of the training set."""
@@ -145,6 +129,35 @@ class CaptionRecipe:
         schedule = Schedule(**{item.name: getattr(self, item.name) for item in fields(Schedule)})
         identity = {name: value for name, value in asdict(self).items() if name != "epochs"}
         return Loop(model, loss, count, schedule, folder, json.dumps(identity, sort_keys=True), resume=resume)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionRecipe(TrainingSet):
+    """Recipe that trains a model on the captions of a file or of rendered scenes.
+
+    Raises :class:`HarnessError` for a value that does not fit.
+    """
+
+    sizes: ClassVar[Mapping[str, Any]] = {}
+    """Names and defaults of the sizes of the model; empty if the subclass checks them itself."""
+
+    features: Any = None
+    """Inputs by example id, as the adapter of the system takes them; for scenes ``{scenes: {...}}``, the default if ``scenes`` is set."""
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Sizes of the model."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.captions is not None and self.features is None:
+            raise HarnessError(f"{self.system}: features are missing (the inputs by example id)")
+        for name in self.model:
+            if self.sizes and name not in self.sizes:
+                raise HarnessError(f"{self.system}: unknown sizes {name}{did_you_mean(name, self.sizes)}")
+
+    @property
+    def source(self) -> Any:
+        """``features``, or ``{scenes: {}}`` if the captions are those of scenes."""
+        return {"scenes": {}} if self.features is None else self.features
 
     def checkpoint_config(self, epochs: int) -> dict[str, Any]:
         """Return the entries about the training in the configuration of a checkpoint after ``epochs`` epochs."""

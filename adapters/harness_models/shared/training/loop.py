@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,17 @@ Report = Callable[[dict[str, Any]], object]
 """Function that gets each line of the curve."""
 Loss = Callable[[Sequence[int]], tuple[torch.Tensor, int]]
 """Function from the indices of a batch to its mean loss and the number of tokens that the mean is over."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use one thread within the context: sums then have the same order on every machine, and small models are not slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +91,8 @@ class Loop:
         self.optimiser = torch.optim.Adam(
             [weight for weight in model.parameters() if weight.requires_grad], lr=schedule.learning_rate, weight_decay=schedule.weight_decay
         )
+        self.extra: Callable[[], Mapping[str, float]] = dict
+        """Function that returns further numbers of an epoch for its line of the curve."""
         self.epoch = 0
         self._open(resume)
 
@@ -127,7 +141,7 @@ class Loop:
             # Batches differ in their number of tokens: the curve is the mean over tokens, not over batches.
             total, tokens = total + float(loss.detach()) * count, tokens + count
         self.epoch += 1
-        row = {"epoch": self.epoch, "loss": total / tokens, "learning_rate": rate}
+        row = {"epoch": self.epoch, "loss": total / tokens, "learning_rate": rate, **self.extra()}
         with (self.folder / "curve.jsonl").open("a") as log:
             log.write(json.dumps(row) + "\n")
         self._save()
