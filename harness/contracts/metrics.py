@@ -161,7 +161,7 @@ class Metric(Protocol):
 
 @runtime_checkable
 class ForgetsTexts(Protocol):
-    """A value of :meth:`Features.memo` that outlives the texts of a shard, such as an index of words."""
+    """A value of :meth:`Features.memo` that outlives the texts of a shard, such as an index of words; or an adapter that keeps captions."""
 
     def forget_texts(self) -> None:
         """Drop everything that depends on texts and their ids; keep corpus state."""

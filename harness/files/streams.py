@@ -9,6 +9,7 @@ import pickle
 import shutil
 import struct
 import tempfile
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
@@ -95,7 +96,7 @@ def spool_pipe(pipe: Path) -> Path:
 
 DAMAGED = (
     OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RuntimeError, SystemError,
-    struct.error, zlib.error, zipfile.BadZipFile, pickle.UnpicklingError,
+    struct.error, zlib.error, zipfile.BadZipFile, pickle.UnpicklingError, tokenize.TokenError,
 )  # fmt: skip
 """Errors that libraries raise for a truncated file, another kind of file, or a header that does not fit the content."""
 
@@ -133,5 +134,4 @@ def _first_line(error: BaseException) -> str:
 
 def _reason(error: BaseException) -> str:
     """Return the first line of a message in parentheses; the name of the error where it has none."""
-    text = _first_line(error).removeprefix("; ")
-    return f" ({text})" if text else f" ({type(error).__name__})"
+    return f" ({_first_line(error).removeprefix('; ') or type(error).__name__})"

@@ -19,6 +19,7 @@ from harness.contracts import (
     CountsUsage,
     Decoding,
     Example,
+    ForgetsTexts,
     GeneratesUnordered,
     Scorer,
     StoreResult,
@@ -192,12 +193,14 @@ class ModelExecution(Execution):
 
     def score(self) -> ScoringPass:
         """Return the scoring pass over all examples, or over those that the conditions of the spec need."""
-        plan, spec = self.plan, self.plan.spec
-        references, key = self.examples.references, self.examples.digest()
-        scoring = ScoringPass(self, plan.caption_metrics, (), (), references, key, spec.significance, spec.seed)
+        plan, spec, examples = self.plan, self.plan.spec, self.examples
+        scoring = ScoringPass(self, plan.caption_metrics, (), (), examples.references, examples.digest(), spec.significance, spec.seed)
         if spec.until:
-            self._grow(scoring, Stopping(spec.until, plan.caption_metrics, self.examples, spec.cluster))
+            self._grow(scoring, Stopping(spec.until, plan.caption_metrics, examples, spec.cluster))
         scoring.select(self.generate_systems(), self.shards, growing=False)
+        for model in plan.models:  # the run has their captions now
+            if isinstance(model.adapter, ForgetsTexts):
+                model.adapter.forget_texts()
         scoring.compute()
         return scoring
 
@@ -218,8 +221,7 @@ class ModelExecution(Execution):
         self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
         summary = stopping.summary()
         self.note(stopping.note(summary))
-        content = {**self.provenance.content, "stopped": summary}
-        self.provenance = Provenance(cast(JsonObject, plain(content)))
+        self.provenance = Provenance(cast(JsonObject, plain({**self.provenance.content, "stopped": summary})))
         if self.rundir is not None:
             self.rundir.write_manifest(self.provenance.content)
 

@@ -305,6 +305,7 @@ def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable
             state = metric.fit(references, out.features)
             try:
                 states[index] = merge_states(metric, states[index], state) if index in states else state
+                del state  # the counts of a block are as large as those of all
             except OnePassFit:  # a composed metric with a part that is fitted in one pass
                 del metrics[index]
                 out.streaming.remove(index)

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <bit>
+#include <memory>
 #include <vector>
 
 #include "span.hpp"
@@ -92,14 +93,39 @@ class KeyMap {
   size_t mask_ = 63, size_ = 0;
 };
 
+// A growing array of 64-bit keys in blocks: the keys never move, so that there is no second copy while it grows.
+class KeyArray {
+ public:
+  size_t size() const { return size_; }
+  uint64_t operator[](size_t place) const { return blocks_[place / BLOCK][place % BLOCK]; }
+
+  // Makes room for `count` more keys, so that adding them cannot fail.
+  void reserve(size_t count) {
+    while (blocks_.size() * BLOCK < size_ + count) {
+      reserve_more(blocks_, 1);
+      blocks_.push_back(std::make_unique_for_overwrite<uint64_t[]>(BLOCK));
+    }
+  }
+  void push_back(uint64_t key) {
+    blocks_[size_ / BLOCK][size_ % BLOCK] = key;
+    ++size_;
+  }
+  void truncate(size_t size) { size_ = size; }
+
+ private:
+  static constexpr size_t BLOCK = 1 << 13;
+  std::vector<std::unique_ptr<uint64_t[]>> blocks_;
+  size_t size_ = 0;
+};
+
 // Places of 64-bit keys in an array of the owner, which every call gets: a slot takes 4 bytes, for tables of many millions of keys.
 class KeyPlaces {
  public:
   // The place of a key, -1 for one that is new: the caller sets it to the size of the array and adds the key there. There is room.
-  Id& operator()(uint64_t key, const std::vector<uint64_t>& keys) { return slots_[slot(key, keys)]; }
+  Id& operator()(uint64_t key, const KeyArray& keys) { return slots_[slot(key, keys)]; }
 
   // Makes room for `count` more keys.
-  void reserve(size_t count, const std::vector<uint64_t>& keys) {
+  void reserve(size_t count, const KeyArray& keys) {
     const size_t wanted = 4 * (keys.size() + count) / 3 + 1;  // at most three of four slots are taken
     if (wanted <= slots_.size()) return;
     slots_ = {};  // the places follow from the keys: both tables are never there at once
@@ -108,7 +134,7 @@ class KeyPlaces {
   }
 
   // Removes a key, which is still in the array. Later keys of its probe sequence move up, so that they are still found.
-  void remove(uint64_t key, const std::vector<uint64_t>& keys) {
+  void remove(uint64_t key, const KeyArray& keys) {
     size_t hole = slot(key, keys);
     for (size_t place = next(hole); slots_[place] >= 0; place = next(place)) {
       const size_t steps = (place - mix(keys[slots_[place]])) & mask();  // from the first slot of the key
@@ -124,7 +150,7 @@ class KeyPlaces {
   size_t next(size_t place) const { return (place + 1) & mask(); }
 
   // The slot of a key, or the free one where it belongs.
-  size_t slot(uint64_t key, const std::vector<uint64_t>& keys) const {
+  size_t slot(uint64_t key, const KeyArray& keys) const {
     size_t place = mix(key) & mask();
     while (slots_[place] >= 0 && keys[slots_[place]] != key) place = next(place);
     return place;

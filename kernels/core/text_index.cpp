@@ -118,17 +118,17 @@ void TextIndex::count_row(int64_t row) {
   reserve_grams(ORDERS * words.size());
   reserve_more(entries_, ORDERS * words.size());
   prefixes_.assign(words.size(), NO_GRAM);
+  row_entries_.reset(ORDERS * words.size());
   RowGrams grams;
   grams.first = static_cast<int64_t>(entries_.size());
   for (size_t order = 1; order <= ORDERS; ++order) {
-    const int64_t first = static_cast<int64_t>(entries_.size()) - grams.first;
     for (size_t place = 0; place + order <= words.size(); ++place) {
       const Id gram = prefixes_[place] = extend(prefixes_[place], words[place + order - 1]);
-      const int64_t last = last_entry_[gram], n_entries = static_cast<int64_t>(entries_.size()) - grams.first;
-      if (last >= first && last < n_entries && entries_[grams.first + last].gram == gram) {
-        ++entries_[grams.first + last].count;
+      Id& entry = row_entries_[static_cast<uint64_t>(gram)];
+      if (entry >= 0) {
+        ++entries_[grams.first + entry].count;
       } else {
-        last_entry_[gram] = static_cast<int32_t>(n_entries);
+        entry = static_cast<Id>(static_cast<int64_t>(entries_.size()) - grams.first);
         entries_.push_back({gram, 1});
       }
     }
@@ -180,9 +180,8 @@ void TextIndex::rollback(const ck_mark& mark, bool keep_grams) {
   row_grams_.resize(mark.rows);
   if (mark.rows == 0) entries_.shrink_to_fit();  // a run that forgets its texts wants the memory back
   if (keep_grams) return;
-  for (const uint64_t key : std::span(gram_keys_).subspan(mark.grams)) grams_.remove(key, gram_keys_);
-  gram_keys_.resize(mark.grams);
-  last_entry_.resize(mark.grams);
+  for (int64_t gram = mark.grams; gram < now.grams; ++gram) grams_.remove(gram_keys_[gram], gram_keys_);
+  gram_keys_.truncate(mark.grams);
 }
 
 }  // namespace ck
@@ -265,7 +264,8 @@ ck_status ck_index_intern_grams(ck_index* index, const ck_string* grams, int64_t
 }
 
 ck_status ck_index_gram_keys(const ck_index* index, uint64_t* keys) {
-  return guarded([&] { std::ranges::copy(index->gram_keys(), keys); });
+  for (int64_t gram = 0; gram < index->n_grams(); ++gram) *keys++ = index->gram_keys()[gram];
+  return CK_OK;
 }
 
 ck_status ck_index_restore(ck_index* index, const ck_string* words, int64_t n_words, const uint64_t* keys, int64_t n_grams) {
@@ -276,16 +276,18 @@ ck_status ck_document_frequencies(const ck_index* index, const int64_t* rows, co
                                   int64_t n_df) {
   return guarded([&] {
     std::ranges::fill(ck::items(df, n_df), 0);
-    if (n_documents > INT32_MAX) ck::fail(CK_TOO_LARGE);
-    std::vector<int32_t> last_document(n_df, -1);
-    for (int64_t document = 0; document < n_documents; ++document)
+    ck::KeyMap grams;  // of a document
+    for (int64_t document = 0; document < n_documents; ++document) {
+      grams.reset(0);
       for (const int64_t row : ck::run(rows, starts, document)) {
         index->check_counted(row);
         for (const ck::Entry& entry : index->entries(row)) {
           if (entry.gram >= n_df) ck::fail(CK_OUT_OF_RANGE);
-          df[entry.gram] += last_document[entry.gram] != document;
-          last_document[entry.gram] = static_cast<int32_t>(document);
+          ck::Id& is_counted = grams[static_cast<uint64_t>(entry.gram)];
+          df[entry.gram] += is_counted < 0;
+          is_counted = 1;
         }
       }
+    }
   });
 }

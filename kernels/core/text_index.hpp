@@ -85,7 +85,7 @@ class TextIndex {
   std::string gram_text(Id gram) const;
 
   // Prefix n-gram << 32 | word of each n-gram; the prefix of a unigram is 2^32 - 1.
-  const std::vector<uint64_t>& gram_keys() const { return gram_keys_; }
+  const KeyArray& gram_keys() const { return gram_keys_; }
   // Adds the words and n-grams of another index to an empty one.
   void restore(std::span<const ck_string> words, std::span<const uint64_t> gram_keys);
 
@@ -110,8 +110,7 @@ class TextIndex {
   // Room for `count` more n-grams.
   void reserve_grams(size_t count) {
     if (gram_keys_.size() + count > static_cast<size_t>(INT32_MAX)) fail(CK_TOO_LARGE);
-    reserve_more(gram_keys_, count);
-    reserve_more(last_entry_, count);
+    gram_keys_.reserve(count);
     grams_.reserve(count, gram_keys_);
   }
   // The n-gram of a word after a prefix, added if it is new; there is room for it.
@@ -121,7 +120,6 @@ class TextIndex {
     if (gram < 0) {
       gram = static_cast<Id>(n_grams());
       gram_keys_.push_back(key);
-      last_entry_.push_back(-1);
     }
     return gram;
   }
@@ -137,8 +135,8 @@ class TextIndex {
   std::vector<Id> resolved_;          // rows in the order in which their gram rows were found
 
   KeyPlaces grams_;                   // of gram_keys_
-  std::vector<uint64_t> gram_keys_;
-  std::vector<int32_t> last_entry_;   // per n-gram: its last entry, from the first one of the row, to find repeated n-grams of a text
+  KeyArray gram_keys_;
+  KeyMap row_entries_;                // per n-gram of the row that is counted: its entry, from the first one of the row
   std::vector<Id> token_words_;       // per token id: its word, -1 unknown
 
   std::vector<Id> scratch_;           // words of the text that is added

@@ -83,6 +83,7 @@ class History(RuleBasedStateMachine):
         if (verb.name in ("fresh", "extend") and not goes_on) or (fault and fault.kind in ("full", "read-only", *LIMITS)) or disturbance:
             self._forget_answers()
         end = self._run(verb, target.path, fault)
+        answers = self.shop.server.answers  # before a run to compare with, which may not have been made yet, asks the server too
         is_limited = fault is not None and fault.kind in LIMITS
         struck = bool(end.struck) or is_limited or (fault is not None and fault.kind == PAID and end.code < 0)
         if fault is not None and struck:
@@ -102,7 +103,7 @@ class History(RuleBasedStateMachine):
         if looks:
             self.look(verb.target)
         if asks:
-            self._check_answers(end, struck)
+            self._check_answers(answers, end, struck)
             if struck and verb.name == "fresh" and ((target.path / COMMIT).exists() or not (target.path / PENDING).exists()):
                 self._forget_answers()  # it was killed after its commit: the next one begins anew
 
@@ -262,9 +263,9 @@ class History(RuleBasedStateMachine):
                 beside.rename(path)
         target.shares_files = False
 
-    def _check_answers(self, end: End, struck: bool) -> None:
+    def _check_answers(self, answers: list[int], end: End, struck: bool) -> None:
         """Check that no more answers were asked for again than requests were under way at the kills."""
-        self.answered = [old + new for old, new in zip(self.answered, self.shop.server.answers)]
+        self.answered = [old + new for old, new in zip(self.answered, answers)]
         repeated = sum(max(0, count - 1) for count in self.answered)
         permitted = CONCURRENCY * self.interruptions
         if repeated > permitted:

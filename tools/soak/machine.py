@@ -91,7 +91,7 @@ class Adversary(History):
         """Give a command, undisturbed."""
         self.perform(verb)
 
-    @rule(verb=WRITERS, kind=st.sampled_from(KILLS), share=CALLS, again=st.booleans(), looks=st.booleans())
+    @rule(verb=WRITERS | REPLACING, kind=st.sampled_from(KILLS), share=CALLS, again=st.booleans(), looks=st.booleans())
     def killed(self, verb: Verb, kind: str, share: int, again: bool, looks: bool) -> None:
         """Kill a writing command at one of its calls; then perhaps look, which may put things right, and perhaps give it again."""
         self.perform(verb, Fault(kind, share * self.shop.calls(verb) // 1000), looks=looks)
@@ -246,6 +246,15 @@ class Adversary(History):
     @rule()
     def other_data(self) -> None:
         """Change the data."""
+        self._change_data()
+
+    @rule()
+    def rerun_on_other_data(self) -> None:
+        """Change the data, then give the run that the directory holds again: it is another one, and refused."""
+        self._change_data()
+        self.perform(Verb("run", min(self.directories["run"].possible).spec or "small"))
+
+    def _change_data(self) -> None:
         self.shop.set_data(1 - self.shop.data)
         self._forget_answers()
         self.untouched = self._snapshot()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,12 @@ def find(fault: dict[str, Any], minutes: float, seed: int, workers: int, aimed: 
     return next((line for line in problems if line.split(": ")[1] in fault["kinds"]), "")
 
 
+def cpu_seconds() -> float:
+    """Return the CPU time of all processes that this one has started and awaited."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main() -> int:
     """Look for every fault; return 1 when one is not found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -72,10 +79,11 @@ def main() -> int:
     if unknown := set(names) - set(FAULTS):
         parser.error(f"no fault is called {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
     for name in names:
-        began = time.monotonic()
+        began, used = time.monotonic(), cpu_seconds()
         problem = find(FAULTS[name], args.minutes, args.seed, args.workers, args.aimed)
         missed += not problem
-        print(f"{name:<28} {time.monotonic() - began:5.0f} s  {problem[:160] or 'NOT FOUND'}", flush=True)
+        cost = f"{time.monotonic() - began:5.0f} s  {cpu_seconds() - used:5.0f} CPU s"
+        print(f"{name:<28} {cost}  {problem[:160] or 'NOT FOUND'}", flush=True)
     print(f"{len(names) - missed} of {len(names)} planted faults found")
     return int(missed > 0)
 

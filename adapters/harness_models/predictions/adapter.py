@@ -37,8 +37,6 @@ class Table:
     """True when the ids are the positions of the records, from 0."""
     _counts: dict[str, int] = field(default_factory=dict)
     """Number of records with one caption by id."""
-    _complete: set[str] = field(default_factory=set)
-    """Ids with a list of captions in one record; further records of these ids are an error."""
 
     def add(self, key: str, texts: tuple[str, ...] | None, *, single: bool, location: str) -> None:
         """Add the captions of a record; raise :class:`InputError` for an id that already has a list of captions.
@@ -55,12 +53,10 @@ class Table:
             Location of the record, for messages.
         """
         present = key in self.captions or key in self.null
-        if present and not (single and key not in self._complete):
+        if present and not (single and key in self._counts):
             raise InputError(f"the id '{key}' occurs twice", location)
         if single:
             self._counts[key] = self._counts.get(key, 0) + 1
-        else:
-            self._complete.add(key)
         if texts:
             self.captions[key] = self.captions.get(key, ()) + texts
             self.null.pop(key, None)
@@ -356,6 +352,10 @@ class Predictions:
         limit = min((count for count in (self.n, decoding.candidates) if count is not None), default=None)
         for example in examples:
             yield tuple(text for table in tables for text in table.captions.get(example.id, ()))[:limit]
+
+    def forget_texts(self) -> None:
+        """Drop the captions of the files; :meth:`prepare` reads them again."""
+        self._tables = None
 
     def _read(self) -> list[Table]:
         if self._tables is None:

@@ -30,8 +30,12 @@ def lexicon() -> Lexicon:
 
 
 def start_loading() -> None:
-    """Load the lexicon in a thread; what goes wrong there goes wrong again, with a message, where the lexicon is needed."""
-    Thread(target=_load_quietly, daemon=True).start()
+    """Load the lexicon in a thread; what goes wrong there goes wrong again, with a message, where the lexicon is needed.
+
+    The process ends when the thread has: the interpreter stops a daemon thread that returns from compiled code while it shuts down,
+    and the C++ library aborts the process then.
+    """
+    Thread(target=_load_quietly).start()
 
 
 def find_sources() -> source.Sources:

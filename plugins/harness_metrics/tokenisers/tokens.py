@@ -111,9 +111,6 @@ def tokens_of(features: Features, ids: np.ndarray | Iterable[int], tokenizer: st
 # Rows of a run's texts in an index of words and n-grams: each distinct text is tokenised and counted once.
 
 
-if TYPE_CHECKING:
-    from harness.contracts import Features
-
 _NO_PREFIX = np.uint64(2**32 - 1)
 """Prefix of an n-gram of one word, among the keys of an index: the number of the prefix << 32 | the word."""
 

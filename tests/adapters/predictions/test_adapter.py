@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
+from harness.contracts import Adapter, Decoding, Example, ForgetsTexts, Prepares, TaskView
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness_models.predictions.adapter import Predictions, detect
@@ -338,3 +338,13 @@ def test_every_usual_column_of_ids_is_read(save, name):
 def test_a_column_of_candidates_comes_before_one_of_captions(save):
     row = {"id": "1", "caption": "a reference", "prediction": "one"}
     assert captions([example("1")], path=save([row])) == [("one",)]
+
+
+def test_captions_that_the_run_has_stored_are_dropped_and_read_again(save):
+    adapter, decoding = Predictions(path=save([{"caption": "one"}, {"caption": "two"}]), id=None), Decoding()
+    assert isinstance(adapter, ForgetsTexts)
+    for _ in range(2):  # the ids of the examples are those of the task, also the second time
+        adapter.prepare(TaskView(EXAMPLES, decoding))
+        assert list(adapter.generate(EXAMPLES, decoding, [0, 0])) == [("one",), ("two",)]
+        adapter.forget_texts()
+        assert adapter._tables is None

@@ -193,6 +193,9 @@ def test_a_number_of_the_corpus_has_the_error_of_its_interval(folder):
     failed, passed = (decide(folder, *pair, distinct2="0.01") for pair in (("good", "good"), ("bad", "good")))
     row = only(passed)
     assert row.metric == "distinct2" and row.low < row.worsening < row.high
+    (compared,) = (item for item in harness.compare(folder / "bad", folder / "good") if item.metric == "distinct2")
+    mean = SkewedMean(row.worsening, (compared.ci95[1] - compared.ci95[0]) / 2 / 1.959964, row.n)
+    assert (row.low, row.high) == pytest.approx((mean.lower(), mean.upper()), rel=1e-3)
     assert only(failed).worsening == 0.0
     with pytest.raises(HarnessError, match="give its margin in its own unit, not in per cent"):
         decide(folder, "bad", "good", distinct2="1%")

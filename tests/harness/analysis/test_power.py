@@ -6,13 +6,14 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import harness
 from harness.analysis import power
-from harness.analysis.power import PowerTarget, needed
+from harness.analysis.power import PowerTarget, estimate, needed
 from harness.analysis.power_rules import RULES, Composition
 from harness.errors import HarnessError
 from harness.registry import use_files
@@ -167,6 +168,13 @@ def simulated_power(p: np.ndarray, floor: float, examples: int, level: float) ->
     scores = rule.scores(p, np.array(floor))
     critical = rule.critical(Composition.of(np.array([floor])), examples, level)
     return float(np.mean(np.random.default_rng(0).choice(scores, size=(1000, examples)).sum(axis=1) >= critical))
+
+
+def test_a_pilot_that_misses_the_target_needs_one_example_more_at_least():
+    """The model of its trials may say that two examples are enough."""
+    values = {"power": lambda n, m, examples: np.ones(4), "interval": lambda numbers: (numbers[0], numbers.min(), numbers.max())}
+    answer = estimate(SimpleNamespace(base=(4, 4), examples=20, **values), "examples", PowerTarget())
+    assert (answer.value, answer.low, answer.high, answer.limit) == (21, 20, 21, 2000)
 
 
 def test_the_estimated_number_of_examples_has_the_power(pilot):

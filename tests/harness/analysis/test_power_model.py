@@ -77,7 +77,7 @@ def test_intervals_of_captions_widen_with_the_distance(extrapolation):
 
 def test_intervals_are_those_of_t_for_few_examples():
     low, high = extrapolate(0, examples=10).levels
-    assert low == pytest.approx(0.0085, abs=1e-3) and high == pytest.approx(1 - low)
+    assert low == pytest.approx(0.00856, abs=1e-5) and high == pytest.approx(1 - low)
     assert extrapolate(0, examples=200).levels[0] == pytest.approx(0.025, abs=1e-3)
 
 

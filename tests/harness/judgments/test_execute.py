@@ -55,6 +55,12 @@ def test_records_and_groups(plan, judgments, length):
     assert record["signature"] == "length|kendall_c|own:caption"
 
 
+def test_published_values_are_shares(plan, judgments, length):
+    table = {"reference": "R", "values": {"length": 47.5, "cost": [30, 45]}}
+    run = execute(plan(judgments, [length(), length(sign=-1)], published=table))
+    assert [record.details["published"] for record in run.records] == [0.475, [0.3, 0.45]]
+
+
 def test_undefined_metrics(plan, judgments, length):
     texts = [record["caption"] for record in RECORDS]
     run = execute(plan(judgments, [length(), length(sign=-1, undefined=texts[:4])]))

@@ -55,6 +55,7 @@ def test_single_ratings_meet_each_of_the_others(judged):
     people = people_of(judged(source={"raters": "each"}))
     expected = [kendalltau(np.repeat(x, 2), others.ravel()).statistic for x, others in map(left_out, range(3))]
     assert people["kendall_b", "all"].value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert people["kendall_b", "all"].signature.endswith("|raters:each")
 
 
 def test_the_row_stands_in_the_league_without_a_cluster(judged):

@@ -9,7 +9,7 @@ import pytest
 from harness import __version__, api
 from harness.registry.manifest_files import PluginFailure
 from harness.run.execute import read_examples
-from harness.run.provenance import build_manifest, code_of, digest, signature, versions
+from harness.run.provenance import build_manifest, code_of, digest, kernels_build, local_code, signature, versions
 
 
 def plan(**values):
@@ -85,10 +85,21 @@ def test_code_includes_the_parts_of_a_component(project):
     assert modules.items() <= code_of([Holder()]).items()
 
 
+def test_code_of_a_local_registry_is_that_of_its_folder(project):
+    metrics = [item.metric for item in plan(metrics=["length", "bleu1"]).metrics]
+    hashes = code_of(metrics)
+    assert len(hashes) > 1
+    assert local_code(metrics) == [
+        {"registry": str(project / "registry.yaml"), "provider": "mine", "modules": {"mine_parts": hashes["mine_parts"]}}
+    ]
+    assert local_code(metrics[1:]) == []
+
+
 def test_versions_name_the_harness_python_and_installed_packages():
     values = versions()
     assert values["harness"] == __version__
     assert {"python", "platform", "numpy", "scipy"} <= set(values)
+    assert values["caption-kernels"] == kernels_build() != ""
 
 
 def test_components_and_failures_are_listed(project):

@@ -6,10 +6,12 @@ import pytest
 
 from harness import api
 from harness.cli.main import main
+from harness.contracts import CaptionSet, cost_of
 from harness.run import resources
 from harness.run.execute import read_examples
 from harness.run.metric_plan import Plan
-from harness.run.resources import check_plan
+from harness.run.resources import check_plan, check_sets
+from harness.run.shard_grid import BYTES_PER_TEXT
 
 
 def estimate_of(overrides):
@@ -30,6 +32,15 @@ def test_the_memory_is_that_of_the_largest_metric(project):
     small, large = estimate_of(["metrics=[bleu]"]), estimate_of(["metrics=[bleu, mmdagg]"])
     assert large.bytes > small.bytes >= 200e6
     assert "of one core for the metrics" in str(large)
+
+
+def test_the_memory_is_a_sum_of_the_process_a_batch_and_what_every_example_holds(project):
+    (item,) = api.plans("spec.yaml", ["metrics=[cider]"])
+    cost = cost_of(item.caption_metrics[0].metric, 1, 1, 2.0, tested=False)
+    sets = [CaptionSet("1", ("a b",), ("a b",))] * 10
+    memory, without_metrics = (check_sets(metrics, sets).bytes for metrics in (item.caption_metrics, []))
+    assert without_metrics == pytest.approx(200e6 + 10 * (2 * BYTES_PER_TEXT + 250))
+    assert memory - without_metrics == pytest.approx(10 * (cost.bytes + cost.corpus) + cost.fixed)
 
 
 @pytest.mark.parametrize("verb", ["run", "validate"])

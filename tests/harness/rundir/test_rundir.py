@@ -324,3 +324,12 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     run.write_results([], {}, [], {"model": {"tokens": 3}})
     run.close()
     assert RunDir.open(tmp_path).results.costs == {"model": {"tokens": 3}}
+
+
+def test_a_run_that_replaces_another_has_its_shards_where_the_examples_are_as_many(tmp_path):
+    run = create(tmp_path)
+    run.write_shards(5, examples=12)
+    finish(run)
+    run = create(tmp_path, OTHER, "extend")
+    assert (run.shard_size(12), run.shard_size(13)) == (5, None)
+    run.close()

@@ -192,7 +192,7 @@ def test_the_difference_over_parts_of_two_means_is_the_paired_t_test():
     interval = theirs.confidence_interval()
     assert result.p_value == result.p_jackknife == pytest.approx(theirs.pvalue, rel=1e-9)
     assert result.ci95 == pytest.approx((interval.low, interval.high), rel=1e-9)
-    assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and result.draws == 0
+    assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and (result.draws, result.exact) == (0, False)
 
 
 def test_the_difference_over_parts_of_equal_or_undefined_numbers():
@@ -201,3 +201,8 @@ def test_the_difference_over_parts_of_equal_or_undefined_numbers():
     assert np.isnan(difference_of_parts(np.nan, 1.0, LeftOut(np.zeros(2), 0.5, 1)).p_value)
     one = difference_of_parts(1.0, 2.0, LeftOut(np.empty(0), 0.5, 1))
     assert one.ci95 is None and np.isnan(one.p_value) and one.difference == -1.0
+
+
+def test_one_row_has_no_interval():
+    result = compared(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]]))
+    assert (result.difference, result.ci95) == (0.25, None) and np.isnan(result.p_bootstrap)

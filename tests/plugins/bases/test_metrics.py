@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, MetricSpec
+from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.run.features import FeatureCache
 from harness.stats import permutation
 from harness_metrics.bases.metrics import (
@@ -155,6 +155,14 @@ class Warm:
 
     def warm(self):
         self.calls += 1
+
+
+def test_time_and_memory_grow_with_the_pairs_of_texts():
+    few, many = (DistanceMetric("example", Warm(), True).cost(n, 2, 10.0) for n in (1, 4))
+    base = [MeanMetric.cost(DistanceMetric("example", Warm(), True), n, 2, 10.0) for n in (1, 4)]
+    more_pairs = 6**2 - 3**2
+    assert many.bytes - few.bytes == pytest.approx(base[1].bytes - base[0].bytes + 30 * more_pairs)
+    assert many.seconds - few.seconds == pytest.approx(base[1].seconds - base[0].seconds + 1e-6 * more_pairs)
 
 
 def test_name_signature_needs_and_warming():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from harness.contracts import Batch, CaptionSet, Distance, Metric, Permutes
 from harness.errors import MissingExtra, UnknownName
 from harness.run.features import FeatureCache
 from harness_metrics.meteor import engine as meteor
+from harness_metrics.meteor import installed
 from harness_metrics.meteor import metric as meteor_metric
 from harness_metrics.meteor.metric import Alignments, Meteor, MeteorDistance
 from harness_metrics.tokenisers import java_runtime
@@ -66,6 +68,10 @@ def test_corpus_number_is_the_corpus_score_of_all_candidates(scene, metric):
     assert metric.reduce(stats) == meteor.corpus_score(meteor.statistics(pairs))
     means = meteor.scores(pairs).reshape(3, 2).mean(axis=1)
     np.testing.assert_allclose(metric.per_example(stats), means, rtol=0, atol=1e-15)
+
+
+def test_the_time_grows_with_the_pairs_that_are_aligned(metric):
+    assert metric.cost(3, 2, 12.0, tested=True).seconds == pytest.approx(25 / 6 * metric.cost(3, 2, 12.0).seconds)
 
 
 def test_weights_count_examples(scene, metric):
@@ -190,3 +196,13 @@ def test_warm_loads_the_lexicon_for_the_compiled_engine_only(kind, monkeypatch):
     assert starts == []
     kind().warm()
     assert starts == [1]
+
+
+def test_the_process_ends_after_the_thread_that_loads_the_lexicon(monkeypatch):
+    loaded, before = threading.Event(), set(threading.enumerate())
+    monkeypatch.setattr(installed, "_load", lambda: loaded.wait(10))
+    installed.start_loading()
+    (thread,) = set(threading.enumerate()) - before
+    loaded.set()
+    assert not thread.daemon  # one that returns from compiled code while the interpreter shuts down aborts the process
+    thread.join()

@@ -132,6 +132,8 @@ def test_paper_scores_of_small_cases():
 def test_a_contradiction_is_a_false_feature_and_no_true_one():
     scores = evaluate([row("a cyan ball is green", object_hue=3)])[0]
     assert (scores["false_features"], scores["is_object_hue"], scores["discriminativity"]) == (1, 0, 0)
+    scores = evaluate([row("on a red floor and a green floor", object_hue=3)])[0]
+    assert (scores["false_features"], scores["mentioned_features"]) == (1, 1)
 
 
 def test_target_equal_to_distractor_is_defined():

@@ -60,6 +60,7 @@ class Letters:
 
 
 def test_self_cider_is_the_spread_of_plain_cider():
+    assert SelfCider().spec.bounds == (0.0, 1.0)
     references = [["a dog runs fast"], ["two red buses wait"], ["some food on a plate"]]
     sets = [CaptionSet("1", ("a dog runs here", "two dogs wait", "a dog runs fast on a plate"), ("a dog runs fast",))]
     features = FeatureCache(references)

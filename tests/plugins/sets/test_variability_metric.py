@@ -69,6 +69,7 @@ def test_details_tell_too_little_from_too_much():
 
 
 def test_parameters():
-    assert ProductionVariability(distance=DISTANCE, compare="cross").spec.min_candidates == 1
+    cross, within = (ProductionVariability(distance=DISTANCE, compare=compare).spec for compare in ("cross", "within"))
+    assert (cross.min_candidates, within.min_candidates, cross.min_references, within.min_references) == (1, 2, 2, 2)
     with pytest.raises(HarnessError, match="compare is 'withn'; .*; did you mean 'within'"):
         ProductionVariability(distance=DISTANCE, compare="withn")

@@ -88,7 +88,7 @@ def test_a_result_has_the_error_of_the_draws_within_which_the_exact_number_lies(
     sets = [CaptionSet(str(k), *pair) for k, pair in enumerate(zip(candidates, references))]
     error = np.concatenate([metric.stats(features.batch([item]), features, None) for item in sets])
     stated = metric.details(error)["sampling_error"]
-    assert isinstance(stated, float)
+    assert stated == pytest.approx(float(np.sqrt(np.mean(np.square(error[:, 1])))), rel=1e-12)
     assert 0 < abs(sampled.value - exact.value) < stated
     assert sampled.ci95 is not None
     assert sampled.ci95[0] < exact.value < sampled.ci95[1]

@@ -76,3 +76,9 @@ def test_a_point_alone_has_its_label_above():
     ((x, y),) = label_places(np.array([[100.0, 100.0]]), [40.0], 10.0, (200.0, 200.0))
     assert x == pytest.approx(100)
     assert y > 100
+
+
+@pytest.mark.parametrize(("x", "centre"), [(20.0, 46.0), (180.0, 154.0)])
+def test_in_a_flat_plane_a_label_stands_on_the_side_that_has_room(x, centre):
+    ((place, y),) = label_places(np.array([[x, 5.0]]), [40.0], 10.0, (200.0, 10.0))
+    assert (place, y) == pytest.approx((centre, 5.0))
