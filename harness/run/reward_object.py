@@ -192,8 +192,8 @@ class Reward:
             raise InputError("a text in the place of a group of captions; expected a list of captions for each id", "groups")
         sizes = {len(group) for group in groups} or {1}
         if len(groups) != len(names) or len(sizes) > 1:
-            found = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
-            raise InputError(f"{counted(len(names), 'id')} but {found}; expected one caption, or one group of the same size, for each id")
+            received = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
+            raise InputError(f"{counted(len(names), 'id')} but {received}; expected one caption, or one group of the same size, for each id")
         k = sizes.pop()
         values, terms = np.zeros((len(names), k)), [term for term in self.terms if term.is_of_sets == of_sets]
         if not terms or not k:
@@ -216,10 +216,10 @@ class Reward:
     def _example(self, name: Any) -> Example:
         """Return the example of an id; without references it is one for all ids."""
         key = str(name)
-        found = self.examples.get(key) or self.examples.get("")
-        if found is None:
+        example = self.examples.get(key) or self.examples.get("")
+        if example is None:
             raise UnknownName(f"ids: no references of example '{key}'{did_you_mean(key, self.examples)}", parameter="ids", value=key)
-        return found
+        return example
 
     def _texts(self, captions: Any, where: str = "captions") -> list[str]:
         """Return the texts of captions: strings, or sequences of token ids; a complete one has the end word where it is counted."""
@@ -235,8 +235,8 @@ class Reward:
                 text = self._decode(tokens[: tokens.index(self._end)] if self._end is not None and is_complete else tokens)
                 texts.append(text + self._end_word if is_complete else text)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            found = f"{caption!r:.60}; expected a text, or known token ids ({type(error).__name__}: {error})"
-            raise InputError(found, f"{where}: item {len(texts)}") from error
+            message = f"{caption!r:.60}; expected a text, or known token ids ({type(error).__name__}: {error})"
+            raise InputError(message, f"{where}: item {len(texts)}") from error
         return texts
 
     def for_trl(self, group_size: int, id_column: str = "id") -> Callable[..., list[float]]:

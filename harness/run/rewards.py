@@ -78,10 +78,10 @@ def reward(
     weights: Mapping[str, float | None] = metric if isinstance(metric, Mapping) else {metric: None}
     terms = [_term(text, weight, parameters) for text, weight in weights.items()]
     _check_terms(terms, baseline, eos)
-    made = Reward(_read_examples(references, terms), terms, decode=decode, end=end, eos=eos, baseline=baseline)
+    fitted = Reward(_read_examples(references, terms), terms, decode=decode, end=end, eos=eos, baseline=baseline)
     if scale == "estimated":
-        made.terms = tuple(replace(term, weight=term.weight / _spread(term, made)) for term in terms)
-    return made
+        fitted.terms = tuple(replace(term, weight=term.weight / _spread(term, fitted)) for term in terms)
+    return fitted
 
 
 def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
@@ -114,8 +114,8 @@ def _term(text: str, given: Any, parameters: Mapping[str, Any]) -> Term:
     weight: object = sign if given is None else given
     if not isinstance(weight, (int, float)) or not 0 < weight * sign < math.inf:
         better, side = ("higher", "above") if higher else ("lower", "below")
-        found = f"reward: the weight of {text} is {weight!r}; {better} is better, so expected a number {side} 0"
-        raise HarnessError(found, parameter="metric", value=text)
+        message = f"reward: the weight of {text} is {weight!r}; {better} is better, so expected a number {side} 0"
+        raise HarnessError(message, parameter="metric", value=text)
     return Term(text, plan.metric, float(weight))
 
 
@@ -141,17 +141,17 @@ def _check_terms(terms: Sequence[Term], baseline: Baseline, eos: bool) -> None:
             _log.warning("reward %s: %s get more than true captions; add a metric of single captions", term.label, attack)
 
 
-def _spread(term: Term, made: Reward) -> float:
+def _spread(term: Term, fitted: Reward) -> float:
     """Return the standard deviation of the scores or credits of references, as captions beside the other references.
 
     A metric of single captions scores the first reference of each example, a metric of sets the first half of the references.
     """
     fewest = SCALE_REFERENCES if term.is_of_sets else 2
     values = [np.zeros(0)]
-    for example in [item for item in made.examples.values() if len(item.references) >= fewest][:SCALE_EXAMPLES]:
+    for example in [item for item in fitted.examples.values() if len(item.references) >= fewest][:SCALE_EXAMPLES]:
         n = (len(example.references) + 1) // 2 if term.is_of_sets else 1
         item = CaptionSet(example.id, example.references[:n], example.references[n:], example.media, example.source, example.meta)
-        values.append(term.values(made.features.batch([item]), made.features).ravel() / term.weight)
+        values.append(term.values(fitted.features.batch([item]), fitted.features).ravel() / term.weight)
     if len(values) == 1:
         raise HarnessError(f"scale: the estimate of {term.label} needs examples of {fewest} references", parameter="scale")
     spread = float(np.concatenate(values).std())
