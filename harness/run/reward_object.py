@@ -192,8 +192,8 @@ class Reward:
             raise InputError("a text in the place of a group of captions; expected a list of captions for each id", "groups")
         sizes = {len(group) for group in groups} or {1}
         if len(groups) != len(names) or len(sizes) > 1:
-            received = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
-            raise InputError(f"{counted(len(names), 'id')} but {received}; expected one caption, or one group of the same size, for each id")
+            shape = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
+            raise InputError(f"{counted(len(names), 'id')} but {shape}; expected one caption, or one group of the same size, for each id")
         k = sizes.pop()
         values, terms = np.zeros((len(names), k)), [term for term in self.terms if term.is_of_sets == of_sets]
         if not terms or not k:
