@@ -4,6 +4,7 @@ harness report runs/coco
 harness report runs/a runs/b --output both.html
 harness report runs/a --tables tables/                # its tables as CSV, Markdown and LaTeX too
 harness report runs/a --figures figures/              # its charts as SVG and PDF for a paper, and its tables
+harness report runs/league --gallery                  # runs of judgments: metrics by question, with tests, speed and cost
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--explain", "explain the N largest scores of each metric that can by its texts, also with embeddings")
     add_flag(parser, "--compare", "compute all paired tests of systems, however long they take, and keep them")
     add_flag(parser, "--editable", "let readers edit a candidate and see its scores (embeds the kernels in WebAssembly, 0.2 MB)")
+    add_flag(parser, "--gallery", "write the page of metrics of runs of judgments: a league by question, with tests, speed and cost")
     add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
 
 
@@ -37,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     files = harness.report(
         *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
         examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
-        editable=args.editable,
+        editable=args.editable, gallery=args.gallery,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

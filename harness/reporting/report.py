@@ -9,6 +9,7 @@ from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.reporting.charts.drawing import converter, fitted_svg, pdf, with_font
 from harness.reporting.export import write_tables
 from harness.reporting.formats.markdown import escape_markdown
+from harness.reporting.metric_gallery import metric_page
 from harness.reporting.page import PageOptions, write
 from harness.run.finished import Run
 from harness.rundir.format import run_folders, write_files
@@ -25,6 +26,7 @@ def report(
     explain: int | None = None,
     compare: bool = False,
     editable: bool = False,
+    gallery: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -51,6 +53,9 @@ def report(
         Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
     editable : bool
         Embed the kernels in WebAssembly: candidates can be edited on the page, and their scores follow.
+    gallery : bool
+        Write the page of metrics of runs of judgments (:mod:`harness.reporting.metric_gallery`) alone; default ``output``: ``metrics.html``
+        in the first path.
 
     Raises
     ------
@@ -63,6 +68,9 @@ def report(
         converter()  # raises before anything is written
     folders = [run_folders(path) for path in runs]
     inner = [folder for inner_folders, _ in folders for folder in inner_folders]
+    if gallery:
+        page = metric_page([Run.open(folder) for folder in inner])
+        return write_files([(Path(output) if output else Path(runs[0]) / "metrics.html", page.encode("utf-8"))])
     files: list[Path] = []
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None

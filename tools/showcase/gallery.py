@@ -21,10 +21,8 @@ from string import Template
 
 import yaml
 
-from harness.run.finished import Run
-from harness.rundir.format import run_folders
+import harness
 from tools.score_page import __main__ as score_page
-from tools.showcase import metrics
 from tools.showcase.captions import COCO, SYSTEMS, data_folder
 from tools.showcase.screen import ROOT, photograph, run
 
@@ -114,7 +112,7 @@ def build(output: Path, limit: int | None) -> list[Exhibit]:
         run(["report", folder, "--output", str(output / f"{item.name}.html"), "--title", item.title, *editable], RUNS, item.data)
     if any(item.name == "league" for item in shown):
         league = RUNS / (f"league-{limit}" if limit else "league")
-        (output / "metrics.html").write_text(metrics.page([Run.open(path) for path in run_folders(league)[0]]), encoding="utf-8")
+        harness.report(league, output=output / "metrics.html", gallery=True)
         shown.append(Exhibit("metrics", *TEXTS["metrics"], "judgments/all", str(data), ["--limit", str(limit or 500)]))
     for dark in (False, True):
         pictures = {output / f"{item.name}.html": output / f"{item.name}{'-dark' * dark}.png" for item in shown}

@@ -8,9 +8,10 @@ import re
 import pytest
 
 import harness
+from harness.cli.main import main
 from harness.reporting.league import LeagueSet
+from harness.reporting.metric_gallery import SPEEDS, cost_of_captions, question_of
 from harness.rundir.records import ResultRecord
-from tools.showcase.metrics import SPEEDS, cost_of_captions, main, question_of
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def runs(tmp_path, monkeypatch):
 def test_the_page(runs, capsys):
     questions = {path.name: question_of(LeagueSet(harness.Run.open(path))) for path in runs.iterdir()}
     assert questions == {"short": "captions", "long": "long", "sets": "sets", "foils": "hallucination"}
-    assert main([str(runs), "--output", "page.html"]) == 0 and capsys.readouterr().out == "page.html\n"
+    assert main(["report", str(runs), "--gallery", "--output", "page.html"]) == 0 and capsys.readouterr().out == "page.html\n"
     text = (runs.parent / "page.html").read_text(encoding="utf-8")
     assert "$" not in re.sub(r"`\[data-question=\"\$\{question\}\"\]`", "", text)
     assert re.findall(r'value="(\w+)"', text) == ["all", "captions", "sets", "hallucination", "long"]
@@ -62,3 +63,10 @@ def test_cost_is_that_of_the_records():
     assert cost_of_captions([record(captions=9)]) == 0.0
     assert cost_of_captions([record(captions=100, requests=100, cost=0.5), record(captions=300, requests=10, cost=0.5)]) == 2.5
     assert cost_of_captions([record(captions=100, requests=100)]) is None
+
+
+def test_runs_without_judgments_have_no_such_page(project, capsys):
+    spec = {"task": "words", "dataset": {"reader": "words", "count": 4}, "models": [{"echo": {"n": 1}}], "metrics": ["length"]}
+    harness.evaluate(spec, output="r")
+    assert main(["report", "r", "--gallery"]) == 2
+    assert "no run of judgments" in capsys.readouterr().err and not (project / "r" / "metrics.html").exists()

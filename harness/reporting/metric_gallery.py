@@ -1,25 +1,21 @@
-"""Write the page of metrics of the gallery: agreement with people by set, tests, speed, cost, and which metric answers which question.
+"""The page of metrics for publication: agreement with people by set, tests, speed, cost, and which metric answers which question.
 
-    python -m tools.showcase.metrics RUN ... [--output metrics.html]
-
-Runs are those of ``harness run judgments/...``, or folders of them. Speeds are those of ``python -m benchmarks.metric_speed --write``, cost
-is read from the records. A set belongs to one question, by its form and its captions, and the page shows the sets of any one question.
+Speeds are those of ``python -m benchmarks.metric_speed --write``, cost is read from the records. A set belongs to one question, by its form
+and its captions, and the page shows the sets of any one question.
 """
 
 from __future__ import annotations
 
-import argparse
 import html
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
+from harness.errors import InputError
 from harness.reporting.formats.web import to_html
 from harness.reporting.league import League, LeagueSet, cluster, pairwise_table, value_text
 from harness.run.finished import Run
-from harness.rundir.format import run_folders
 from harness.rundir.records import ResultRecord
 
 SPEEDS = Path(__file__).with_name("metric_speed.json")
@@ -58,9 +54,11 @@ def cost_of_captions(records: Sequence[ResultRecord]) -> float | None:
     return 1000 * sum(item["cost"] for item in paid) / captions if captions and all("cost" in item for item in paid) else None
 
 
-def page(runs: Sequence[Run]) -> str:
-    """Return the page of some runs of judgments."""
+def metric_page(runs: Sequence[Run]) -> str:
+    """Return the page of runs of judgments; raise :class:`InputError` where there are none."""
     league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
+    if not league.sets:
+        raise InputError("--gallery: no run of judgments among the runs; 'harness run judgments/all' makes some")
     speeds = json.loads(SPEEDS.read_text(encoding="utf-8"))
     questions = [name for name in QUESTIONS if any(question_of(judged) == name for judged in league.sets)]
     choices = "".join(
@@ -72,7 +70,7 @@ def page(runs: Sequence[Run]) -> str:
         for judged in league.sets
     )
     items = sum(int(judged.run.provenance.data["examples"]) for judged in league.sets)
-    return Template(Path(__file__).with_name("metrics.html").read_text(encoding="utf-8")).substitute(
+    return Template(Path(__file__).with_name("metric_gallery.html").read_text(encoding="utf-8")).substitute(
         counts=f"{len(league.sets)} sets, {items:,} judged items.", choices=choices, heads=heads,
         rows="".join(_row(league, name, speeds["speeds"].get(name)) for name in league.metrics),
         speed=html.escape(f"{speeds['command']}, one metric alone, {speeds['machine']}"),
@@ -109,18 +107,3 @@ def _advice(league: League, question: str, speeds: dict[str, float]) -> str:
     best = sorted((name for name, count in wins.items() if count == most and most), key=lambda name: -speeds.get(name, 0.0))
     names = ", ".join(f"<b>{html.escape(league.names[name])}</b> (first cluster of {most} of {len(sets)} sets)" for name in best)
     return f'<li data-question="{question}">{QUESTIONS[question]}: {names or "no tests"}</li>\n'
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", metavar="RUN")
-    parser.add_argument("--output", type=Path, default=Path("metrics.html"))
-    args = parser.parse_args(argv)
-    args.output.write_text(page([Run.open(path) for run in args.runs for path in run_folders(run)[0]]), encoding="utf-8")
-    print(args.output)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
