@@ -98,6 +98,8 @@ def _add_short_forms(schema: Values) -> None:
     method = schema["$defs"]["SignificanceSpec"]["properties"]["method"]
     properties["significance"] = {"anyOf": [{"enum": method["enum"]}, properties["significance"]]}
     properties["groups"]["anyOf"].append({"type": "string"})
+    reference = schema["$defs"]["ViewSpec"]["properties"]["reference"]
+    reference["anyOf"] = reference.pop("oneOf")  # values in the spec itself are a mapping too
     properties["published"] = {"anyOf": [properties["published"], properties["published"]["items"]]}
     for values in (properties, *(schema["$defs"][name]["properties"] for name in ("DecodingSpec", "FirstReferences"))):
         for value in values.values():
