@@ -15,6 +15,7 @@ credits less their mean and divided by their standard deviation, as GRPO scales 
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -184,5 +185,7 @@ def report_bias() -> bool:
 REPORTS: dict[str, Callable[[], bool]] = {"speed": report_speed, "attacks": report_attacks, "bias": report_bias}
 
 if __name__ == "__main__":
-    met = [REPORTS[name]() for name in sys.argv[1:] or REPORTS]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", nargs="*", choices=[*REPORTS, []], metavar="REPORT", help="speed, attacks, bias (default: all)")
+    met = [REPORTS[name]() for name in parser.parse_args().reports or REPORTS]
     sys.exit(0 if all(met) else 1)
