@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
 PACKAGES = {
     "readability": ["reading-ease", "word-recall", "shared-words", "trigrams"],
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
@@ -82,7 +83,6 @@ def test_the_task_runs_and_the_hook_is_called(installed, tmp_path):
     assert {plugin["provider"] for plugin in manifest["plugins"]} == {"harness", "subtitles"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "component", [name for package, names in PACKAGES.items() for name in names if package not in ("nacf", "text_spaces")]
 )
@@ -92,14 +92,12 @@ def test_every_component_passes_its_checks(installed, component):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_tests_of_the_packages_pass(installed, root, name):
     done = installed("pytest", "-q", "-p", "no:cacheprovider", root / "examples" / name / "tests", "-c", os.devnull)
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lm_eval", "inspect_ai"])
 def test_the_plugins_of_other_programs_pass_their_tests_where_the_program_is(installed, root, name):
     if importlib.util.find_spec(name) is None:

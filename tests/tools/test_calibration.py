@@ -58,6 +58,7 @@ def test_every_metric_without_a_table_says_why_on_its_card():
         assert (line in text) == (name not in measured), name
 
 
+@pytest.mark.slow
 def test_no_built_in_metric_prints_an_interval_that_covers_less_than_it_should():
     printed = 0
     for label, table in TABLES.items():

@@ -83,6 +83,7 @@ def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkey
     assert [result["value"] for result in resumed.results] == [result["value"] for result in whole.results]
 
 
+@pytest.mark.slow
 def test_a_kill_keeps_the_captions_that_a_judge_has_summarised(spec, server, tmp_path, monkeypatch):
     """The slow example is one of the first 64 for which the model is asked: the others are summarised and stored meanwhile."""
     monkeypatch.setenv("HARNESS_ANSWERS", "none")

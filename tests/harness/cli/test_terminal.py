@@ -49,6 +49,7 @@ def hostile(project):
 SCORE = ["score", "a.jsonl", "b.jsonl", "--references", "refs.jsonl", "-m", "distinct,rouge", "--label", f"A {HOSTILE}", "--label", "B"]
 
 
+@pytest.mark.slow
 def test_run_and_the_verbs_that_read_it(hostile, capsys):
     code, output = run_in_terminal(["run", "spec.yaml", "--output", "out"], hostile)
     assert code == 1

@@ -93,6 +93,7 @@ token = st.tuples(st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), s
 datasets = st.lists(st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @pytest.mark.equal_bits
 @given(datasets)
 def test_all_functions_equal_the_loop(dataset):

@@ -24,6 +24,7 @@ def test_a_run_has_what_suits_it(captions_run):
     assert all(chart.title and chart.caption.endswith(".") for chart in charts)
 
 
+@pytest.mark.slow
 def test_specifications_are_valid_and_hold_their_data(captions_run):
     alt = pytest.importorskip("altair")
     for layout in (PAGE, Layout(width=234, panel=52, font=7)):
