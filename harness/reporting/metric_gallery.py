@@ -91,8 +91,8 @@ def _row(league: League, metric: str, speed: float | None) -> str:
     cells: list[str] = []
     for judged in league.sets:
         record = judged.headlines.get(metric)
-        shown = record is not None and record.value == record.value
-        text = f"{value_text(record)} ({cluster(record) or '–'})" if record is not None and shown else "–"
+        is_defined = record is not None and record.value == record.value
+        text = f"{value_text(record)} ({cluster(record) or '–'})" if record is not None and is_defined else "–"
         cells.append(f'<td data-question="{question_of(judged)}"{" class=first" * (cluster(record) == 1)}>{text}</td>')
     cost = cost_of_captions(_records(league, metric))
     tail = f"<td>{'–' if speed is None else f'{speed:,.0f}'}</td><td>{'–' if cost is None else f'{cost:.4g}'}</td>"
