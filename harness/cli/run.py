@@ -99,12 +99,13 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
     if args.json:
-        from harness.analysis.same_run import check_run
-
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
-        tests = [asdict(result) for item in runs for result in check_run(item)]
-        same = {"same": tests} if tests else {}
+        same: dict[str, object] = {}
+        if any(item.provenance.spec.get("same") for item in runs):
+            from harness.analysis.same_run import check_run  # loads the test, which other runs do not need
+
+            same["same"] = [asdict(result) for item in runs for result in check_run(item)]
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")

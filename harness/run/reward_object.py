@@ -168,7 +168,8 @@ class Reward:
         """
         if (greedy is None) == (self.baseline == "greedy"):
             raise InputError("greedy= has the captions of the greedy decode, for baseline='greedy' and no other")
-        scores = self.scores(ids, groups)
+        examples, texts = self._read(ids, groups)
+        scores = self._values(examples, texts, of_sets=False)
         k = scores.shape[1]
         if self.baseline == "leave-one-out":
             if k < 2:
@@ -176,17 +177,18 @@ class Reward:
             scores = (scores - scores.mean(axis=1, keepdims=True)) * (k / (k - 1))  # r_i - mean of the others
         if greedy is not None:
             scores = scores - self.scores(ids, _as_groups(greedy))
-        return (scores + self.credits(ids, groups)).astype(np.float32)
+        return (scores + self._values(examples, texts, of_sets=True)).astype(np.float32)
 
     def scores(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
         """Return the scores by the metrics of single captions, float64, shape (B, k); arguments as for :meth:`group`, no baseline."""
-        return self._values(ids, groups, of_sets=False)
+        return self._values(*self._read(ids, groups), of_sets=False)
 
     def credits(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
         """Return the credits by the metrics of sets, float64, shape (B, k); arguments as for :meth:`group`."""
-        return self._values(ids, groups, of_sets=True)
+        return self._values(*self._read(ids, groups), of_sets=True)
 
-    def _values(self, ids: Any, groups: Any, *, of_sets: bool) -> np.ndarray:
+    def _read(self, ids: Any, groups: Any) -> tuple[list[Example], list[list[str]]]:
+        """Return the example and the texts of each group, all of one size."""
         names: Sequence[Any] = ids.tolist() if hasattr(ids, "tolist") else ids
         if isinstance(groups, str) or any(isinstance(group, str) for group in groups):
             raise InputError("a text in the place of a group of captions; expected a list of captions for each id", "groups")
@@ -195,17 +197,20 @@ class Reward:
             shape = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
             raise InputError(f"{counted(len(names), 'id')} but {shape}; expected one caption, or one group of the same size, for each id")
         k = sizes.pop()
-        values, terms = np.zeros((len(names), k)), [term for term in self.terms if term.is_of_sets == of_sets]
+        captions = groups.reshape(-1, *groups.shape[2:]) if hasattr(groups, "reshape") else [text for group in groups for text in group]
+        texts = self._texts(captions)
+        return [self._example(name) for name in names], [texts[row * k : (row + 1) * k] for row in range(len(names))]
+
+    def _values(self, examples: Sequence[Example], groups: Sequence[Sequence[str]], *, of_sets: bool) -> np.ndarray:
+        k = len(groups[0]) if groups else 1
+        values, terms = np.zeros((len(examples), k)), [term for term in self.terms if term.is_of_sets == of_sets]
         if not terms or not k:
             return values
         n = k if all(term.reads_groups for term in terms) else 1
-        captions = groups.reshape(-1, *groups.shape[2:]) if hasattr(groups, "reshape") else [text for group in groups for text in group]
-        texts = self._texts(captions)
-        examples = [example for example in map(self._example, names) for _ in range(k // n)]
         sets = [
             CaptionSet(example.id, tuple(texts[start : start + n]), example.references, example.media, example.source, example.meta)
-            for example, start in zip(examples, range(0, len(texts), n))
-        ]
+            for example, texts in zip(examples, groups) for start in range(0, k, n)
+        ]  # fmt: skip
         with self._lock:
             if len(self.features.texts) > MAX_TEXTS:
                 self.features.next_shard()
