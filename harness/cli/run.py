@@ -117,8 +117,8 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         lines = list(verify.describe_differences(stored, verify.numbers_by_name(record for item in runs for record in item.records)))
         lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
         print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
-    unwanted = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)
-    return int(unwanted) if all(skipped_are_absent) else 2
+    is_failure = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)
+    return int(is_failure) if all(skipped_are_absent) else 2
 
 
 def _print_notice(notice: str, variant: str) -> None:

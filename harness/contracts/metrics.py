@@ -59,7 +59,7 @@ class MetricSpec:
     compares_references: bool = True
     """False for a metric of sets that reads the candidates alone, which is refused as the only metric of a reward."""
     gamed_by: str = ""
-    """Captions that get more from the metric than true ones do, as a plural noun (``random strings``); empty: none known."""
+    """Captions that get a better value than true ones, as a plural noun (``random strings``); empty: none known."""
     rival: bool = False
     """True for a metric that judges the two captions of a pair together, in tasks of judged pairs alone: it gets the second caption in
     place of the references, and its score is the share of the first one, 1/2 for a tie."""

@@ -134,11 +134,11 @@ def _check_terms(terms: Sequence[Term], baseline: Baseline, eos: bool) -> None:
     for term in terms:
         if not term.metric.spec.compares_references or "references" not in term.metric.spec.needs:
             raise HarnessError(
-                f"reward: {term.label} reads the captions alone, so that any different captions get the most; add a metric of single "
+                f"reward: {term.label} reads the captions alone, so that distinct nonsense gets the highest value; add a metric of single "
                 f"captions that reads references, as in {{'{term.label}': {term.weight:g}, NAME: 1}}", value=term.label,
             )  # fmt: skip
         if attack := term.metric.spec.gamed_by:
-            _log.warning("reward %s: %s get more than true captions; add a metric of single captions", term.label, attack)
+            _log.warning("reward %s: %s get a higher value than true captions; add a metric of single captions", term.label, attack)
 
 
 def _spread(term: Term, fitted: Reward) -> float:

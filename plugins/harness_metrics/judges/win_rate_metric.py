@@ -36,7 +36,7 @@ class WinRate(JudgeMetric):
     unanswered : {'undefined', 'lowest'}
         Points of a duel without a valid answer in one order: none, or 0.
     rival : bool, default False
-        In tasks of judged pairs: the two captions of a pair meet each other, and the judge sees no references.
+        In tasks of judged pairs: the two captions of a pair are compared with each other, and the judge sees no references.
 
     Raises
     ------

@@ -128,7 +128,7 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         harness.reward({"trm:distance=cider": -1, "ciderd": 1}, REFERENCES)
         assert not caplog.messages
         harness.reward("trm:distance=cider", REFERENCES)
-    assert "random strings get more than true captions" in caplog.text
+    assert "random strings get a higher value than true captions" in caplog.text
 
 
 @pytest.mark.parametrize(
