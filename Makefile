@@ -97,11 +97,12 @@ vendor:
 	@cd $(VENDOR) && npm ci --no-audit --no-fund --silent && node build.mjs
 	@cat $(VENDOR)/SHA256SUMS
 
-# Style, types and doctests run beside the tests; what they print comes after them. CI (the variable CI is set) runs the long tests too.
+# Style, types and doctests run beside the tests at the lowest priority, in what the tests leave of the cores; what they print comes after
+# them. CI (the variable CI is set) runs the long tests too.
 test: $(SETUP) browser
 	@echo "pytest$(if $(CI),, (fast tests; 'make test-slow' runs the long ones)); ruff, pyright and doctests beside it"
 	@log=$$(mktemp); \
-	$(MAKE) --no-print-directory lint doctests > $$log 2>&1 & beside=$$!; \
+	nice -n 19 $(MAKE) --no-print-directory lint doctests > $$log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory pytest; tests=$$?; \
 	wait $$beside; checks=$$?; cat $$log; rm -f $$log; \
 	test $$tests -eq 0 && test $$checks -eq 0

@@ -14,7 +14,7 @@ def commands(root):
     return re.findall(r"```\n\$ harness (same [^\n]*)\n(.*?)\n```", text, re.DOTALL)
 
 
-@pytest.mark.parametrize("position", range(3))
+@pytest.mark.parametrize("position", [pytest.param(0, marks=pytest.mark.slow), 1, 2])
 def test_the_page_shows_what_the_command_prints(root, monkeypatch, capsys, position):
     monkeypatch.chdir(root / "examples" / "same")
     command, shown = commands(root)[position]

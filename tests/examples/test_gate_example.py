@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
 METRICS = "cider,meteor"
 
 

@@ -18,6 +18,7 @@ from harness_tasks.readers.generated import ReferenceGames
 
 CANNOT_RUN = {
     "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",
+    "clip-recall": "weights of CLIP",
     "spice": "Stanford CoreNLP", "spider": "Stanford CoreNLP", "spider-max": "Stanford CoreNLP", "listener-accuracy": "a listener",
     "scores": "a file of scores", "fleur": "images",
 }  # fmt: skip

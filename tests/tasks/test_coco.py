@@ -78,6 +78,7 @@ def test_the_real_captions_are_taken_where_they_are(real):
     assert all(record["n"] == 60 for record in real.results)
 
 
+@pytest.mark.slow
 def test_every_metric_sinks_the_blind_samples(real):
     blind, human = "blind samples (do not see the image)", "human, held out"
     for metric in ("bleu4", "meteor", "rouge", "cider"):

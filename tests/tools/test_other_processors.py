@@ -14,7 +14,8 @@ from tools.other_processors import surroundings
 FEW = "[bleu, rouge, cider, self-cider, entropy, {production-variability: {distance: rouge}}, {trm: {distance: cider}}]"
 MANY = (
     "[bleu, meteor, rouge, cider, cider-r, chrf, {pairwise: {distance: meteor}}, {best: {metric: meteor}}, cnd, corpus-bleu, cr,"
-    "ms-jaccard, {trm: {distance: [meteor, cider, rouge]}}, {precision-example: {distance: rouge}}, {recall-example: {distance: rouge}},"
+    "ms-jaccard, reverse-perplexity, {trm: {distance: [meteor, cider, rouge]}}, {precision-example: {distance: rouge}},"
+    "{recall-example: {distance: rouge}},"
     "{coverage-example: {distance: rouge}}, {density-example: {distance: rouge}}, {production-variability: {distance: rouge}},"
     "{reference-coverage: {distance: rouge}}, {semantic-entropy: {distance: rouge}}, caption-length, compression-ratio, distinct, entropy,"
     "mbleu, novelty, nrr, pairwise-bleu, self-bleu, self-cider, vocabulary, chair-i, chair-s, fact-f1, fact-precision, fact-recall,"

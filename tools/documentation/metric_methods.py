@@ -80,7 +80,7 @@ def cells(name: str) -> list[str]:
     except HarnessError:
         needs = metric_cases.CANNOT_RUN[name]
         is_mean = issubclass(current().load("metrics", name), MeanMetric)
-        interval, paired = ("bootstrap", RESAMPLED) if is_mean else ("none", "none")
+        interval, paired = "bootstrap", RESAMPLED if is_mean else "randomisation"
         level = next(entry.level for entry in current().entries("metrics") if entry.name == name)
         return [level or "", interval, paired, f"not seen: needs {needs}", f"not seen: needs {needs}"]
     if metric.spec.level == "model":
@@ -102,7 +102,7 @@ def interval_and_test(metric: Any, sets: tuple[CaptionSet, ...]) -> tuple[str, s
     (test,) = paired_tests([PairedMetric(metric, side, side)], DrawFamily(len(stats), 100, 0))
     note = nominal_estimate(metric, stats, 100, 0)[1].note or ""
     if not isinstance(metric, OwnInterval):
-        return f"none: {note}", "randomisation" if test.reported else "none: depends on more than single examples"
+        return "bootstrap" if metric.spec.resampled else f"none: {note}", "randomisation" if test.reported else "none: depends on more than single examples"
     interval = "jackknife" if note.startswith("jackknife") else f"none: {note}"
     return interval, f"randomisation; jackknife from {JACKKNIFED}"
 

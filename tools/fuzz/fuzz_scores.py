@@ -51,6 +51,7 @@ METRICS = (
     "nrr",
     "cnd",
     "ms-jaccard",
+    "reverse-perplexity",
     "distinct",
     "vocabulary",
     "entropy",

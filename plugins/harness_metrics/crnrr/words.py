@@ -60,6 +60,15 @@ def changes(keys: np.ndarray) -> np.ndarray:
     return new
 
 
+def gram_ids(words: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the ranks of n-grams in sorted order, int64 ``(K,)``, from n arrays ``(K,)`` of word ids, by position in the n-gram."""
+    keys = pack(words)
+    order = sort_order(keys)
+    ids = np.empty(keys.shape[1], dtype=np.int64)
+    ids[order] = np.cumsum(changes(keys[:, order])) - 1
+    return ids
+
+
 # --------------------------------------------------------------------------- words
 # CR, NRR and CND of weighted sentences or examples: the counts of a unit (a sentence, or the sentences of an example) are a column of a
 # sparse matrix; its product with the weights is the counts of every sample.
@@ -107,12 +116,8 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
         ends = np.searchsorted(side.sentence, side.sentence, side="right")
         starts = np.flatnonzero(ends - np.arange(len(ends)) >= n)
         side_starts.append(starts)
-    columns = [np.concatenate([side.ids[at + k] for side, at in zip(sides, side_starts)]) for k in range(n)]
-    keys = pack(columns)
-    order = sort_order(keys)
-    gram = np.empty(keys.shape[1], dtype=np.int64)
-    # Ids are ranks of the keys of both corpora together, so that equal n-grams have equal ids on both sides.
-    gram[order] = np.cumsum(changes(keys[:, order])) - 1
+    # Ids of both corpora together, so that equal n-grams have equal ids on both sides.
+    gram = gram_ids([np.concatenate([side.ids[at + k] for side, at in zip(sides, side_starts)]) for k in range(n)])
     split = np.split(gram, np.cumsum([len(at) for at in side_starts])[:-1])
     return [Grams(ids, side.sentence[at], side.unit[side.sentence[at]]) for ids, side, at in zip(split, sides, side_starts)]
 

@@ -51,7 +51,7 @@ def stored(folder: Path) -> int:
         pytest.param("", 100, "none", marks=pytest.mark.slow),
         pytest.param("", 17, "servers", marks=pytest.mark.slow),
         pytest.param("with-decoding", EXAMPLES - 1, "none", marks=pytest.mark.slow),
-        ("mbr", EXAMPLES - 1, "none"),
+        pytest.param("mbr", EXAMPLES - 1, "none", marks=pytest.mark.slow),
     ],
 )
 def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkeypatch, wrapped, moment, shared):

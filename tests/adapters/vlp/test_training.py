@@ -69,6 +69,7 @@ def test_every_word_at_once_learns_in_seconds(data, tmp_path):
     assert "cls.predictions.transform.dense.weight" in load_checkpoint(run).tensors
 
 
+@pytest.mark.slow
 def test_the_published_objective_learns_too(data, tmp_path):
     folder, examples = data
     run = train(recipe(folder, epochs=60, bidirectional=0.25), tmp_path / "run").parent

@@ -135,6 +135,7 @@ def test_wrong_input_is_one_line(files, tmp_path, monkeypatch, capsys, arguments
     assert code == 2 and message in streams.err and streams.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_changes_at_a_given_request_is_noticed(server, tmp_path, capsys):
     """Nightly checks of a server that leaves the full stop out of most answers from request 50 on, which is the fourth night."""
     rng = np.random.default_rng(0)

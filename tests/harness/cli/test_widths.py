@@ -80,7 +80,7 @@ def files(project: Path) -> Path:
     return project
 
 
-@pytest.mark.first_case_fast
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 60, 100, 160])
 def test_no_line_of_a_verb_is_wider_than_the_terminal(files, columns):
     for verb, (code, lines) in zip(VERBS, verbs_in_terminal(VERBS, files, columns)):

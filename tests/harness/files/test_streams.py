@@ -31,6 +31,7 @@ def bomb(tmp_path):
 
 
 @pytest.mark.first_case_fast
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "read",
     [

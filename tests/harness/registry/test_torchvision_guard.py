@@ -9,6 +9,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="no torchvision")
 def test_torchvision_imports_after_the_guard():
     script = "from harness.registry.torchvision_guard import guard_torchvision as guard\nguard(); guard()\nimport torchvision.transforms\n"

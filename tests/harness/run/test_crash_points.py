@@ -62,7 +62,7 @@ def evaluate(mode: Any = "auto") -> bool:
     return True
 
 
-@pytest.mark.parametrize("mode", ["auto", "fresh"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("fresh", marks=pytest.mark.slow)])
 def test_every_crash_point(project, mode):
     harness.evaluate("spec.yaml", output="old")
     change_references(project)

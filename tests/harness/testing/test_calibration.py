@@ -47,6 +47,7 @@ class Characters(CorpusMetric):
         return float(np.mean([item["sizes"].mean() for item in objects]))
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_mean_covers_and_its_test_keeps_its_level():
     table = calibrate(Length(), sizes=(5, 30), repetitions=300)
     assert table.name == "length"

@@ -36,11 +36,11 @@ HEAVY = {
 """Metrics that are not checked here, with what they need."""
 WITH_THEIR_FAMILY = {
     "adjective-order", "caption-length", "entropy", "perplexity",
-    "chair-i", "chair-s", "choice", "fact-f1", "fact-precision", "fact-recall", "object-match", "object-recall", "poll",
+    "chair-i", "chair-s", "choice", "clip-recall", "fact-f1", "fact-precision", "fact-recall", "object-match", "object-recall", "poll",
     "c2st", "cider-r", "compression-ratio", "corpus-frechet", "corpus-mmd", "corpus-vendi", "coverage", "coverage-example", "density",
     "density-example", "clair", "fense", "mauve-kde", "mauve-knn", "mbleu", "mmdagg", "ms-jaccard", "pac-score", "pairwise", "precision",
     "precision-example", "production-variability", "recall", "recall-example", "ref-pac-score", "reference-coverage", "rubric", "sari",
-    "fleur", "scores", "self-cider", "semantic-entropy", "spider", "spider-max", "vendi", "win-rate",
+    "retrieval", "reverse-perplexity", "fleur", "scores", "self-cider", "semantic-entropy", "spider", "spider-max", "vendi", "win-rate",
 }  # fmt: skip
 """Metrics whose checks are beside the tests of their module."""
 NOISE = "noisy copies of the references are drawn from a seed, in the order of the references"

@@ -55,6 +55,7 @@ def test_mixture_on_the_sample_prefers_copies_by_bleu():
     assert values(made, "corpus-bleu2")["by heart, no noise"] == 1.0
 
 
+@pytest.mark.slow
 def test_temperature_on_the_sample():
     made = done("crnrr-temperature", "models.0.rnnlm.train.epochs=5", "decoding.temperature=[0.3, 1.0]", limit=80)
     check_views(made)

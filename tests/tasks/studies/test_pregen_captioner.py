@@ -38,6 +38,7 @@ def test_no_scene_of_the_test_set_is_trained_on(spec):
     assert len(tested) == 240 and not tested & set(trained.tolist())
 
 
+@pytest.mark.slow
 def test_it_runs_small_and_its_metrics_correlate(spec, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     small = {"images": 60, "captions": 4, "epochs": 15, "width": 16, "learning_rate": 0.02, "save_at": [5, 40], "kind": "short"}
