@@ -91,9 +91,10 @@ def test_every_printed_number_of_a_view_is_of_an_item_of_the_index(entries, pape
                     assert view.reference.source in sources, (spec, view.title)
 
 
-def test_the_largest_difference_of_a_run(papers, tmp_path, root):
+def test_the_largest_difference_of_a_run(papers, tmp_path, monkeypatch):
     from harness import api
 
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
     runs = api.evaluate_all("studies/human-pvalues", output=tmp_path / "run", limit=4, overrides=["bootstrap.samples=0"])
     assert papers.differences(runs) == {}  # the sample has no published row
     (loaded,) = load_specs("studies/human-pvalues")
