@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 import harness
 from harness.analysis import compare as module
 from harness.analysis.compare import adjusted, compare, compare_pairs, equalised_tests
 from harness.analysis.comparisons import verdict
+from harness.analysis.paired_family import PairedTests
 from harness.analysis.pairs import ComparedRun, pairs
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.registry import current, resolve
 from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.rundir import RunDir
+from harness.stats.resampled_difference import ResampledDifference
 from harness.testing.sample_captions import SCENES
 from tests.support import metric_cases
 from tests.support.comparisons import SPEC, make_comparison
@@ -293,6 +297,19 @@ def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name
 
 
 @pytest.mark.slow
+def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them():
+    nan = float("nan")
+    results = [ResampledDifference(0.5 + d, 0.5, d, (d - 0.196, d + 0.196), nan, 0.1, 99, False) for d in (0.2, 0.4, 0.3)]
+    subsets = [PairedTests(result, "", None, 10, 5, 5, 0) for result in results]
+    pooled = module._pooled(subsets).reported
+    error = np.sqrt(0.1**2 + np.var([0.2, 0.4, 0.3], ddof=1) / 3)
+    assert (pooled.a, pooled.b, pooled.difference) == pytest.approx((0.8, 0.5, 0.3))
+    assert pooled.ci95 == pytest.approx((0.3 - 1.96 * error, 0.3 + 1.96 * error))
+    assert pooled.p_value == pytest.approx(2 * scipy_stats.norm.sf(0.3 / error))
+    unknown = [*subsets[:2], replace(subsets[2], reported=replace(results[2], ci95=None))]
+    assert module._pooled(unknown).reported.ci95 is None and np.isnan(module._pooled(unknown).reported.p_value)
+
+
 def test_subsets_are_determined_by_the_seed():
     metric = resolve("metrics", "distinct")
     first, again, other = (equalised_tests(metric, sets(2, 1), sets(6, 2), 50, seed).reported for seed in (0, 0, 1))

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import harness
-from harness.analysis.difference_power import Pilot, _pilot_of_metrics, pilots
+from harness.analysis.difference_power import FORM_ERROR, Pilot, _pilot_of_metrics, pilots, relative_error
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.run.finished import Run
@@ -50,6 +50,15 @@ def test_the_pilot_of_two_metrics_has_the_error_of_their_agreement():
         _pilot_of_metrics(run_of({"a": 0.42, "b": 0.4}), "a", "c")
     with pytest.raises(InputError, match="no standard error of a against b"):
         _pilot_of_metrics(run_of({"a": 0.42, "b": 0.4}, error=None), "a", "b")
+
+
+def test_the_error_of_a_standard_error_is_that_of_the_kurtosis():
+    gaps = np.array([3.0, -1.0, 0.0, 2.0, -4.0, 0.0])
+    squares = stats.kurtosis(gaps, fisher=False) - 1
+    assert relative_error(gaps, np.arange(6)) == pytest.approx(math.hypot(math.sqrt(squares / 6) / 2, FORM_ERROR))
+    sums = np.array([2.0, 2.0, -4.0])
+    clustered = stats.kurtosis(sums, fisher=False) - 1
+    assert relative_error(gaps, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(math.hypot(math.sqrt(clustered / 3) / 2, FORM_ERROR))
 
 
 @pytest.fixture
