@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from harness.analysis import power_sizes
 from harness.analysis.power_rules import RULES
-from harness.analysis.power_sizes import MAX_FACTOR, MAX_SIZE, rule_of
+from harness.analysis.power_sizes import MAX_FACTOR, MAX_SIZE, model_studies, rule_of
 from harness.errors import HarnessError
 
 
@@ -19,3 +22,22 @@ def test_rules_are_found_by_name():
 def test_captions_are_extrapolated_less_far_than_examples():
     assert MAX_FACTOR["candidates"] == MAX_FACTOR["references"] < MAX_FACTOR["examples"]
     assert set(MAX_SIZE) == set(MAX_FACTOR)
+
+
+@pytest.mark.parametrize(
+    ("kind", "systems", "message"),
+    [
+        (None, ["m"], "no size of the pilot"),
+        ("judgments", ["m", ""], "no size of the pilot"),
+        ("judgments", [""], "r: the judged captions name no systems"),
+    ],
+)
+def test_judged_captions_need_systems(monkeypatch, kind, systems, message):
+    run = SimpleNamespace(
+        provenance=SimpleNamespace(kind=kind), samples=SimpleNamespace(systems=[SimpleNamespace(model=name) for name in systems])
+    )
+    monkeypatch.setattr(power_sizes, "Run", SimpleNamespace(open=lambda path: run))
+    monkeypatch.setattr(power_sizes, "pilot", lambda run: {})
+    monkeypatch.setattr(power_sizes, "plans_with_p_values", lambda run, metrics: [])
+    with pytest.raises(HarnessError, match=message):
+        model_studies("r", [], None, None, None)
