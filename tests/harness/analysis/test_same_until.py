@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.analysis.answer_kernels import Answers
 from harness.analysis.same import Prompt, Settings
-from harness.analysis.same_until import follow
+from harness.analysis.same_until import _direction, follow
 
 SETTINGS = Settings(kernels=("n-grams", "characters"), draws=99)
 
@@ -39,3 +40,18 @@ def test_prompts_whose_answers_are_used_up_leave_the_batches():
     held = prompts(1)
     uneven = [Prompt("short", held[0].a[:2], held[0].b[:1]), *held[1:]]
     assert [batch.answers for batch in follow(uneven, 2, SETTINGS)] == [23, 43, 53]
+
+
+def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
+    rng = np.random.default_rng(3)
+    texts = [f"{rng.choice(['a dog', 'cats'])} {rng.choice(['runs fast', 'sits', 'is out'])}" for _ in range(15)]
+    batch = [(Prompt("p", texts[3:5], texts[5:8]), (), ()), (Prompt("q", texts[8:12], texts[12:15]), (), ())]
+    answers = Answers(texts)
+    values = answers.features()[1]
+    shift, variance = np.zeros(values.shape[1]), np.full(values.shape[1], 1e-12)
+    for rows, n in ((values[3:8], 2), (values[8:15], 4)):
+        centred, total = rows - rows.mean(axis=0), len(rows)
+        shift += centred[:n].sum(axis=0)
+        variance += (centred**2).sum(axis=0) * n * (total - n) / (total * (total - 1))
+    z = np.array([x if abs(x) > 1.5 else 0.0 for x in shift / np.sqrt(variance)])
+    assert _direction(answers, batch, 3) == pytest.approx(values[:3] @ (z / np.sqrt(variance)))
