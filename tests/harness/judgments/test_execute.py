@@ -1,6 +1,7 @@
 """Runs of judgments: records, costs and undefined metrics, sets of captions, third-party metrics, resuming."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import Objects
 from harness.errors import HarnessError, InputError
-from harness.judgments.execute import execute, score_metrics
+from harness.judgments.execute import ScoredMetric, _spread_points, execute, score_metrics
+from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
 from harness.judgments.reference_policy import scoring_sets
 from harness.registry import current
@@ -310,3 +312,15 @@ def test_a_judge_that_ties_on_all_pairs_has_the_interval_of_a_coin(plan, jsonl, 
     pairs = [{"id": str(k), "references": ["r"], "first": f"{k} ab", "second": f"{k} cd", "preference": (-1) ** k} for k in range(20)]
     run = execute(plan({"form": "pairs", "path": jsonl(pairs)}, [length()], statistics=["accuracy"]))
     assert run.records[0].value == 0.5 and run.records[0].ci95 == wilson_interval(0.5, 20)
+
+
+def test_points_of_pairs_are_preferences_and_each_caption_has_their_mean():
+    """Caption 0 beats 1 and ties with 2; caption k is judged in set 2 - k, by several draws of references."""
+    pairs = [SimpleNamespace(first=0, second=1), SimpleNamespace(first=2, second=0)]
+    judgments = SimpleNamespace(pairs=pairs, captions=range(4))
+    index = np.stack([np.array([2, 1, 0, 3]), np.array([3, 3, 3, 3])], axis=-1)[:, None, :]
+    metric = ScoredMetric(None, None, MetricScores(np.array([[1.0], [0.5]])), np.empty(0), "")
+    spread = _spread_points(metric, judgments, SimpleNamespace(index=index, sets=range(4)))
+    assert spread.scores.of_pairs.tolist() == [[1.0], [0.0]]
+    np.testing.assert_array_equal(spread.scores.scores[:, 0], [0.75, 0.0, 0.5, np.nan])
+    np.testing.assert_array_equal(spread.per_set, [0.5, 0.0, 0.75, np.nan])

@@ -58,6 +58,8 @@ def test_paths_into_records():
     fields = {"a.b": 1, "votes": [{"g": {"x": 1}}, {"g": {"x": 4}}, {}], "list": [5, 6]}
     assert lookup(fields, "a.b") == 1
     assert lookup(fields, "votes.*.g.x") == [1, 4, None]
+    mixed = {"votes": [{"g": 1}, "text"]}
+    assert lookup(mixed, "votes.*") == mixed["votes"] and lookup(mixed, "votes.*.g") == [1, "text"]
     assert lookup(fields, "list.*") == [5, 6]
     assert lookup(fields, "list.1") == 6
     assert lookup(fields, "votes.x") is None and lookup(fields, "nothing.*") is None
