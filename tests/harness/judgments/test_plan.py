@@ -39,6 +39,13 @@ def test_the_digest_is_of_what_is_scored(jsonl):
     assert described["signature"].startswith("judgments/t|pearson|own:caption|seed:0|harness:")
 
 
+def test_statistics_of_systems_need_systems(jsonl):
+    plan = planned(content(jsonl, statistics=["pearson", "pearson_system"]))
+    assert plan.compares_systems and not planned(content(jsonl)).compares_systems
+    with pytest.raises(InputError, match="need captions of at least two systems; found none"):
+        plan.prepare()
+
+
 def test_metrics_of_models_judge_no_captions(jsonl):
     with pytest.raises(InputError, match="judges token scores of a model, not captions"):
         planned(content(jsonl, metrics=["pregen"]))

@@ -98,10 +98,12 @@ class Grade:
         return metric
 
 
-@pytest.mark.parametrize("higher", [True, False])
-def test_a_judge_is_mapped_to_the_scale_of_the_ratings(judged, length, higher):
+@pytest.mark.parametrize(("higher", "scale"), [(True, [0, 9]), (False, [0, 9]), (True, None)])
+def test_a_judge_is_mapped_to_the_scale_of_the_ratings(judged, length, higher, scale):
+    """Without a scale it is the range of the ratings, which is 0 to 9 too."""
+    assert (PEOPLE.min(), PEOPLE.max()) == (0, 9)
     bounds = (3.0, 12.0) if higher else (-12.0, -3.0)
-    run = judged([Grade(length, bounds, higher)], tests={"alternative": {"epsilon": 0.1, "scale": [0, 9]}})
+    run = judged([Grade(length, bounds, higher)], tests={"alternative": {"epsilon": 0.1, "scale": scale}})
     test = run.records[0].details["alternative"]
     wins = [np.abs(others - TRUTH[:, None]) ** 2 for _, others in map(left_out, range(3))]
     own = [np.abs(others - x[:, None]) ** 2 for x, others in map(left_out, range(3))]

@@ -1,0 +1,46 @@
+"""Suites of judgment tasks: sets that are not there are reported once and left out."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from harness.errors import HarnessError, InputError
+from harness.judgments.task_kinds import execute_tasks
+from harness.rundir.rundir import MANIFEST
+
+RECORDS = [{"id": str(i), "caption": "c" * (i + 1), "human_score": i, "references": ["r"]} for i in range(4)]
+
+
+@pytest.fixture
+def suite(plan, jsonl, length, tmp_path):
+    """A set that is there and one that is not."""
+    here = {"form": "captions", "path": jsonl(RECORDS)}
+    return [
+        plan(source, [length()], task=f"judgments/{name}", bootstrap={"samples": 20})
+        for name, source in (("here", here), ("gone", {**here, "path": str(tmp_path / "gone.jsonl")}))
+    ]
+
+
+def test_a_set_without_its_file_is_reported_and_left_out(suite, tmp_path):
+    reports = []
+    runs = execute_tasks(suite, output=tmp_path / "out", on_absent=lambda *report: reports.append(report))
+    assert [run.provenance.task for run in runs] == ["judgments/here"]
+    ((line, absent),) = reports
+    assert line.startswith("judgments/gone: not there: ") and line.endswith("gone.jsonl") and absent is True
+    stored = json.loads((tmp_path / "out" / MANIFEST).read_text())
+    assert "judgments/gone" in json.dumps(stored)
+    assert [run.provenance.task for run in execute_tasks(suite)] == ["judgments/here"]  # without a report too
+
+
+def test_a_suite_of_nothing_and_one_of_two_kinds_are_refused(suite):
+    gone = suite[1]
+    lost = replace(gone, spec=gone.spec.model_copy(update={"task": "judgments/lost"}))
+    with pytest.raises(InputError, match=r"no set of the suite can be read; the first one: .*gone\.jsonl"):
+        execute_tasks([gone, lost])
+    with pytest.raises(InputError, match=r"judgments/gone: not there: .*gone\.jsonl"):
+        execute_tasks([gone])
+    models = SimpleNamespace(kind=None, spec=gone.spec)
+    with pytest.raises(HarnessError, match="a suite holds tasks of judgments alone, or none"):
+        execute_tasks([suite[0], models])
