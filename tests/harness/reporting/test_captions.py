@@ -180,4 +180,5 @@ def test_scores_have_the_names_of_their_metrics():
     view = ViewSpec.model_validate({**VIEW, "y": "bleu4"})
     shown = texts_table(view, SampleTable(columns), [ResultRecord(model="a", metric="bleu4")])
     assert shown.title == "BLEU-4: the 2 of 3 examples whose BLEU-4 differs most, largest difference first"
+    assert shown.alignment == "l" * len(shown.headers) == "l" * len(shown.rows[0])
     assert "BLEU-4 2.0000" in shown.rows[0][2] and shown.data[0][2] == "bleu4"
