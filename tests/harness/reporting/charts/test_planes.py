@@ -78,6 +78,15 @@ def test_a_point_alone_has_its_label_above():
     assert y > 100
 
 
+def test_a_label_keeps_a_margin_from_the_point_above():
+    """Above the first point its label would lie within 0.3 heights of the second one."""
+    for above in (52.0, 53.5):
+        first, _ = label_places(np.array([[50.0, 50.0], [50.0, above]]), [8.0, 8.0], 2.0, (100.0, 100.0))
+        assert first == pytest.approx((50, 48))
+    first, _ = label_places(np.array([[50.0, 50.0], [50.0, 53.7]]), [8.0, 8.0], 2.0, (100.0, 100.0))
+    assert first == pytest.approx((50, 52))
+
+
 @pytest.mark.parametrize(("x", "centre"), [(20.0, 46.0), (180.0, 154.0)])
 def test_in_a_flat_plane_a_label_stands_on_the_side_that_has_room(x, centre):
     ((place, y),) = label_places(np.array([[x, 5.0]]), [40.0], 10.0, (200.0, 10.0))

@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 
 from harness.reporting.charts.samples import (
     BINS,
+    _curves,
     density,
     distributions,
     label_list,
@@ -31,6 +32,12 @@ def test_a_density_has_area_one_and_follows_the_values():
     assert area == pytest.approx(1, abs=0.01)
     normal = np.exp(-0.5 * ((grid - 3) / 2) ** 2) / (2 * np.sqrt(2 * np.pi))
     assert np.abs(curve - normal).max() < 0.02
+
+
+def test_a_curve_shows_two_groups_of_scores_apart():
+    scores = np.concatenate([np.random.default_rng(0).normal(m, 0.02, 400) for m in (0.2, 0.8)])
+    widths = np.array([point["top"] - point["bottom"] for point in _curves("m", [scores])])
+    assert abs(widths).max() == pytest.approx(0.84) and abs(widths[len(widths) // 2]) < 0.1
 
 
 def test_equal_values_have_a_density():
