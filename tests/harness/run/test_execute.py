@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import harness
 from harness.errors import HarnessError, InputError
-from harness.run.execute import print_speed, work_of
+from harness.run.execute import ModelExecution, print_speed, work_of
 
 SPEC = {
     "task": "words",
@@ -267,6 +268,14 @@ def test_timings_and_usage_are_joined():
 def test_an_adapter_without_counts_has_no_work():
     assert work_of(Idle()) == {}
     assert work_of(object()) == {}
+
+
+@pytest.mark.parametrize(("show", "until", "printed"), [(False, [], 1), (True, ["a > b"], 1), (False, ["a > b"], 0)])
+def test_the_speed_of_each_batch_of_a_run_until_a_decision_is_not_printed(caplog, show, until, printed):
+    execution = SimpleNamespace(costs={}, show=show, plan=SimpleNamespace(spec=SimpleNamespace(until=until)))
+    with caplog.at_level("INFO", logger="harness"):
+        ModelExecution._count_cost(execution, SimpleNamespace(label="m", adapter=Worker()))
+    assert execution.costs["m"]["requests"] == 3 and len(caplog.messages) == printed
 
 
 def test_the_speed_is_printed_with_devices_and_batches(caplog):

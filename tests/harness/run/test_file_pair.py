@@ -57,6 +57,8 @@ def test_the_spec_of_two_files_has_the_options_as_places(pair):
     assert (loaded.spec.task, loaded.spec.seed, loaded.spec.limit) == ("score p.json", 3, 1)
     assert loaded.spec.metrics == [{"cider": {}}, {"bleu": {"n": 2}}]
     assert loaded.spec.models == [{"predictions": {"path": candidates, "allow_missing": True, "label": "p"}}]
+    (strict,) = load_specs(score_spec([candidates], references, ["cider"]))
+    assert strict.spec.models == [{"predictions": {"path": candidates, "allow_missing": False, "label": "p"}}]
     assert loaded.spec.significance.method == "exact"
     places = [loaded.where(*key) for key in (("metrics", 1), ("dataset", "path"), ("models", 0), ("seed",), ("views",))]
     assert places == ["-m bleu:n=2", "--references", f"--candidates {candidates}", "--seed", "harness score"]

@@ -230,6 +230,15 @@ def test_progress_is_reported_after_each_answer(small_artifacts):
     assert steps == [0, 1, 1, 1, 1, 1]
 
 
+def test_stored_answers_of_a_part_count_as_progress_at_once(small_artifacts):
+    steps: list[int] = []
+    model = Model(caption)
+    run(model, small_artifacts)
+    plan, task = ModelPlan("m", "mine", {}, model), TaskView(EXAMPLES, Decoding())
+    generate(plan, task, seed=0, artifacts=small_artifacts, advance=steps.append, span=(1, 4))
+    assert steps == [3] and len(model.calls) == 5
+
+
 TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
 
 
