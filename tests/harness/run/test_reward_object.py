@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness import reward
 from harness.contracts import CaptionSet, CreditsCandidates
 from harness.registry import current
 from harness.run.features import FeatureCache
@@ -104,3 +105,7 @@ def test_small_groups_and_drawn_triangles_are_refused() -> None:
     drawn = current().create("metrics", "trm", {"triangles": "sampled"})
     with pytest.raises(Exception, match="a reward needs triangles=all"):
         drawn.credits(features.batch([CaptionSet("0", ("a", "b"), ("c", "d"))]), features, None)
+
+
+def test_a_reward_shows_its_terms_with_their_weights() -> None:
+    assert repr(reward("rouge", REFERENCES)) == "<reward +1 rouge>"

@@ -98,7 +98,8 @@ def test_processes_that_take_turns_are_never_inside_together(tmp_path):
     [
         ({}, True),
         ({"pid": 2**22 + 1}, True),
-        ({"boot": "another"}, True),
+        ({"boot": " "}, True),
+        ({"boot": "~"}, True),
         ({"pid": 1}, False),
         ({"host": "elsewhere", "pid": 2**22 + 1}, False),
     ],

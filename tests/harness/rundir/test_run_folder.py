@@ -182,6 +182,15 @@ def test_hard_links_are_read_and_become_copies_before_they_are_appended_to(tmp_p
     assert run.read("log") == b"mine and more"
 
 
+def test_a_file_of_one_name_is_appended_to_in_its_place(tmp_path):
+    run = RunFolder(tmp_path)
+    run.write("log", b"one")
+    before = (tmp_path / "log").stat().st_ino
+    with run.append("log") as file:
+        file.write(b" and more")
+    assert run.read("log") == b"one and more" and (tmp_path / "log").stat().st_ino == before
+
+
 def test_check_names_the_link(tmp_path, victim):
     run = RunFolder(tmp_path / "r")
     run.write("scores/x", b"")
