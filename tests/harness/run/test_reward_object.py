@@ -108,4 +108,4 @@ def test_small_groups_and_drawn_triangles_are_refused() -> None:
 
 
 def test_a_reward_shows_its_terms_with_their_weights() -> None:
-    assert repr(reward("rouge", REFERENCES)) == "<reward +1 rouge>"
+    assert repr(reward("rouge", dict(zip("ab", REFERENCES)))) == "<reward +1 rouge>"
