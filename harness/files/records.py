@@ -64,9 +64,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if file.is_fifo():
         return spool_pipe(file)
     if not file.is_file():
-        nearest = nearest_beside(file)
-        hint = f"; did you mean '{nearest}'?" if nearest else ""
-        raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
+        hint = f"; did you mean '{nearest}'?" if (nearest := nearest_beside(file)) else ""
+        raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path))
     return file
 
 
