@@ -37,23 +37,14 @@ class HarnessError(Exception):
         Name of the component's parameter at fault.
     value : object, optional
         The value at fault.
-    expected : tuple of str
-        Accepted values or names.
-    nearest : str, optional
-        The accepted name nearest to the value.
     """
 
-    def __init__(
-        self, message: str, where: str | None = None, *, parameter: str | None = None, value: object = None, expected: Iterable[str] = (),
-        nearest: str | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, message: str, where: str | None = None, *, parameter: str | None = None, value: object = None) -> None:
         self.message = one_line(message)
         self.where = one_line(where) if where else where
         super().__init__(f"{self.where}: {self.message}" if where else self.message)
         self.parameter = parameter
         self.value = value
-        self.expected = tuple(expected)
-        self.nearest = nearest
 
     @classmethod
     def of_name(
@@ -67,10 +58,7 @@ class HarnessError(Exception):
         """
         names = [str(option) for option in options]
         listed = f"; {listing} {', '.join(names) or 'none'}" if listing else ""
-        return cls(
-            f"{text} '{name}'{did_you_mean(str(name), names)}{listed}", where,
-            parameter=parameter, value=name, expected=names, nearest=nearest_name(str(name), names),
-        )  # fmt: skip
+        return cls(f"{text} '{name}'{did_you_mean(str(name), names)}{listed}", where, parameter=parameter, value=name)
 
 
 def one_line(text: str) -> str:

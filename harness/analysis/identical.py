@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from harness.run.finished import Run
-from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
+from harness.rundir.verify import describe_differences, numbers_by_name
 
-FIELDS = ("value", "ci95", "p_value", "p", "n", "skipped", "sizes", "details")
-"""Fields of result records that are compared; times are not."""
 MAX_LISTED = 10
 
 
@@ -36,36 +32,13 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     Raises :class:`InputError` for a folder without a finished run.
     """
     runs = [Run.open(path) for path in (first, second)]
-    records = [{_key(record): record for record in run.records} for run in runs]
-    differences = [f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]]
-    for key, record in records[0].items():
-        if key in records[1]:
-            differences += _fields(key, record, records[1][key])
+    differences = list(describe_differences(*(numbers_by_name(replace(record, task="") for record in run.records) for run in runs)))
     samples = [run.samples for run in runs]
     differences += _columns(samples[0], samples[1])
     scores = len(samples[0]) * len(samples[0].scored_columns)
     if len(differences) > MAX_LISTED:
         differences = [*differences[:MAX_LISTED], f"and {len(differences) - MAX_LISTED} more differences"]
-    return Identity(len(records[0]), scores, tuple(differences))
-
-
-def _key(record: ResultRecord) -> tuple[str, str, str, str, str]:
-    return record.model, record.decoding_key, record.metric, record.statistic or "", record.group or ""
-
-
-def _text(key: Sequence[str]) -> str:
-    return " ".join(part for part in (key[2], "of", key[0], "" if key[1] == "{}" else key[1]) if part)
-
-
-def _fields(key: Sequence[str], first: ResultRecord, second: ResultRecord) -> list[str]:
-    values = [(name, getattr(first, name), getattr(second, name)) for name in FIELDS]
-    return [f"{_text(key)}: {name} is {a!r} and {b!r}" for name, a, b in values if not _same(a, b)]
-
-
-def _same(first: object, second: object) -> bool:
-    if isinstance(first, float) and isinstance(second, float):
-        return first == second or (math.isnan(first) and math.isnan(second))
-    return repr(first) == repr(second)
+    return Identity(len(runs[0].records), scores, tuple(differences))
 
 
 def _columns(first: SampleTable, second: SampleTable) -> list[str]:

@@ -158,7 +158,7 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
     both = ~(np.isnan(item.a.scores) | np.isnan(item.b.scores))
     if both.any():
         places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
-        signs = _Plan(_only_column, places[0], places[1])
+        signs = _Plan(lambda sums: sums[..., 0], places[0], places[1])
     addends = collect_addends(item)
     if addends is None:
         return None, signs
@@ -193,10 +193,6 @@ def _defined(item: PairedMetric) -> np.ndarray:
 def _count_units(defined: np.ndarray, clusters: np.ndarray | None) -> int:
     """Return the number of independent units among the examples of a mask (B,): clusters, or the examples themselves."""
     return int(defined.sum()) if clusters is None else len(np.unique(clusters[defined]))
-
-
-def _only_column(sums: np.ndarray) -> np.ndarray:
-    return sums[..., 0]
 
 
 def _tests_of(

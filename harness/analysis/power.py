@@ -213,10 +213,8 @@ def _estimate_need(trials: PilotTrials, plan: MetricPlan, row: Needed, target: P
     extrapolation = trials.extrapolation(plan.label)
     notes = _floor_notes(trials, target)
     estimates: list[Estimate] = []
-    if target.share is None:
-        reason = obstacle(trials, plan, extrapolation, ())
-        if reason is None and extrapolation is not None:
-            estimates.append(estimate(extrapolation, "examples", target))
+    if extrapolation is not None and target.share is None and obstacle(trials, plan, extrapolation, ()) is None:
+        estimates.append(estimate(extrapolation, "examples", target))
     for axis in AXES:
         reason = obstacle(trials, plan, extrapolation, [axis])
         if reason is None and extrapolation is not None:

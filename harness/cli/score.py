@@ -187,11 +187,7 @@ def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> 
         return labels[0] if name is None else name
     if files.count(name) == 1:
         return labels[files.index(name)]
-    raise UnknownName(
-        f"score: no system '{name}' for --baseline{did_you_mean(name, labels)}; systems are {', '.join(labels)}",
-        value=name,
-        expected=labels,
-    )
+    raise UnknownName(f"score: no system '{name}' for --baseline{did_you_mean(name, labels)}; systems are {', '.join(labels)}", value=name)
 
 
 def _equal_systems(result: Run) -> list[tuple[str, str]]:

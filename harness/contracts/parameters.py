@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
+from harness.errors import InputError, UnknownName, did_you_mean
 
 Parameters = Mapping[str, Any]
 """Named values of any type: constructor parameters, decoding options, metadata."""
@@ -283,10 +283,8 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
     # YAML reads 1e-3 as text.
     hint = " (in YAML write 1.0e-3, not 1e-3)" if isinstance(value, str) and _EXPONENT.fullmatch(value) else ""
     choices = ", ".join(expected[:-1]) + " or " * (len(expected) > 1) + expected[-1]
-    raise InputError(
-        f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}{hint}",
-        parameter=name, value=value, expected=expected, nearest=nearest_name(str(value), literals),
-    )  # fmt: skip
+    message = f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}{hint}"
+    raise InputError(message, parameter=name, value=value)
 
 
 def _plain(hint: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.contracts import Parameters, Values
-from harness.errors import InputError, did_you_mean, nearest_name
+from harness.errors import InputError, did_you_mean
 from harness.files.captions import ID_COLUMNS, quote_list
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
@@ -105,9 +105,8 @@ def find_columns(
         usual = _usual(REFERENCE_COLUMNS, present)
         names = [usual] if usual else fnmatch.filter(present, "caption_*")
         if not names:
-            raise _column_error(
-                f"no column of captions; found {_quote_names(present)} (name it with columns: {{references: ...}})", location
-            )
+            message = f"no column of captions; found {_quote_names(present)} (name it with columns: {{references: ...}})"
+            raise InputError(message, location, parameter="columns")
     else:
         names = [match for name in _as_list(references) for match in _matching(name, present, location)]
     return Columns(
@@ -124,10 +123,8 @@ def _id_column(columns: Parameters, present: Sequence[str], location: str, usual
         return None
     column = _one(columns, "id", usual, present, location)
     if column is None:
-        raise _column_error(
-            f"no column of ids; found {_quote_names(present)} (name it with columns: {{id: ...}}, or {{id: null}} numbers the rows)",
-            location,
-        )
+        advice = "name it with columns: {id: ...}, or {id: null} numbers the rows"
+        raise InputError(f"no column of ids; found {_quote_names(present)} ({advice})", location, parameter="columns")
     return column
 
 
@@ -154,19 +151,8 @@ def _matching(name: YamlValue, present: Sequence[str], location: str) -> list[st
 
 
 def _missing_column(name: str, present: Sequence[str], location: str) -> InputError:
-    return _column_error(
-        f"no column '{name}'{did_you_mean(name, present)}; found {_quote_names(present)}",
-        location,
-        value=name,
-        expected=present,
-        nearest=nearest_name(name, present),
-    )
-
-
-def _column_error(
-    message: str, location: str, *, value: object = None, expected: Iterable[str] = (), nearest: str | None = None
-) -> InputError:
-    return InputError(message, location, parameter="columns", value=value, expected=expected, nearest=nearest)
+    message = f"no column '{name}'{did_you_mean(name, present)}; found {_quote_names(present)}"
+    return InputError(message, location, parameter="columns", value=name)
 
 
 def _usual(names: Sequence[str], present: Sequence[str]) -> str | None:

@@ -120,8 +120,7 @@ class DatasetSource:
         if self.split is None and len(names) == 1:
             return next(iter(loaded.values()))
         if self.split is None:
-            message = f"has several splits; expected the parameter 'split' with one of {', '.join(names)}"
-            raise self.error(message, "split", names)
+            raise self.error(f"has several splits; expected the parameter 'split' with one of {', '.join(names)}", "split")
         slices = [_slice_split(loaded, datasets, name, text, self) for name, text in self._parts(names)]
         return slices[0] if len(slices) == 1 else datasets.concatenate_datasets(slices)
 
@@ -139,9 +138,9 @@ class DatasetSource:
             slices.append((name, text.strip()))
         return slices
 
-    def error(self, message: str, parameter: str = "path", expected: Iterable[str] = ()) -> InputError:
+    def error(self, message: str, parameter: str = "path") -> InputError:
         """Return the error of a parameter of the source: ``path``, ``split`` or ``revision``."""
-        return InputError(message, self.path, parameter=parameter, value=getattr(self, parameter), expected=expected)
+        return InputError(message, self.path, parameter=parameter, value=getattr(self, parameter))
 
     # ------------------------------------------------------------------ errors
     def _load_error(self, error: Exception) -> InputError:
@@ -232,8 +231,7 @@ def has_saved_state(folder: Path) -> bool:
 def _builder(file: Path, source: DatasetSource) -> str:
     plain = file.with_suffix("") if file.suffix == ".gz" else file
     if plain.suffix not in BUILDERS:
-        text = f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}"
-        raise source.error(text, expected=BUILDERS)
+        raise source.error(f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}")
     return BUILDERS[plain.suffix]
 
 

@@ -64,9 +64,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if file.is_fifo():
         return spool_pipe(file)
     if not file.is_file():
-        nearest = nearest_beside(file)
-        hint = f"; did you mean '{nearest}'?" if nearest else ""
-        raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
+        hint = f"; did you mean '{nearest}'?" if (nearest := nearest_beside(file)) else ""
+        raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path))
     return file
 
 
@@ -137,11 +136,11 @@ def _refuse_constant(name: str) -> YamlValue:
     raise _Constant(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_DECODER, _LENIENT = json.JSONDecoder(parse_constant=_refuse_constant), json.JSONDecoder()
 """Made once: a decoder for each line of a file takes as long as reading the line."""
 
 
-def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
+def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool = False, constants: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
     Parameters
@@ -155,10 +154,13 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
     complete : bool, default False
         Treat ``data`` as a whole file: messages speak of the file in place of the line, and objects must not repeat a key.
 
+    constants : bool, default False
+        Accept NaN and Infinity, which are not JSON.
+
     Raises
     ------
     InputError
-        For bytes that are not UTF-8, text that is not JSON, and NaN or Infinity, which are not JSON.
+        For bytes that are not UTF-8, text that is not JSON, and NaN or Infinity.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         data, offset = data[3:], offset + 3
@@ -180,7 +182,7 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
     # of a repeated key json keeps the last value, which would lose captions without a word.
     try:
         if not complete and not text.startswith("\ufeff"):
-            return _DECODER.decode(text)
+            return (_LENIENT if constants else _DECODER).decode(text)
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_keys if complete else None)
     except _Constant as constant:
         raise InputError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
@@ -251,14 +253,14 @@ def list_items(value: YamlValue, location: str) -> Iterator[Record]:
         yield Record(at, item)
 
 
-def json_lines(path: Path) -> Iterator[Record]:
-    """Yield the objects of a JSON Lines file, one per line; blank lines are skipped."""
+def json_lines(path: Path, *, constants: bool = False) -> Iterator[Record]:
+    """Yield the objects of a JSON Lines file, one per line; blank lines are skipped. ``constants`` accepts NaN and Infinity."""
     offset = 0  # bytes before the line, for messages: the file may be larger than the memory, and is never read as a whole
     with open_binary(path) as file:
         for number, line in lines_of(file, str(path)):
             if line.strip():
                 location = f"{path}:{number}"
-                value = decode_json(line, location, offset=offset)
+                value = decode_json(line, location, offset=offset, constants=constants)
                 if not isinstance(value, dict):
                     raise InputError(f"found {kind(value)}; expected an object", location)
                 yield Record(location, value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from harness.contracts import Parameters, Values
-from harness.errors import InputError, did_you_mean, nearest_name
+from harness.errors import InputError
 from harness.files.dataset_source import DatasetSource
 from harness.files.record_files import read_records
 from harness.files.records import Record, kind
@@ -63,17 +63,11 @@ def column(path: str | None, usual: Sequence[str], first: Record, role: str, *, 
     present = list(first.fields)
     if path is not None:
         if path not in present and path.split(".")[0] not in present:
-            raise InputError(
-                f"no column '{path}'{did_you_mean(path, present)}; the record has {', '.join(present)}",
-                first.where, value=path, expected=present, nearest=nearest_name(path, present),
-            )  # fmt: skip
+            raise InputError.of_name("no column", path, present, "the record has", first.where)
         return path
     name = next((name for name in usual if name in present), None)
     if name is None and needed:
-        raise InputError(
-            f"no column for the {role}; the record has {', '.join(present)} (name it with judgments.columns)",
-            first.where, expected=present,
-        )  # fmt: skip
+        raise InputError(f"no column for the {role}; the record has {', '.join(present)} (name it with judgments.columns)", first.where)
     return name
 
 

@@ -117,12 +117,7 @@ class Registry:
             component = next((entry.name for entry in self.match_entries(kind, re.split(r" ?[(\[]", name)[0])), None)
             nearest = component or nearest_name(name, names) or nearest_name(name.lower(), names)
             hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
-            raise UnknownName(
-                f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint),
-                value=name,
-                expected=names,
-                nearest=nearest,
-            )
+            raise UnknownName(f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint), value=name)
         if len(matches) > 1:
             owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches[:5])
             advice = "use the full name"

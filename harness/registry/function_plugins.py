@@ -171,12 +171,8 @@ def _text_arguments(function: PlainFunction) -> dict[str, str]:
     roles: dict[str, str] = {}
     for name in names:
         if name not in TEXT_ARGUMENTS and not free:
-            expected = ", ".join(TEXT_ARGUMENTS)
-            raise HarnessError(
-                f"metric_function: {function.__name__} has the argument '{name}' without default; a metric gets {expected}; a parameter "
-                "of the metric needs a default",
-                parameter=name, expected=TEXT_ARGUMENTS,
-            )  # fmt: skip
+            needs = f"a metric gets {', '.join(TEXT_ARGUMENTS)}; a parameter of the metric needs a default"
+            raise HarnessError(f"metric_function: {function.__name__} has the argument '{name}' without default; {needs}", parameter=name)
         roles[name] = name if name in TEXT_ARGUMENTS else free.pop(0)
     optional = inspect.signature(function).parameters
     roles |= {name: name for name in ("source", "media", "meta") if name in optional and name not in roles}

@@ -40,7 +40,7 @@ def write_study(study: Study, path: Path) -> Path:
         text = delimit(rows, "\t" if suffix == ".tsv" else ",")
         write_atomically(path, text.encode("utf-8"))
     else:
-        raise InputError(f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path), expected=SUFFIXES)
+        raise InputError(f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path))
     return path
 
 

@@ -129,15 +129,15 @@ class League:
         return shown_names(record for judged in self.sets for record in judged.run.records)
 
     def _order(self, metric: str) -> tuple[float, float]:
-        rank, values = self.mean_rank(metric), [r.value for r in self._headlines(metric) if not math.isnan(r.value)]
+        rank, values = self.mean_rank(metric), [r.value for r in self.headlines_of(metric) if not math.isnan(r.value)]
         return math.inf if math.isnan(rank) else rank, -fmean(values) if values else math.inf
 
-    def _headlines(self, metric: str) -> list[ResultRecord]:
+    def headlines_of(self, metric: str) -> list[ResultRecord]:
         return [record for judged in self.sets if (record := judged.headlines.get(metric))]
 
     def mean_rank(self, metric: str) -> float:
         """Return the mean rank of the metric's clusters over the sets that have it; NaN without any."""
-        ranks = [rank for record in self._headlines(metric) if (rank := cluster(record)) is not None]
+        ranks = [rank for record in self.headlines_of(metric) if (rank := cluster(record)) is not None]
         return fmean(ranks) if ranks else math.nan
 
 

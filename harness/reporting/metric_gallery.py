@@ -83,18 +83,13 @@ def metric_page(runs: Sequence[Run]) -> str:
     )  # fmt: skip
 
 
-def _records(league: League, metric: str) -> list[ResultRecord]:
-    return [record for judged in league.sets if (record := judged.headlines.get(metric))]
-
-
 def _row(league: League, metric: str, speed: float | None) -> str:
     cells: list[str] = []
     for judged in league.sets:
         record = judged.headlines.get(metric)
-        is_defined = record is not None and record.value == record.value
-        text = f"{value_text(record)} ({cluster(record) or '–'})" if record is not None and is_defined else "–"
+        text = f"{value_text(record)} ({cluster(record) or '–'})" if record is not None and record.value == record.value else "–"
         cells.append(f'<td data-question="{question_of(judged)}"{" class=first" * (cluster(record) == 1)}>{text}</td>')
-    cost = cost_of_captions(_records(league, metric))
+    cost = cost_of_captions(league.headlines_of(metric))
     tail = f"<td>{'–' if speed is None else f'{speed:,.0f}'}</td><td>{'–' if cost is None else f'{cost:.4g}'}</td>"
     return f"<tr><td>{html.escape(league.names[metric])}</td>{''.join(cells)}{tail}</tr>\n"
 

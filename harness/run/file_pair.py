@@ -262,4 +262,4 @@ def respell(error: InputError, spelling: Mapping[str, str]) -> InputError:
     text = error.message
     for pattern, name in spelling.items():
         text = re.sub(pattern, name, text)
-    return InputError(text, error.where, parameter=error.parameter, value=error.value, expected=error.expected, nearest=error.nearest)
+    return InputError(text, error.where, parameter=error.parameter, value=error.value)

@@ -164,7 +164,7 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
         if view.against is not None and view.against not in models:
             hint = did_you_mean(view.against, models)
             text = f"the view compares with the model '{view.against}'{hint}; there are {', '.join(models)}"
-            raise InputError(text, location, value=view.against, expected=models)
+            raise InputError(text, location, value=view.against)
         for item in (*view.metrics, *([view.x] if view.x.startswith("metric:") else [])):
             _check_metric(view, item, labels, location)
         _check_published_rows(view, plan.spec.task, labels, models, loaded.where("views", index, "reference"))
@@ -179,12 +179,12 @@ def _check_published_rows(view: ViewSpec, task: str, metrics: list[str], models:
             raise InputError(
                 f"published values of the row '{row.label}'{did_you_mean(str(row.label), models)}; rows of the view are "
                 f"{', '.join(models)} (a row of one part of a suite has the key task)",
-                location, value=row.label, expected=models,
+                location, value=row.label,
             )  # fmt: skip
         unknown = [name for name in row.values if view.x == "metric" and name not in metrics]
         if unknown:
             text = f"published values of the metric '{unknown[0]}'{did_you_mean(unknown[0], metrics)}; there are {', '.join(metrics)}"
-            raise InputError(text, location, value=unknown[0], expected=metrics)
+            raise InputError(text, location, value=unknown[0])
 
 
 def _check_metric(view: ViewSpec, item: str, labels: list[str], location: str) -> None:
@@ -194,7 +194,7 @@ def _check_metric(view: ViewSpec, item: str, labels: list[str], location: str) -
     if name != "*" and name not in labels and item not in labels:
         hint = did_you_mean(name, labels)
         text = f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}"
-        raise InputError(text, location, value=name, expected=labels)
+        raise InputError(text, location, value=name)
 
 
 def _check_axis(axis: str | None, location: str) -> None:

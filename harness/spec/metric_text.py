@@ -46,7 +46,7 @@ def split_metrics(text: str) -> list[str]:
             metrics[-1] += f",{segment}"
         else:
             before = metrics[-1] if metrics else "NAME"
-            raise HarnessError(f"metric '{text}': '{segment}' belongs to no metric; write {before}:{segment}", value=text, nearest=before)
+            raise HarnessError(f"metric '{text}': '{segment}' belongs to no metric; write {before}:{segment}", value=text)
     if not metrics:
         raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...", value=text)
     return metrics

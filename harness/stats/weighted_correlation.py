@@ -75,7 +75,7 @@ class Kendall:
     def counts(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return C - D and twice the numbers of pairs untied in x and in y, each (W,), for row weights (W, n)."""
         total = weights.sum(axis=1) ** 2
-        tied_x, tied_y, tied_both = (_squares(ties.weights(weights)) for ties in (self._x, self._y, self._both))
+        tied_x, tied_y, tied_both = (np.square(ties.weights(weights)).sum(axis=1) for ties in (self._x, self._y, self._both))
         difference = (total - tied_x - tied_y + tied_both) / 2 - 2 * self._discordant(weights)
         return difference, total - tied_x, total - tied_y
 
@@ -107,10 +107,6 @@ def _bit(ranks: np.ndarray, bit: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     order = np.argsort(ranks >> (bit + 1), kind="stable")
     prefix = ranks[order] >> (bit + 1)
     return order, np.searchsorted(prefix, prefix, side="left"), ((ranks[order] >> bit) & 1).astype(bool)
-
-
-def _squares(groups: np.ndarray) -> np.ndarray:
-    return (groups * groups).sum(axis=1)
 
 
 class Pearson:

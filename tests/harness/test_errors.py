@@ -10,10 +10,9 @@ from harness.errors import HarnessError, InputError, MissingExtra, UnknownName, 
 
 
 def test_the_place_stands_before_the_message_and_fields_are_kept():
-    error = InputError("is empty", "a.yaml:3", parameter="path", value=3, expected=["a", "b"], nearest="a")
+    error = InputError("is empty", "a.yaml:3", parameter="path", value=3)
     assert str(error) == "a.yaml:3: is empty"
     assert (error.message, error.where, error.parameter, error.value) == ("is empty", "a.yaml:3", "path", 3)
-    assert (error.expected, error.nearest) == (("a", "b"), "a")
     assert str(HarnessError("is empty")) == "is empty"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from harness_models.a3ds.model import Listener, Speaker
 from harness_models.shared.decoding.decode import decode, forced_scores
 from harness_models.shared.decoding.left_to_right import Prefix
 from harness_models.shared.decoding.types import Decoded, DecodingBatch, Hypothesis, Step, Strategy
+from harness_models.shared.inputs.features import target_of
 from harness_tasks.a3ds import pixels
 
 # --------------------------------------------------------------------------- rsa
@@ -110,6 +112,7 @@ SHIPPED = Path(__file__).parent / "checkpoints"
 STAGES = ("baseline", "short", "rp", "sp")
 """Names of the shipped checkpoints."""
 _ROWS = 256
+Agent = TypeVar("Agent", Speaker, Listener)
 """Number of games per batch."""
 
 
@@ -154,40 +157,30 @@ class A3DS:
         self._encoder = listener_encoder
         self._vocabulary = vocabulary
         self._source = (features, pictures)
-        self._loaded: dict[str, Any] = {}
 
     # ------------------------------------------------------------------ agents and features, loaded on first use
-    @property
+    @cached_property
     def speaker(self) -> Speaker:
         """The speaker. Raises :class:`InputError` if it does not fit the image features."""
-        if "speaker" not in self._loaded:
-            agent = Speaker.load(self._speaker_path, self._vocabulary)
-            self._check_features(agent, self._speaker_path)
-            self._loaded["speaker"] = agent
-        return self._loaded["speaker"]
+        return self._checked(Speaker.load(self._speaker_path, self._vocabulary), self._speaker_path)
 
-    @property
+    @cached_property
     def listener(self) -> Listener:
         """The listener. Raises :class:`InputError` if it does not fit the image features."""
-        if "listener" not in self._loaded:
-            agent = Listener.load(self._listener_path, self._encoder)
-            self._check_features(agent, self._listener_path)
-            self._loaded["listener"] = agent
-        return self._loaded["listener"]
+        return self._checked(Listener.load(self._listener_path, self._encoder), self._listener_path)
 
     @property
     def images(self) -> pixels.ImageFeatures:
         """Source of the image features; its ``name`` contains the pictures and the network."""
         return pixels.features(*self._source)
 
-    def _check_features(self, agent: Speaker | Listener, path: Path) -> None:
+    def _checked(self, agent: Agent, path: Path) -> Agent:
         width, source = agent.sizes.features, self.images
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
-            raise InputError(
-                f"trained on {trained_on or 'features'} of width {width}; the image features are '{source.name}' of width {source.width}",
-                str(path),
-            )
+            found = f"the image features are '{source.name}' of width {source.width}"
+            raise InputError(f"trained on {trained_on or 'features'} of width {width}; {found}", str(path))
+        return agent
 
     def fingerprint(self) -> str:
         """Return a name that depends on the speaker, the listener and the image features, and ends with the name of the features."""
@@ -261,7 +254,10 @@ class A3DS:
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
     # ------------------------------------------------------------------ policy of a training by rewards
-    model = speaker
+    @property
+    def model(self) -> Speaker:
+        """The agent that is trained."""
+        return self.speaker
 
     @property
     def step(self) -> Step:
@@ -304,14 +300,10 @@ class A3DS:
 
 def _game(example: Example) -> tuple[int, list[int]]:
     """Return the target and the distractors of an example; raise :class:`InputError` if its meta names no target."""
-    meta = example.meta
-    distractors = meta.get("distractor_ids", meta.get("distractor_id"))
-    if meta.get("target_id") is None:
-        keys = ", ".join(sorted(meta)) or "nothing"
-        raise InputError(f"no 'target_id' in its meta (found {keys}); use the reader 'a3ds'", f"example '{example.id}'")
+    distractors = example.meta.get("distractor_ids", example.meta.get("distractor_id"))
     if distractors is None:
-        return meta["target_id"], []
-    return meta["target_id"], list(distractors) if isinstance(distractors, (list, tuple)) else [distractors]
+        return target_of(example), []
+    return target_of(example), list(distractors) if isinstance(distractors, (list, tuple)) else [distractors]
 
 
 def _pad_tokens(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
@@ -332,7 +324,5 @@ def _checkpoint(name: str, agent: str) -> Path:
 
 
 def _digest(path: Path) -> str:
-    if not path.is_file():
-        raise InputError("no such checkpoint", str(path))
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

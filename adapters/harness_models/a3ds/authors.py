@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
 from harness.files.json_text import parse_json
+from harness_models.shared.weights.checkpoints import load_checkpoint
 
 # --------------------------------------------------------------------------- vocabulary
 # The 47 words of the A3DS agents, and the conversion between text and tokens.
@@ -82,27 +82,13 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
     InputError
         If the file does not exist or holds no plain state dict.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("no such checkpoint", str(path))
-    meta: dict[str, Any] = {}
-    try:
-        if path.suffix == ".safetensors":
-            from safetensors import safe_open
+    tensors, meta = load_checkpoint(path).tensors, {}
+    if Path(path).suffix == ".safetensors":
+        from safetensors import safe_open
 
-            with safe_open(str(path), "pt") as file:
-                state = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-                meta = parse_json((file.metadata() or {}).get("a3ds", "{}"))
-        elif path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                state = {key: torch.from_numpy(file[key]) for key in file.files}
-        else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise InputError(f"not a readable state dict ({(str(error) or type(error).__name__).splitlines()[0]})", str(path)) from error
-    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError("holds no plain state dict (names and tensors)", str(path))
-    return {key: value.float() for key, value in state.items()}, meta
+        with safe_open(str(path), "pt") as file:
+            meta = parse_json((file.metadata() or {}).get("a3ds", "{}"))
+    return {key: value.float() for key, value in tensors.items()}, meta
 
 
 def save_state(path: str | Path, state: Mapping[str, torch.Tensor], meta: Mapping[str, Any]) -> None:

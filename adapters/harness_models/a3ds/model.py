@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from harness.errors import HarnessError, InputError
 from harness_models.a3ds.authors import Vocabulary, joined_listener_state, read_state, save_state, stored_vocabulary
+from harness_models.shared.weights.checkpoints import Checkpoint, load_strictly
 
 # --------------------------------------------------------------------------- recurrence
 # Recurrence of the one-layer LSTM of an agent, for training.
@@ -197,7 +198,7 @@ class Speaker(_Agent):
             raise InputError(f"no speaker: the key {error} is missing", str(path)) from None
         sizes = SpeakerSizes(words, embed, visual, hidden, features)
         speaker = cls(sizes, stored_vocabulary(path, words, vocabulary, meta), meta)
-        _load_state(speaker, state, path)
+        load_strictly(speaker, Checkpoint(state, path=Path(path)), "an A3DS speaker of these sizes")
         return speaker
 
     def image(self, features: torch.Tensor) -> torch.Tensor:
@@ -339,7 +340,7 @@ class Listener(_Agent):
         except KeyError as error:
             raise InputError(f"no listener: the key {error} is missing", str(path)) from None
         listener = cls(ListenerSizes(words, embed, hidden, features), stored_vocabulary(path, words, vocabulary, meta), meta)
-        _load_state(listener, state, path)
+        load_strictly(listener, Checkpoint(state, path=Path(path)), "an A3DS listener of these sizes")
         return listener
 
     def message(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -356,18 +357,3 @@ class Listener(_Agent):
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return scores (B, K) of images with features (B, K, D) for messages (B, T): logits of the choice."""
         return torch.einsum("bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens))
-
-
-def _load_state(agent: Speaker | Listener, state: Mapping[str, torch.Tensor], path: str | Path) -> None:
-    """Load the weights of ``state`` and set evaluation mode; raise :class:`InputError` where a name or a shape differs."""
-    expected = agent.state_dict()
-    for key, value in expected.items():
-        if key not in state:
-            raise InputError(f"the key '{key}' is missing", str(path))
-        if state[key].shape != value.shape:
-            raise InputError(f"'{key}' has shape {tuple(state[key].shape)}, expected {tuple(value.shape)}", str(path))
-    unknown = sorted(set(state) - set(expected))
-    if unknown:
-        raise InputError(f"unknown key '{unknown[0]}'", str(path))
-    agent.load_state_dict(state)
-    agent.eval()

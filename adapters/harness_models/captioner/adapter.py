@@ -17,6 +17,7 @@ from harness_models.captioner.training import stage_folder, train
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.inputs.features import target_of
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import recipe_from
 from harness_models.shared.weights.checkpoints import file_fingerprint
@@ -98,13 +99,7 @@ class TrainedCaptioner(LeftToRight):
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the scene ids of examples; raise :class:`InputError` for an example that names no scene."""
-        for example in examples:
-            if example.meta.get("target_id") is None:
-                raise InputError(
-                    f"no 'target_id' in its meta (found {', '.join(sorted(example.meta)) or 'nothing'}); use the reader 'a3ds'",
-                    f"example '{example.id}'",
-                )
-        return [example.meta["target_id"] for example in examples]
+        return [target_of(example) for example in examples]
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
         """Return the state before START for scene ids."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from harness.contracts import Decoding, Example, Generation, PathParam
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
+from harness.files.yaml_source import Located
 from harness_models.rnnlm.model import START, STOP, RnnLm, load
 from harness_models.rnnlm.training import RnnLmRecipe, train
 from harness_models.shared.decoding.batches import BatchSize, check_batch_size, in_batches
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.recipe import recipe_from
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_tasks.readers.lines import Lines
 
@@ -102,8 +103,4 @@ def _corpus_and_recipe(train: Mapping[str, Any]) -> tuple[Lines, RnnLmRecipe]:
     corpus = settings.pop("corpus", None)
     if not isinstance(corpus, Mapping):
         raise HarnessError(f"rnnlm: train.corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})")
-    names = [field.name for field in fields(RnnLmRecipe)]
-    for name in settings:
-        if name not in names:
-            raise HarnessError(f"rnnlm: unknown setting train.{name}{did_you_mean(name, names)}; settings are corpus, {', '.join(names)}")
-    return Lines(**corpus), RnnLmRecipe(**settings)
+    return Lines(**corpus), recipe_from(Located(settings, {(): ("rnnlm: train", 0)}), RnnLmRecipe)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, Generation, PathParam, Prepares, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
-from harness.files.records import is_parquet, open_binary, parquet_rows
-from harness.files.streams import lines_of
+from harness.files.records import is_parquet, json_lines, parquet_rows
 from harness.registry import resolve
 
 FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
@@ -168,20 +166,5 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.suffix == ".parquet" or is_parquet(path):
         for location, row in parquet_rows(path):
             yield location, {key: value for key, value in row.items() if value is not None}
-        return
-    with open_binary(path) as file:
-        for number, line in lines_of(file, str(path)):
-            location = f"{path}:{number}"
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise InputError(f"not UTF-8 at byte {error.start} of the line: {error.reason}", location) from error
-            except json.JSONDecodeError as error:
-                raise InputError(f"not JSON: {error.msg} at column {error.colno}", location) from error
-            except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists nested thousands deep
-                raise InputError(f"not readable as JSON: {error}", location) from error
-            if not isinstance(record, dict):
-                raise InputError(f"found a {type(record).__name__}, expected an object", location)
-            yield location, record
+    else:
+        yield from json_lines(path, constants=True)

@@ -147,7 +147,7 @@ def check_settings(decoding: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in decoding.items():
         if name not in SETTINGS:
             hint = did_you_mean(str(name), SETTINGS)
-            raise HarnessError(f"with-decoding: decoding has no '{name}' here{hint}; {expected}", expected=SETTINGS)
+            raise HarnessError(f"with-decoding: decoding has no '{name}' here{hint}; {expected}")
         if isinstance(value, list):
             raise HarnessError(f"with-decoding: {name} is a list; an axis belongs to the decoding of the run")
     return {name: convert_setting(name, value) for name, value in decoding.items()}

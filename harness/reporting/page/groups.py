@@ -169,7 +169,10 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     plan = affordable(pairs, budget)
     compared = compare_affordable(pairs, plan.metrics)
     rows = adjusted([row for _, row in compared])
-    entries = _with_keys(group, [pair for pair, _ in compared], rows)
+    entries = [
+        replace(row, system_a=_key(group, pair.one, pair.a), system_b=_key(group, pair.other, pair.b))
+        for (pair, _), row in zip(compared, rows)
+    ]
     ranked = rankings(entries)
     letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
     leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
@@ -195,13 +198,6 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
         f"No significance clusters, and no value in bold, for {', '.join(names[metric] for metric in plan.postponed)}: "
         f"{plan.missing:,} tests take too long for a page; {remedy}."
     )
-
-
-def _with_keys(group: Group, compared: list[Pair], rows: list[Comparison]) -> list[Comparison]:
-    """Return comparisons with the keys of the systems in place of their names."""
-    return [
-        replace(row, system_a=_key(group, pair.one, pair.a), system_b=_key(group, pair.other, pair.b)) for pair, row in zip(compared, rows)
-    ]
 
 
 def _key(group: Group, side: ComparedRun, system: System) -> str:

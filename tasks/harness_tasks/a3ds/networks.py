@@ -59,9 +59,7 @@ class EfficientNetLite0:
         import torch
 
         if view not in WIDTHS:
-            raise InputError(
-                f"view of EfficientNet-lite0 is {view!r}; expected middle or last", parameter="view", value=view, expected=WIDTHS
-            )
+            raise InputError(f"view of EfficientNet-lite0 is {view!r}; expected middle or last", parameter="view", value=view)
         self.view = view
         self.path = weights or default_weights()
         state = torch.load(self.path, map_location="cpu", weights_only=True)

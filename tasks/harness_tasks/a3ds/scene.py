@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from harness.errors import InputError, did_you_mean, nearest_name
+from harness.errors import InputError, did_you_mean
 
 Kind = Literal["exhaustive", "short"]
 
@@ -231,11 +231,8 @@ def set_names(names: str | Iterable[str] | None) -> list[str]:
     for name in [names] if isinstance(names, str) else names:
         sets = [key for key in SETS if key == name or key.split("/")[0] == name]
         if not sets:
-            options = [*GROUPS, *SETS]
-            raise InputError(
-                f"unknown A3DS test set '{name}'{did_you_mean(name, options)}; groups are {', '.join(GROUPS)}",
-                parameter="sets", value=name, expected=options, nearest=nearest_name(name, options),
-            )  # fmt: skip
+            hint = did_you_mean(name, [*GROUPS, *SETS])
+            raise InputError(f"unknown A3DS test set '{name}'{hint}; groups are {', '.join(GROUPS)}", parameter="sets", value=name)
         out.extend(key for key in sets if key not in out)
     return out
 

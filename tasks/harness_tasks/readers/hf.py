@@ -228,13 +228,8 @@ class HuggingFaceDataset:
         if feature is None or column in media_columns(dataset) or getattr(feature, "dtype", "") in ("string", "large_string", "null"):
             return
         kind = type(feature).__name__
-        raise InputError(
-            f"the column '{column}' is of the type {kind}; expected names, or one image, video or sound per row "
-            "(columns: {media: null} reads none)",
-            self.path,
-            parameter="columns",
-            value=column,
-        )
+        expected = "expected names, or one image, video or sound per row (columns: {media: null} reads none)"
+        raise InputError(f"the column '{column}' is of the type {kind}; {expected}", self.path, parameter="columns", value=column)
 
     def _alternative(self, name: str, alternatives: list[str], present: list[str]) -> str | None:
         """Return the first alternative of the mapping that is present; None for an absent media column."""
@@ -243,13 +238,8 @@ class HuggingFaceDataset:
                 return choice
         if name == "media":
             return None
-        raise InputError(
-            f"the mapping finds no column for '{name}': expected one of {', '.join(alternatives)}; found {', '.join(present)}"
-            " (name it with columns)",
-            self.path,
-            parameter="mapping",
-            expected=alternatives,
-        )
+        found = f"expected one of {', '.join(alternatives)}; found {', '.join(present)} (name it with columns)"
+        raise InputError(f"the mapping finds no column for '{name}': {found}", self.path, parameter="mapping")
 
 
 def media_columns(dataset: Any) -> list[str]:

@@ -159,6 +159,4 @@ def _reader(spec: Mapping[str, Any]) -> Reader:
     try:
         return resolve("readers", {str(spec["reader"]): params})
     except InputError as error:
-        raise InputError(
-            error.message, error.where, parameter="of", value=error.value, expected=error.expected, nearest=error.nearest
-        ) from error
+        raise InputError(error.message, error.where, parameter="of", value=error.value) from error

@@ -66,7 +66,7 @@ def test_parquet(tmp_path):
         ({"id": "b", "references": []}, "has no references"),
         ({"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]}, "reference 1 of the example 'a' occurs twice"),
         ({"id": "b", "reference": 2, "probabilities": [0.5], "ranks": [0]}, "reference 0 of the example 'b' is missing"),
-        ([1], "found a list, expected an object"),
+        ([1], "found a list; expected an object"),
     ],
 )
 def test_the_message_gives_the_line_of_an_invalid_record(tmp_path, record, message):

@@ -51,7 +51,8 @@ def test_unknown_keys_of_the_parameter():
 def test_error_of_an_unknown_key_has_fields():
     with pytest.raises(InputError) as caught:
         check_mapping({"refrences": "a"})
-    assert (caught.value.parameter, caught.value.value, caught.value.nearest) == ("columns", "refrences", "references")
+    assert (caught.value.parameter, caught.value.value) == ("columns", "refrences")
+    assert "did you mean 'references'?" in str(caught.value)
     assert check_mapping(None) == {}
 
 

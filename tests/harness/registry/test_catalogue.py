@@ -195,7 +195,7 @@ def test_names_of_tables_find_their_component_or_the_message_names_it(kind):
         for label in (f"{shown} [of a model]", f"{shown} (METEOR)"):
             with pytest.raises(UnknownName, match="did you mean") as caught:
                 catalogue.get(kind, label)
-            assert caught.value.nearest in names
+            assert any(f"did you mean '{name}'?" in str(caught.value) for name in names)
 
 
 def test_no_two_built_in_names_are_spellings_of_one_another():
@@ -206,9 +206,8 @@ def test_no_two_built_in_names_are_spellings_of_one_another():
 
 
 def test_an_unknown_name_in_capitals_has_a_suggestion():
-    with pytest.raises(UnknownName, match="unknown metric 'METOER'; did you mean 'meteor'") as caught:
+    with pytest.raises(UnknownName, match="unknown metric 'METOER'; did you mean 'meteor'"):
         registry.current().get("metrics", "METOER")
-    assert caught.value.nearest == "meteor"
 
 
 def test_entries_may_have_several_roles():

@@ -160,7 +160,7 @@ def test_names_and_signatures_hold_the_parameters():
     assert (Cnd().spec.higher_is_better, Cr().spec.higher_is_better) == (False, True)
     with pytest.raises(UnknownName, match="cr has no form 'unbiased'; forms are plug-in") as caught:
         Cr(form="unbiased")
-    assert (caught.value.parameter, caught.value.expected) == ("form", ("plug-in",))
+    assert caught.value.parameter == "form"
     with pytest.raises(UnknownName, match="did you mean 'unbiased'"):
         Nrr(form="unbiassed")
     with pytest.raises(HarnessError, match="Cnd: n is 0") as caught:

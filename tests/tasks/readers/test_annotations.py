@@ -126,8 +126,8 @@ def test_karpathy_bad_input(save, error_message):
 def test_an_unknown_split_is_an_error_of_the_parameter(save):
     with pytest.raises(InputError) as caught:
         list(KarpathySplits(path=save(karpathy()), split="tset"))
-    assert (caught.value.parameter, caught.value.value, caught.value.nearest) == ("split", "tset", "test")
-    assert caught.value.expected == ("train", "restval", "test")
+    assert (caught.value.parameter, caught.value.value) == ("split", "tset")
+    assert "no split 'tset'; did you mean 'test'?; found train, restval, test" in str(caught.value)
 
 
 def test_fingerprint_depends_on_split_and_id(save):
@@ -230,6 +230,6 @@ def test_known_splits_pass_and_unknown_ones_are_errors():
     check_splits((), [], "f")
     with pytest.raises(InputError, match=r"^f: no split 'tset'; did you mean 'test'\?; found train, test$") as caught:
         check_splits(("train", "tset"), ["train", "test", "test"], "f")
-    assert (caught.value.parameter, caught.value.expected) == ("split", ("train", "test"))
+    assert caught.value.parameter == "split" and str(caught.value).endswith("found train, test")
     with pytest.raises(InputError, match="no split 'test'; found none"):
         check_splits(("test",), [None], "f")

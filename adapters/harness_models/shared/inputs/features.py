@@ -138,6 +138,14 @@ def _from_pickle(data: Any, path: Path) -> Mapping[str, np.ndarray]:
 T = TypeVar("T")
 
 
+def target_of(example: Example) -> int:
+    """Return the scene id that the reader ``a3ds`` wrote into the meta of an example; raise :class:`InputError` where there is none."""
+    if example.meta.get("target_id") is None:
+        keys = ", ".join(sorted(example.meta)) or "nothing"
+        raise InputError(f"no 'target_id' in its meta (found {keys}); use the reader 'a3ds'", f"example '{example.id}'")
+    return example.meta["target_id"]
+
+
 def scene_of(example: Example) -> int:
     """Return the scene id of an example: ``target_id`` of its meta (set by the reader ``a3ds``), else its id as a number.
 
