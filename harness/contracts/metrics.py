@@ -7,7 +7,7 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
@@ -65,14 +65,21 @@ class MetricSpec:
     place of the references, and its score is the share of the first one, 1/2 for a tie."""
     meta_columns: tuple[str, ...] = ()
     """Columns of a judgment set that the metric reads in the ``meta`` of its sets."""
+    shardable: InitVar[bool] = True
+    """Field of an earlier version."""
 
-    def __post_init__(self) -> None:
-        """Fill in ``depends_on``; refuse sizes that do not exist."""
+    def __post_init__(self, shardable: bool) -> None:
+        """Fill in ``depends_on``; refuse a field of an earlier version, and sizes that do not exist."""
         if self.depends_on is None:
             candidates = {"candidates"} if self.level in ("set", "corpus") else set[str]()
             object.__setattr__(self, "depends_on", frozenset(candidates | ({"references"} & set(self.needs))))
         elif unknown := self.depends_on - set(SET_SIZES):
             raise HarnessError(f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; expected {' or '.join(SET_SIZES)}")
+        if not shardable:
+            raise HarnessError(
+                f"metric '{self.name}': MetricSpec has no field 'shardable'; a number of the texts of all examples is a CorpusMetric "
+                "(docs/plugins.md), with resampled=False where repeated examples bias it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

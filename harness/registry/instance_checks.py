@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.contracts import Adapter, Distance, Embedding, Metric, MetricSpec, Reader, TokenScoreMetric
+from harness.contracts import Adapter, Distance, Embedding, Metric, MetricSpec, Reader, SumMetric, TokenScoreMetric
 from harness.errors import HarnessError
 
 PROTOCOLS: dict[str, tuple[type, ...]] = {
@@ -20,6 +20,20 @@ _MEMBERS = {
     Adapter: ("fingerprint", "generate"),
     Reader: ("fingerprint", "__iter__"),
 }
+
+
+_SPEC_FIELDS = ("column_names", "details_of_undefined", "held_fixed", "untestable")
+_REMOVED = {
+    **{name: f"set MetricSpec({name}=...) in place of the attribute" for name in _SPEC_FIELDS},
+    "addends": "derive it from SumMetric, whose addends(batch, features, state) are summed",
+    "list_parameters": "annotate a parameter that is a list as a Sequence in place of naming it",
+    "resample": "define intervals(scores, samples, seed) in its place",
+    **dict.fromkeys(
+        ("partial_fit", "merge_fits", "finish_fit"),
+        "fit(references, features) fits one shard, and merge(first, second) joins the states of two",
+    ),
+}
+"""Members of metrics of an earlier version, and what to do in place of them."""
 
 
 def check_instance(kind: str, label: str, instance: object) -> None:
@@ -46,3 +60,6 @@ def check_instance(kind: str, label: str, instance: object) -> None:
         spec = getattr(instance, "spec")  # noqa: B009  (checked above; the protocol is unknown to type checkers)
         if not isinstance(spec, MetricSpec):
             raise HarnessError(f"{label}: spec is {spec!r:.80}; expected a MetricSpec")
+        removed = next((name for name in _REMOVED if hasattr(instance, name)), None)
+        if removed is not None and not (removed == "addends" and isinstance(instance, SumMetric)):
+            raise HarnessError(f"{label}: '{removed}' is of an earlier version: {_REMOVED[removed]} (docs/plugins.md)")

@@ -49,6 +49,11 @@ ENTRY_KEYS = {
 }  # fmt: skip
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
+FORMER_PACKAGES = {
+    "harness.plugins": "harness_metrics", "harness.adapters": "harness_models", "harness.tasks": "harness_tasks"
+}  # fmt: skip
+"""Packages of version 0.1.0 -> their names today."""
+
 Section = Parameters
 """A mapping of YAML as loaded."""
 
@@ -223,6 +228,9 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         raise HarnessError(f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; expected true, false or null")
     if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
+    for former, package in FORMER_PACKAGES.items():
+        if f"{target or raw.get('path')}.".replace(":", ".").startswith(f"{former}."):
+            raise HarnessError(f"{path}: {kind}.{name}: the package '{former}' is now '{package}': write '{package}' instead")
     return Entry(
         kind=kind,
         name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
         ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
         ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),
         ("provider: harness", "the provider 'harness' is reserved; choose another name"),
+        ("metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}", "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'"),
+        ("tasks: {t: {path: 'harness.tasks:coco.yaml'}}", "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
@@ -126,6 +129,14 @@ def test_the_engine_alone_has_no_components_and_says_what_installs_them(tmp_path
     assert main(["score", "a.txt", "--references", "a.txt"]) == 2
     assert "not installed: pip install caption-harness-metrics" in capsys.readouterr().err
     catalogue._load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("former", "package"), [("plugins", "harness_metrics"), ("adapters", "harness_models"), ("tasks", "harness_tasks")]
+)
+def test_the_former_name_of_a_package_says_the_new_one(former, package):
+    with pytest.raises(ImportError, match=f"harness.{former} is now the package {package}: write '{package}.X'"):
+        importlib.import_module(f"harness.{former}.some.module")
 
 
 def test_lists_of_providers():
