@@ -93,16 +93,22 @@ def authors_speaker(folder: Path) -> list[dict[str, Any]]:
     return out + [{"quantity": record.metric, "value": record.value, "ci95": list(record.ci95 or ()), "n": record.n} for record in records]
 
 
-def blurred_caption(target: int, rng: np.random.Generator, orientation: float, scale: float, unknown: float) -> str:
-    """Return a caption of the grammar for a scene whose orientation and scale are misread with the given probabilities."""
+def misread_scene(target: int, rng: np.random.Generator, orientation: float, scale: float) -> int:
+    """Return a scene with a wrong orientation (one to three steps away) and a wrong scale (one step) with the given probabilities."""
     values = scene.indices([target])[0].tolist()
     for factor, share, steps in ((ORIENTATION, orientation, (-3, -2, -1, 1, 2, 3)), (SCALE, scale, (-1, 1))):
         if rng.random() < share:
             near = [values[factor] + step for step in steps if 0 <= values[factor] + step < scene.SIZES[factor]]
             values[factor] = int(rng.choice(near))
-    texts = scene.captions(scene.scene_id(values))
+    return scene.scene_id(values)
+
+
+def blurred_caption(target: int, rng: np.random.Generator, orientation: float, scale: float, unknown: float) -> str:
+    """Return a caption of the grammar for a scene whose orientation and scale are misread with the given probabilities."""
+    misread = misread_scene(target, rng, orientation, scale)
+    texts = scene.captions(misread)
     text = texts[int(rng.integers(len(texts)))]
-    return text.replace(scene.PHRASES[SCALE][values[SCALE]], "unk") if rng.random() < unknown else text
+    return text.replace(scene.phrases(misread)["scale"], "unk") if rng.random() < unknown else text
 
 
 def scores(blur: tuple[float, float, float], pairs: int, seed: int = 0) -> dict[str, list[float]]:
