@@ -102,7 +102,8 @@ def interval_and_test(metric: Any, sets: tuple[CaptionSet, ...]) -> tuple[str, s
     (test,) = paired_tests([PairedMetric(metric, side, side)], DrawFamily(len(stats), 100, 0))
     note = nominal_estimate(metric, stats, 100, 0)[1].note or ""
     if not isinstance(metric, OwnInterval):
-        return "bootstrap" if metric.spec.resampled else f"none: {note}", "randomisation" if test.reported else "none: depends on more than single examples"
+        interval = "bootstrap" if metric.spec.resampled else f"none: {note}"
+        return interval, "randomisation" if test.reported else "none: depends on more than single examples"
     interval = "jackknife" if note.startswith("jackknife") else f"none: {note}"
     return interval, f"randomisation; jackknife from {JACKKNIFED}"
 
