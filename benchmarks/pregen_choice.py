@@ -32,22 +32,26 @@ def table(run: Run, metric: str) -> np.ndarray:
     return np.array([[values[f"{name} {stage}"] for name in names] for stage in stages])
 
 
+def choices(run: Run) -> list[list[str]]:
+    """Return the rows of the table: choice, mean CIDEr of the chosen architecture, its share of the best, stages with the best."""
+    cider = table(run, "cider")
+    best = cider.max(axis=1).mean()
+    rows = [["CIDEr itself", f"{best:.3f}", "1.000", f"{len(cider)} of {len(cider)}"]]
+    for name, sign in CHOICES.items():
+        picked = (sign * table(run, name)).argmax(axis=1)
+        value = cider[np.arange(len(cider)), picked].mean()
+        hits = int((picked == cider.argmax(axis=1)).sum())
+        rows.append([name, f"{value:.3f}", f"{value / best:.3f}", f"{hits} of {len(cider)}"])
+    return [*rows, ["at random", f"{cider.mean():.3f}", f"{cider.mean() / best:.3f}", ""]]
+
+
 def main() -> None:
     """Print the mean CIDEr of the architecture that each score chooses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", metavar="RUN")
-    run = Run.open(parser.parse_args().run)
-    cider = table(run, "cider")
-    rows = np.arange(len(cider))
     print("| chosen by | mean CIDEr | share of the best | stages with the best |\n| --- | --- | --- | --- |")
-    print(f"| CIDEr itself | {cider.max(axis=1).mean():.3f} | 1.000 | {len(cider)} of {len(cider)} |")
-    for name, sign in CHOICES.items():
-        picked = (sign * table(run, name)).argmax(axis=1)
-        values = cider[rows, picked]
-        hits = int((picked == cider.argmax(axis=1)).sum())
-        share = values.mean() / cider.max(axis=1).mean()
-        print(f"| {name} | {values.mean():.3f} | {share:.3f} | {hits} of {len(cider)} |")
-    print(f"| at random | {cider.mean():.3f} | {cider.mean() / cider.max(axis=1).mean():.3f} | |")
+    for row in choices(Run.open(parser.parse_args().run)):
+        print("| " + " | ".join(row) + " |")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Tables of study pages beside those of ``benchmarks.papers_results``: run the studies and store the tables.
 
-    python -m benchmarks.study_tables [central] [unique-vs-correct] [a3ds] [other-pvalues] [few-candidates] [equations] [--output FOLDER]
+    python -m benchmarks.study_tables [STUDY ...] [--output FOLDER]
 
-Each study runs at the size of its page (``STUDIES``). ``other-pvalues``: sets of Tables B.1 and B.2 without published numbers of the same
-experiment, by every aggregation. ``few-candidates``: left part of Figure B.1. ``equations``: MMD and the Fréchet distance as printed by
-Chan et al. 2022 (A.6, A.7) beside those of the harness. Files docs/studies/results/STUDY.json hold its tables, with the numbers of the
-records; ``python -m tools.documentation.result_tables --write`` writes them into the pages.
+Each study runs at the size of its page (``STUDIES``): those of A3DS and of Chan et al. 2022 without trained models are here, others in
+``benchmarks.crnrr_tables``, ``scene_tables``, ``pregen_tables`` and ``text_tables``. ``other-pvalues``: sets of Tables B.1 and B.2 without
+published numbers of the same experiment, by every aggregation. ``few-candidates``: left part of Figure B.1. ``equations``: MMD and the
+Fréchet distance as printed by Chan et al. 2022 (A.6, A.7) beside those of the harness. Files docs/studies/results/STUDY.json hold its
+tables, with the numbers of the records; ``python -m tools.documentation.result_tables --write`` writes them into the pages.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import Any
 import numpy as np
 import yaml
 
+from benchmarks import crnrr_tables, pregen_tables, scene_tables, text_tables
 from benchmarks.captions import data_folder, read_json_lines
 from benchmarks.papers_results import INDEX, p_values, task_runs, write_results
 from benchmarks.papers_rule import AGGREGATIONS, RESULTS, log_harmonic_mean
+from benchmarks.sensitivity import sensitivity_tables
 from harness import api
 from harness.run.finished import Run
 from harness.rundir.records import lookup
@@ -185,6 +188,17 @@ STUDIES: dict[str, tuple[Callable[[], Runs], Callable[[Sequence[Run]], Tables]]]
         few_candidate_tables,
     ),
     "equations": (list, lambda _: equations()),
+    "sensitivity": (
+        lambda: [
+            *task_runs("studies/trm-sensitivity", ["scenes-tvt"], [], 60),
+            *task_runs("studies/trm-sensitivity", ["coco-samples", "coco-twelve", "msrvtt-partial", "msrvtt-many"], [], 90),
+        ],
+        sensitivity_tables,
+    ),
+    **crnrr_tables.STUDIES,
+    **scene_tables.STUDIES,
+    **pregen_tables.STUDIES,
+    **text_tables.STUDIES,
 }
 """Study -> function that runs it, and its tables."""
 
