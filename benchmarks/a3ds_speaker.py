@@ -10,7 +10,8 @@ the scales (the paper calls the dip of the baseline on scale a tokenisation glit
 Then simulated speakers: captions of the grammar, fluent and right on hues and shape, with a wrong orientation (one to three steps away)
 and a wrong scale (one step) with given probabilities, and ``unk`` in place of some scales. Blurs are searched on a grid for the
 published number of features and false features of B alone; the other rows of Table 1 are predictions, given as a range over all blurs
-that fit. The result is a hypothesis that fits, not a cause: no speaker is trained. Writes docs/studies/results/a3ds-speaker.json.
+that fit. The result is a hypothesis that fits, not a cause; ``benchmarks.a3ds_blurred`` trains such speakers. Writes
+docs/studies/results/a3ds-speaker.json.
 """
 
 from __future__ import annotations
