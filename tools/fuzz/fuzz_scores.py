@@ -90,6 +90,7 @@ METRICS = (
     "corpus-vendi:embedding=bow",
     "corpus-frechet:embedding=bow",
     "corpus-mmd:embedding=bow",
+    "retrieval:embedding=bow",
     "coverage:embedding=bow",
     "density:embedding=bow",
     "precision:embedding=bow",
@@ -105,7 +106,19 @@ METRICS = (
 )
 NOT_FUZZED = {
     "language model or word vectors": (
-        *("bertscore", "clair", "clipscore", "fense", "fleur", "pac-score", "ref-pac-score", "refclipscore", "rubric", "win-rate"),
+        *(
+            "bertscore",
+            "clair",
+            "clip-recall",
+            "clipscore",
+            "fense",
+            "fleur",
+            "pac-score",
+            "ref-pac-score",
+            "refclipscore",
+            "rubric",
+            "win-rate",
+        ),
         "wmd",
     ),
     "Java program": ("spice", "spider", "spider-max"),
