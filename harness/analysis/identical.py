@@ -32,7 +32,8 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     Raises :class:`InputError` for a folder without a finished run.
     """
     runs = [Run.open(path) for path in (first, second)]
-    differences = list(describe_differences(*(numbers_by_name(replace(record, task="") for record in run.records) for run in runs)))
+    numbers = [numbers_by_name(replace(record, task="") for record in run.records) for run in runs]
+    differences = list(describe_differences(numbers[0], numbers[1], (str(first), str(second))))
     samples = [run.samples for run in runs]
     differences += _columns(samples[0], samples[1])
     scores = len(samples[0]) * len(samples[0].scored_columns)

@@ -49,10 +49,10 @@ def _listed(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
-def describe_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each number that is not equal to the stored one to the last bit, or that only one side has."""
+def describe_differences(stored: dict[str, Any], found: dict[str, Any], sides: tuple[str, str] = ("stored", "now")) -> Iterator[str]:
+    """Yield a line for each number that is not equal to the last bit on both sides, or that only one has; ``sides`` names them."""
     for name in {**stored, **found}:
         before, now = stored.get(name, "missing"), found.get(name, "missing")
         if before != now:
             distance = f" (differs by {abs(now - before):.2g})" if {type(before), type(now)} <= {int, float} else ""
-            yield f"{name}: stored {before!r}, now {now!r}{distance}"
+            yield f"{name}: {sides[0]} {before!r}, {sides[1]} {now!r}{distance}"

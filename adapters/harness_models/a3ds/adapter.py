@@ -112,8 +112,8 @@ SHIPPED = Path(__file__).parent / "checkpoints"
 STAGES = ("baseline", "short", "rp", "sp")
 """Names of the shipped checkpoints."""
 _ROWS = 256
-Agent = TypeVar("Agent", Speaker, Listener)
 """Number of games per batch."""
+Agent = TypeVar("Agent", Speaker, Listener)
 
 
 class A3DS:
@@ -162,24 +162,25 @@ class A3DS:
     @cached_property
     def speaker(self) -> Speaker:
         """The speaker. Raises :class:`InputError` if it does not fit the image features."""
-        return self._checked(Speaker.load(self._speaker_path, self._vocabulary), self._speaker_path)
+        return self._check_features(Speaker.load(self._speaker_path, self._vocabulary), self._speaker_path)
 
     @cached_property
     def listener(self) -> Listener:
         """The listener. Raises :class:`InputError` if it does not fit the image features."""
-        return self._checked(Listener.load(self._listener_path, self._encoder), self._listener_path)
+        return self._check_features(Listener.load(self._listener_path, self._encoder), self._listener_path)
 
     @property
     def images(self) -> pixels.ImageFeatures:
         """Source of the image features; its ``name`` contains the pictures and the network."""
         return pixels.features(*self._source)
 
-    def _checked(self, agent: Agent, path: Path) -> Agent:
+    def _check_features(self, agent: Agent, path: Path) -> Agent:
+        """Return the agent; raise :class:`InputError` if it was trained on other image features."""
         width, source = agent.sizes.features, self.images
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
-            found = f"the image features are '{source.name}' of width {source.width}"
-            raise InputError(f"trained on {trained_on or 'features'} of width {width}; {found}", str(path))
+            images = f"the image features are '{source.name}' of width {source.width}"
+            raise InputError(f"trained on {trained_on or 'features'} of width {width}; {images}", str(path))
         return agent
 
     def fingerprint(self) -> str:

@@ -36,12 +36,12 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
     >>> ranks_of(np.eye(2), np.eye(2), np.array([0, 0])).tolist()
     [1.0, 2.0]
     """
-    choices, choice_of = np.unique(targets, axis=0, return_inverse=True)
+    choices, choice_of = np.unique(targets, axis=0, return_inverse=True)  # examples with equal targets count as one
+    columns, target = choices.T.astype(np.float64), choice_of.reshape(-1)[own]
     out, step = np.empty(len(queries)), max(1, _PAIRS // len(choices))
     for start in range(0, len(queries), step):
-        similarity = queries[start : start + step].astype(np.float64) @ choices.T.astype(np.float64)
-        chosen = choice_of.reshape(-1)[own[start : start + step]]
-        margin = similarity - similarity[np.arange(len(similarity)), chosen][:, None]
+        similarity = queries[start : start + step].astype(np.float64) @ columns
+        margin = similarity - similarity[np.arange(len(similarity)), target[start : start + step]][:, None]
         out[start : start + step] = (margin > TIE).sum(axis=1) + (1 + (abs(margin) <= TIE).sum(axis=1)) / 2
     return out
 
@@ -101,8 +101,8 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
         """Return the mean reciprocal rank, or the recall at k, of the candidates of each example, shape (B,)."""
         owners = stats.owners("queries")
         ranks = ranks_of(stats.values("queries"), stats.values("target"), owners)
-        found = 1.0 / ranks if self.k is None else (ranks <= self.k).astype(np.float64)
-        return np.bincount(owners, found, len(stats)) / stats.counts["queries"]
+        values = 1.0 / ranks if self.k is None else (ranks <= self.k).astype(np.float64)
+        return np.bincount(owners, values, len(stats)) / stats.counts["queries"]
 
     def number(self, objects: Objects) -> float:
         """Return the mean over examples."""

@@ -14,7 +14,7 @@ from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 DISCOUNT = 0.75
-"""What is taken from each count above 0, as Church & Gale (1991) found between two halves of a corpus."""
+"""Number that is subtracted from each count above 0, as Church & Gale (1991) found between two halves of a corpus."""
 
 
 def history_columns(words: Words, n: int, end: int) -> list[np.ndarray]:
@@ -53,7 +53,7 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
 
     References
     ----------
-    Chen & Goodman 1999, *An empirical study of smoothing techniques for language modeling*, section 2.8, equation 21.
+    Chen & Goodman 1999, *An empirical study of smoothing techniques for language modeling* (Kneser-Ney smoothing, interpolated).
     """
     end = 1 + max(int(side.ids.max(initial=-1)) for side in (candidates, references))
     model, text = (history_columns(side, n, end) for side in (candidates, references))
@@ -69,8 +69,8 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
         distinct = np.unique(gram[order][:size], return_index=True)[1]
         types = np.bincount(history[order][distinct], minlength=len(gram[order]))[history[order][size:]]
         total = np.bincount(history[order][counted], minlength=len(gram[order]))[history[order][size:]]
-        kept = np.maximum(counts[gram[order][size:]] - DISCOUNT, 0.0)
-        mixed = (kept + DISCOUNT * types * probabilities) / np.maximum(total, 1)
+        numerator = np.maximum(counts[gram[order][size:]] - DISCOUNT, 0.0)
+        mixed = (numerator + DISCOUNT * types * probabilities) / np.maximum(total, 1)
         probabilities = np.where(total > 0, mixed, probabilities)
     return probabilities
 

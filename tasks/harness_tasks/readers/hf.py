@@ -238,8 +238,8 @@ class HuggingFaceDataset:
                 return choice
         if name == "media":
             return None
-        found = f"expected one of {', '.join(alternatives)}; found {', '.join(present)} (name it with columns)"
-        raise InputError(f"the mapping finds no column for '{name}': {found}", self.path, parameter="mapping")
+        reason = f"expected one of {', '.join(alternatives)}; found {', '.join(present)} (name it with columns)"
+        raise InputError(f"the mapping finds no column for '{name}': {reason}", self.path, parameter="mapping")
 
 
 def media_columns(dataset: Any) -> list[str]:
