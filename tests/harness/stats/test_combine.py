@@ -73,8 +73,9 @@ def test_benjamini_hochberg_steps_up():
     # sorted .011 .02 .03 .04 .9 against .01 .02 .03 .04 .05: the fourth passes, and takes those before it along
     assert combine.count_discoveries(p, fdr=0.05) == 4
     assert combine.count_discoveries([0.5, 0.9]) == 0
-    with pytest.raises(ValueError, match="false discovery rate"):
-        combine.count_discoveries(p, fdr=1.0)
+    for rate in (0.0, 1.0, 1.5):
+        with pytest.raises(ValueError, match="false discovery rate"):
+            combine.count_discoveries(p, fdr=rate)
 
 
 DESIGNS = (5, 10, 252, 1820)

@@ -79,6 +79,27 @@ def test_the_p_value_of_a_mean_is_that_of_the_t_test_and_agrees_with_the_interva
         assert (p <= 0.05) == (not low < 0 < high)
 
 
+def test_the_t_of_the_jackknife_of_a_mean_is_students():
+    from scipy.stats import ttest_1samp
+
+    x = np.random.default_rng(6).normal(0.4, 1, size=12)
+    value, p = jackknife.t_test(np.concatenate([[x.mean()], of_examples(x).values]))
+    expected = ttest_1samp(x, 0)
+    assert (value, p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert jackknife.t_test(np.zeros(4)) == (0.0, 1.0)
+    assert np.isnan(jackknife.t_test(np.ones(4))[0])
+
+
+def test_the_excess_is_that_of_all_pairs_by_the_definition():
+    x = np.random.default_rng(7).normal(size=7)
+    value, (one, two), n = x.mean() ** 2, squared_mean(x), 7
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    second = np.array([n * value - (n - 1) * (one[i] + one[j]) + (n - 2) * two[i, j] for i, j in pairs])
+    expected = ((second - second.mean()) ** 2).sum() / (n * (n - 1))
+    assert expected < jackknife._variance(one) / 2
+    assert jackknife._excess(value, one, two) == pytest.approx(expected)
+
+
 def test_halves_have_the_variance_of_the_whole():
     rng, variances = np.random.default_rng(5), []
     for _ in range(200):

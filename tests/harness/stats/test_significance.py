@@ -13,7 +13,7 @@ from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats import permutation
-from harness.stats.significance import has_generic_null, metric_p_values, untestable_reason
+from harness.stats.significance import extremeness, has_generic_null, metric_p_values, untestable_reason
 
 
 class Length(MeanMetric):
@@ -53,6 +53,13 @@ def test_more_extreme_follows_the_direction(higher, wanted):
     got = metric_p_values(metric, batch, features, None, observed)
     assert got.values == pytest.approx([wanted] * 3)
     assert (got.method, got.relabelings, got.floor, got.note) == ("exact", 6, 1 / 6, "")
+
+
+def test_larger_statistics_are_more_extreme_whatever_the_direction():
+    labels = np.array([[True, True, False, False], [False, False, True, True]])
+    for higher, sign in ((False, 1), (True, -1)):
+        batch, features, _ = setting(Length(higher))
+        assert extremeness(Length(higher), batch, features, None, labels).tolist() == [[sign * 2.0, sign * -2.0]] * 3
 
 
 @pytest.mark.parametrize("method", ["exact", "monte-carlo"])

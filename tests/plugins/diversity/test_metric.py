@@ -69,6 +69,7 @@ def test_self_bleu_is_pooled_or_per_example():
     negative = SelfBleu(n=2, negative=True, tokenizer="none")
     assert negative.reduce(run(negative)) == -metric.reduce(run(metric))
     assert (metric.spec.higher_is_better, negative.spec.higher_is_better) == (False, True)
+    assert (metric.spec.bounds, negative.spec.bounds) == ((0.0, 1.0), (-1.0, 0.0))
     weighted = metric.reduce(run(metric), np.array([[1, 2, 1]]))[0]
     assert weighted == pytest.approx(self_bleu([*TEXTS, *TEXTS[2:4]], 2)[1], abs=1e-15)
 

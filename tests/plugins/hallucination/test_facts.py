@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness_metrics.hallucination.facts import chunks, parse
+from harness_metrics.hallucination.facts import _is_content, chunks, parse
 from harness_metrics.hallucination.objects import ObjectTable, object_table
 
 COCO = object_table("coco")
@@ -51,6 +51,10 @@ def test_without_a_table_nouns_are_themselves():
 def test_phrases_of_the_table_are_one_object():
     assert facts("a big hot dog and a traffic light")[0] == {"hot dog", "traffic light"}
     assert facts("a big hot dog", ObjectTable({}))[1] == {"dog|big", "dog|hot"}
+
+
+def test_words_of_content_begin_with_a_letter_or_digit():
+    assert [_is_content(word) for word in ("dog", "2nd", "'s", "the", "slowly", "fly")] == [True, True, False, False, False, True]
 
 
 def test_chunks_of_a_caption():

@@ -67,7 +67,7 @@ def test_the_names_with_an_order_are_that_order(batch_of):
     features, batch = batch_of([["a dog runs fast", "a dog runs slowly today"]], 1)
     for n, kind in enumerate((bleu.Bleu1, bleu.Bleu2, bleu.Bleu3, bleu.Bleu4), 1):
         by_name, by_order = kind(tokenizer="none"), bleu.Bleu(n=n, tokenizer="none")
-        assert by_name.spec.name == f"bleu{n}"
+        assert by_name.spec.name == f"bleu{n}" and by_name.spec.bounds == (0.0, 1.0)
         assert by_name.signature() == by_order.signature() == f"bleu|n:{n}|tok:none"
         assert np.array_equal(by_name.stats(batch, features, None), by_order.stats(batch, features, None))
 

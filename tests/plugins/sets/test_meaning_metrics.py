@@ -75,3 +75,7 @@ def test_values():
 def test_a_threshold_is_not_negative():
     with pytest.raises(HarnessError, match="SemanticEntropy: threshold is -1; expected a number of at least 0"):
         SemanticEntropy(distance=DISTANCE, threshold=-1)
+
+
+def test_a_coverage_is_a_share():
+    assert ReferenceCoverage(distance="rouge").spec.bounds == (0.0, 1.0)

@@ -89,6 +89,15 @@ def test_kernels_have_the_widths_of_the_paper():
     assert metrics.kernels(geometry.gram(points), "both", 4).shape == (1, 8, 8, 8)
 
 
+def test_distances_of_zero_count_as_the_median_for_the_widths():
+    points = np.array([[[0.0], [0.0], [1.0], [3.0], [6.0]]])
+    distances = np.abs(points[0] - points[0].T)
+    upper = distances[np.triu_indices(5, 1)]
+    low = np.sort(np.where(upper == 0, np.median(upper), upper))[0] / 2
+    assert low == 0.5
+    np.testing.assert_allclose(metrics.kernels(geometry.gram(points), "laplace", 2)[0, 0], np.exp(-distances / low), atol=1e-6)
+
+
 @pytest.mark.parametrize("points", [np.zeros((1, 5, 2)), np.array([[[0.0], [0.0], [0.0], [0.0], [1.0]]])])
 def test_equal_vectors_have_finite_kernels(points):
     kernel = metrics.kernels(geometry.gram(points), "both", 2)
