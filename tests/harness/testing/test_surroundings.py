@@ -16,7 +16,7 @@ PROGRAM = Path(__file__).with_name("every_number.py")
 WITHOUT = {
     "choice": "options", "poll": "likelihoods", "pregen": "likelihoods",
     "perplexity": "likelihoods", "clair": "a judge", "fleur": "a judge", "rubric": "a judge", "win-rate": "a judge",
-    "clipscore": "images", "refclipscore": "images", "pac-score": "images", "ref-pac-score": "images",
+    "clip-recall": "weights of CLIP", "clipscore": "images", "refclipscore": "images", "pac-score": "images", "ref-pac-score": "images",
     "contrastive-efficiency": "scenes", "discriminativity": "scenes", "false-features": "scenes", "listener-accuracy": "a listener",
     "mentioned-features": "scenes", "optimal-discriminativity": "scenes", "redundant-mention": "scenes", "relevance": "scenes",
     "sari": "source texts", "scores": "a file", "spice": "Java", "spider": "Java", "spider-max": "Java", "text-space": "an oracle",
