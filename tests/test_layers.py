@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,15 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@cache
+def syntax_tree(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+@cache
 def imports(name: str, *, top_level_only: bool = False, with_types: bool = False) -> set[str]:
     """Modules that a module imports; imports for type checkers alone are left out unless ``with_types``."""
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    tree = syntax_tree(name)
     skipped: set[ast.AST] = set()
     if not with_types:
         for node in ast.walk(tree):
@@ -137,7 +144,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     for name in ENGINE:
         if package(name) in ("testing",):  # examples in help texts and templates of the kit
             continue
-        for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(name)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
                 mentions[name].add(node.value)
     mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
@@ -191,7 +198,7 @@ def test_no_module_has_a_name_without_meaning(folder):
 def test_every_package_of_the_engine_says_what_flows_in_and_out():
     for name in ENGINE:
         if MODULES[name].name == "__init__.py" and name.count(".") == 1:
-            doc = ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8"))) or ""
+            doc = ast.get_docstring(syntax_tree(name)) or ""
             assert "In:" in doc, f"{name}: its docstring names no input"
             assert "Out:" in doc, f"{name}: its docstring names no output"
 
@@ -200,7 +207,7 @@ def test_no_two_classes_of_the_engine_have_one_name():
     """One word, one type: the glossary of CONTRIBUTING names the main ones."""
     places: dict[str, list[str]] = defaultdict(list)
     for name in ENGINE:
-        for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(name)):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(name)
     assert not {name: modules for name, modules in places.items() if len(modules) > 1}

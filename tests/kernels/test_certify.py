@@ -129,6 +129,7 @@ def test_help_has_the_signature_of_each_metric(capsys):
         assert callable(getattr(functions, name))
 
 
+@pytest.mark.slow
 def test_the_command_runs_as_a_process():
     command = [
         sys.executable,

@@ -32,7 +32,7 @@ def vectors(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.equal_bits
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[0], pytest.param(ENGINES[1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FILES)
 def test_engine_gives_every_number_and_the_generator_every_byte_of_the_file(name, engine):
     module = reference if engine.endswith("reference") else pytest.importorskip(engine)

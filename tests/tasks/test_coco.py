@@ -34,6 +34,7 @@ def test_the_sample_says_loudly_that_it_is_one(sample):
     assert sample.manifest["data"]["examples"] >= 60
 
 
+@pytest.mark.slow
 def test_on_the_sample_meteor_prefers_the_bland_captioner_and_trm_does_not(sample):
     meteor, trm, mmd = values(sample, "meteor"), values(sample, "trm(meteor)"), values(sample, "mmd(minilm)")
     assert meteor["central caption x 5"] > meteor["human, five held out"]

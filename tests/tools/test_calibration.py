@@ -87,6 +87,7 @@ def test_metrics_outside_the_goal_are_listed():
     assert smooth <= TABLES.keys() and not smooth & outside.keys()
 
 
+@pytest.mark.slow
 def test_captions_for_metrics_of_nearest_neighbours_differ():
     a, b = calibration.unequal_captions(2)
     texts = [text for system in (a, b) for item in system for text in item.candidates] + [text for item in a for text in item.references]

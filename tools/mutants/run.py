@@ -1,8 +1,8 @@
 """Test the tests: ``python -m tools.mutants.run``, or ``make mutants``.
 
-Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in a process of its own, and the fast tests of the
-changed module run against it: first the test module of its name, then the others of the folder, then those of the folders that its group
-names. A mutant is noticed when a test fails or takes far more time than it takes without the change. The sources on disk stay as they are.
+Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in a process of its own, and the fast tests
+that execute the changed line run against it (:mod:`lines`), those of its module and folder first. A mutant is noticed when a test fails or
+takes far more time than it takes without the change. The sources on disk stay as they are.
 
 Those that no test notices are listed. ``equivalent.json`` says of each why it cannot change a result. The exit status is 1 when
 one is missing there, or fewer than 95 % of those that can change a result are noticed.
@@ -19,6 +19,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,12 +30,14 @@ from typing import Any
 
 import pytest
 
+from tools.mutants import lines
 from tools.mutants.mutants import Mutant, mutants_of, sample, sources
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / ".mutants"
 REASONS = Path(__file__).with_name("equivalent.json")
 GOAL = 0.95
+SECONDS = 90.0
+"""CPU seconds of the tests of a mutant, at most; the quickest of all that execute the line."""
 PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "hypothesis", "pydantic", "yaml", "pyarrow.parquet", "pandas")
 """Modules of others that every test imports, loaded once."""
 
@@ -98,50 +101,26 @@ def _wait(child: int, seconds: float) -> int:
         pause = min(0.2, pause * 1.3)
 
 
-# --------------------------------------------------------------------------- tests of a module
-STAGES = ("noticed", "folder", "elsewhere")
+# --------------------------------------------------------------------------- one mutant
+NAMED = re.compile(r"^(?:FAILED|ERROR:? (?:not found: )?)(?P<test>.*?)(?: - .*)?$", re.MULTILINE)
 
 
-def test_modules(path: str, elsewhere: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the test module of a source file, the other test modules of its folder, and those of further folders."""
-    own = ROOT / "tests" / re.sub(r"/harness_\w+/", "/", path)
-    own = own.with_name(f"test_{own.name}")
-    others = sorted(own.parent.glob("test_*.py"))
-    further = sorted({p for folder in elsewhere for p in (ROOT / folder).rglob("test_*.py")} - {*others, own})
-    return [str(own)] if own.is_file() else [], [str(p) for p in others if p != own], [str(p) for p in further]
+def attempt(mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch: Path) -> str:
+    """Return ``noticed`` or ``unnoticed``.
 
-
-class Baseline:
-    """CPU seconds of test modules without any change; modules that fail then are left out."""
-
-    def __init__(self, scratch: Path) -> None:
-        self._scratch = scratch
-        self._seconds: dict[str, float | None] = {}
-
-    def seconds(self, test: str) -> float | None:
-        """Return the CPU seconds of a test module, or None when it fails, is empty or takes over a minute."""
-        if test not in self._seconds:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            code = run_tests([test], 60, None, self._scratch)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            self._seconds[test] = used if code == 0 else None
-            if code not in (0, 5):
-                print(f"left out: {os.path.relpath(test, ROOT)} ends with {code} unchanged", flush=True)
-        return self._seconds[test]
-
-
-def attempt(mutant: Mutant, source: str, baseline: Baseline, scratch: Path, elsewhere: Sequence[str] = ()) -> str:
-    """Return ``noticed`` (by the test module of its name), ``folder`` (by another of the folder), ``elsewhere`` or ``unnoticed``."""
-    code = mutant.code(source)
-    for stage, tests in zip(STAGES, test_modules(mutant.path, elsewhere)):
-        seconds = {test: baseline.seconds(test) for test in tests}
-        usable = {test: used for test, used in seconds.items() if used is not None}
-        if not usable:
-            continue
-        limit = int(3 * sum(usable.values())) + 10
-        if run_tests(list(usable), limit, (mutant.path, code), scratch) != 0:
-            return stage
+    A test that fails without the change too, when it runs by itself, does not count.
+    """
+    tests, code = executed.tests(mutant.path, mutant.line, SECONDS), mutant.code(source)
+    while tests:
+        end = run_tests(tests, int(3 * sum(map(executed.seconds, tests))) + 10, (mutant.path, code), scratch)
+        if end in (0, 5):  # 5: none of them is fast
+            break
+        named = NAMED.search(scratch.with_suffix(".txt").read_text(errors="replace"))
+        failed = [test for test in tests if named and named["test"].endswith(test)]
+        if not failed or run_tests(failed, int(3 * executed.seconds(failed[0])) + 10, None, scratch) == 0:
+            return "noticed"
+        print(f"left out: {failed[0]} fails unchanged", flush=True)
+        tests = [test for test in tests if test not in failed]
     return "unnoticed"
 
 
@@ -160,18 +139,20 @@ def draw(config: dict[str, Any], count: int | None, seed: int, only: Sequence[st
     return drawn
 
 
-def further_tests(config: dict[str, Any], path: str) -> Sequence[str]:
-    """Return the folders of tests that the group of a source file names."""
-    for group in config["groups"].values():
-        if path in sources(ROOT, group["sources"], group.get("exclude", [])):
-            return group.get("tests", [])
-    return []
-
-
 def key(mutant: Mutant, source: str) -> str:
     """Return the name of a mutant: its file and the changed line, before and after."""
     before, after = mutant.change(source)
     return f"{mutant.path}: {before} -> {after}"
+
+
+def read_lines(folder: Path) -> lines.ExecutedLines:
+    """Return the tests of every line, recorded again when a source has changed since."""
+    changed = max(path.stat().st_mtime for name in ("harness", "plugins", "adapters") for path in (ROOT / name).rglob("*.py"))
+    record = folder / lines.SECONDS
+    if not record.is_file() or record.stat().st_mtime < changed:
+        print("recording the lines that each fast test executes (10 minutes)", flush=True)
+        subprocess.run([sys.executable, "-m", "tools.mutants.lines", "--out", str(folder)], stdout=subprocess.DEVNULL)
+    return lines.ExecutedLines(folder)
 
 
 def main() -> int:
@@ -183,23 +164,24 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true", help="keep what was noticed before")
     parser.add_argument("--retry", action="store_true", help="run only what was unnoticed before and has no reason")
     parser.add_argument("--report", action="store_true", help="run nothing; print the results so far")
-    parser.add_argument("--near", action="store_true", help="run only the tests of the folder of a module")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts, for several processes")
+    parser.add_argument("--out", type=Path, default=lines.OUT, help="folder of the results and of the record of executed lines")
     args = parser.parse_args()
+    out = args.out.absolute()
     part, parts = map(int, args.part.split("/"))
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutants"]
     mutants = draw(config, args.count, args.seed, args.groups)[part - 1 :: parts]
-    OUT.mkdir(exist_ok=True)
-    earlier = _earlier() if args.resume or args.retry or args.report else {}
+    out.mkdir(exist_ok=True)
+    earlier = _earlier(out) if args.resume or args.retry or args.report else {}
     reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
     for name in PRELOADED:
         importlib.import_module(name)
     results: dict[str, tuple[Mutant, str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder, "tmp")
-        baseline = Baseline(scratch)
+        executed = read_lines(out)
         for number, mutant in enumerate(sorted(mutants, key=lambda m: m.path), 1):
             source = (ROOT / mutant.path).read_text(encoding="utf-8")
             name = key(mutant, source)
@@ -211,18 +193,18 @@ def main() -> int:
                     if end is not None:
                         results[state] = (mutant, end)
                     continue
-            if end not in STAGES or args.retry:
-                end = attempt(mutant, source, baseline, scratch, [] if args.near else further_tests(config, mutant.path))
-                print(f"{number}/{len(mutants)} {end:<9} line {mutant.line} {name}", flush=True)
-                with (OUT / "results.jsonl").open("a") as file:
+            if end != "noticed" or args.retry:
+                end = attempt(mutant, source, executed, scratch)
+                print(f"{number}/{len(mutants)} {end} {name} (line {mutant.line})", flush=True)
+                with (out / "results.jsonl").open("a") as file:
                     file.write(json.dumps({"state": state, "end": end, "line": mutant.line, "name": name}) + "\n")
             results[state] = (mutant, end)
     return summary(results)
 
 
-def _earlier() -> dict[str, str]:
+def _earlier(out: Path) -> dict[str, str]:
     """Return the ends of earlier runs by the hash of the mutant."""
-    path = OUT / "results.jsonl"
+    path = out / "results.jsonl"
     lines = path.read_text().splitlines() if path.is_file() else []
     return {item["state"]: item["end"] for item in map(json.loads, lines)}
 
@@ -246,8 +228,7 @@ def summary(results: dict[str, tuple[Mutant, str]]) -> int:
     equal = unnoticed - len(missing)
     share = 1 - len(missing) / max(1, len(ends) - equal)
     print(
-        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed ({ends.count('noticed')} by the test module of their name, "
-        f"{ends.count('elsewhere')} by those of other folders);"
+        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed;"
         f" {equal} cannot change a result; of the others {share:.1%} noticed"
     )
     print(f"{len(missing)} unnoticed without a reason in {os.path.relpath(REASONS, ROOT)}")

@@ -54,6 +54,7 @@ def test_the_saved_speaker_takes_unstandardised_features(one_hot, tmp_path):
     assert torch.allclose(inside, outside, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["baseline", "rp", "sp"])
 def test_a_resumed_run_gives_the_same_weights(one_hot, tmp_path, stage):
     start = {} if stage == "baseline" else {"speaker": str(train(plan(tmp_path / "b", epochs=1)))}
@@ -78,6 +79,7 @@ def test_the_game_trains_the_listener_and_leaves_its_word_vectors(one_hot, tmp_p
     assert not torch.allclose(trained.encoder.embed.bias, fresh.encoder.embed.bias, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["baseline", "rp"])
 def test_bfloat16_trains_nearly_the_same(one_hot, tmp_path, baseline, stage):
     rows = {}

@@ -17,6 +17,7 @@ from harness_models.captioner.training import caption_loss, stage_folder, train
 SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_training_learns_and_is_deterministic(architecture, tmp_path):
     recipe = CaptionerRecipe(**{**SMALL, "architecture": architecture, "learning_rate": 0.02, "held_out": 0.1})

@@ -57,6 +57,7 @@ def test_the_adapter_implements_the_contracts(folder):
     assert built.fingerprint() == adapter(folder, batch_size=2).fingerprint() != adapter(folder, stop="t").fingerprint()
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("decoding", [
     Decoding("nucleus", temperature=1.0, top_k=20, top_p=0.9, candidates=4, max_length=12),
     Decoding("beam", beams=4, candidates=3, max_length=12),
@@ -118,6 +119,7 @@ def test_invalid_input_is_refused(folder, tmp_path):
         adapter(folder, batch_size=0)
 
 
+@pytest.mark.slow
 def test_images_through_open_clip(folder, tmp_path):
     from harness.registry.torchvision_guard import guard_torchvision
 

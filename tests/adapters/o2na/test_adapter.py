@@ -62,6 +62,7 @@ def test_sampled_captions_have_both_lengths(data, adapter):
     assert all(len({len(text.split()) for text in texts}) == 1 for texts in one)
 
 
+@pytest.mark.slow
 def test_higher_temperatures_give_more_different_captions(data, adapter):
     def different(temperature):
         return len({text for texts in write(adapter, data[1][:12], Decoding("sample", temperature, candidates=20)) for text in texts})

@@ -43,15 +43,16 @@ def stored(folder: Path) -> int:
     return sum(len(AnswerFile(RunFolder(folder), f"candidates/{file.name}").read()) for file in (folder / "candidates").glob("*.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrapped", "moment", "shared"),
     [
         ("", EXAMPLES - 1, "none"),
-        pytest.param("", EXAMPLES - 1, "servers", marks=pytest.mark.slow),
-        pytest.param("", 100, "none", marks=pytest.mark.slow),
-        pytest.param("", 17, "servers", marks=pytest.mark.slow),
-        pytest.param("with-decoding", EXAMPLES - 1, "none", marks=pytest.mark.slow),
-        pytest.param("mbr", EXAMPLES - 1, "none", marks=pytest.mark.slow),
+        ("", EXAMPLES - 1, "servers"),
+        ("", 100, "none"),
+        ("", 17, "servers"),
+        ("with-decoding", EXAMPLES - 1, "none"),
+        ("mbr", EXAMPLES - 1, "none"),
     ],
 )
 def test_a_kill_loses_only_the_requests_under_way(spec, server, tmp_path, monkeypatch, wrapped, moment, shared):

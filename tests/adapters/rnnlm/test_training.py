@@ -16,6 +16,7 @@ LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in
 SMALL = {"epochs": 12, "size": 16, "learning_rate": 0.02, "batch_size": 8}
 
 
+@pytest.mark.slow
 def test_training_learns_the_sentences_and_is_deterministic():
     rows = []
     first = train(LINES, RnnLmRecipe(**SMALL), rows.append)

@@ -17,6 +17,7 @@ from harness_models.tvt.training import train
 SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(recipe, tmp_path):
     train(recipe(epochs=3), tmp_path / "once")
     train(recipe(epochs=1), tmp_path / "twice")

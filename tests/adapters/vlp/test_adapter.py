@@ -40,6 +40,7 @@ def adapter(folder, golden):
 EXAMPLES = [Example(f"img{i}", ("a dogs runs .", "a dog", "w1 w2 w3 w4")) for i in range(6)]
 
 
+@pytest.mark.slow
 def test_captions_do_not_depend_on_the_batch(adapter):
     assert isinstance(adapter(), Adapter)
     for decoding in (

@@ -56,6 +56,7 @@ def right(folder, examples):
     return adapter, np.mean([text in example.references for text, example in zip(texts, examples)])
 
 
+@pytest.mark.slow
 def test_every_word_at_once_learns_in_seconds(data, tmp_path):
     folder, examples = data
     run = train(recipe(folder, masked="all", epochs=40), tmp_path / "run").parent
@@ -78,6 +79,7 @@ def test_the_published_objective_learns_too(data, tmp_path):
     assert right(run, examples)[1] > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masked", ["all", 0.15])
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, masked):
     folder, _ = data

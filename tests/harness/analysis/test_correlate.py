@@ -58,6 +58,7 @@ def test_the_top_five_lists(published):
         assert [published.record(name, y)["r2"] for name in names] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_command_prints_them(data, capsys):
     assert main(["correlate", str(data), "--x", "pregen", "--y", ",".join(POST), "--top", "5"]) == 0
     printed = capsys.readouterr().out
@@ -66,6 +67,7 @@ def test_the_command_prints_them(data, capsys):
     assert "0.96487" not in printed  # four digits; --json and --output have all of them
 
 
+@pytest.mark.slow
 def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
     call = ["correlate", str(data), "--x", "pregen", "--y", "CIDEr", "--groups", ",".join(GROUPS), "--top", "1", "--json"]
     assert main([*call, "--plot", str(tmp_path), "--baseline", "geomean_join_pplx_none"]) == 0

@@ -78,6 +78,7 @@ def test_a_file_of_published_values_that_has_none(project, capsys, content):
     assert last_line(capsys).startswith("harness: spec.yaml:8: no item 'a' in values.yaml")
 
 
+@pytest.mark.slow
 def test_compare_on_an_ascii_stdout(project):
     assert main(["run", "spec.yaml", "--output", "out", "--set", "models=[echo, {echo: {label: mödel, n: 1}}]", "--json"]) == 0
     environment = {**os.environ, "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

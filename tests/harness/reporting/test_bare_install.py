@@ -28,6 +28,7 @@ def bare(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_the_page_has_all_its_charts(bare, captions_run, tmp_path):
     done = bare(f"""
         import json

@@ -83,6 +83,7 @@ def test_a_run_is_a_table_with_all_texts_escaped(captions_run):
     assert any("other <b>scene</b>" in row for row in rows)
 
 
+@pytest.mark.slow
 def test_comparisons_are_a_table_and_a_chart(captions_run):
     altair = pytest.importorskip("altair")
     rows = harness.compare(captions_run.path)

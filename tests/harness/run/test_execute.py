@@ -171,6 +171,7 @@ def test_a_finished_run_is_found_again_and_a_foreign_one_refused(project):
     assert not (project / "new").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.equal_bits
 def test_a_killed_run_resumes_to_the_same_results(project):
     body = SPEC | {"dataset": {"reader": "words", "count": 700}, "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}]}

@@ -66,6 +66,7 @@ def test_bad_columns(x, y, message):
         correlate(x, y)
 
 
+@pytest.mark.slow
 def test_the_published_correlations(golden):
     folder = golden / "pregen"
     with gzip.open(folder / "correlations_golden.json.gz", "rt") as file:

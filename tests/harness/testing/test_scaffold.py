@@ -35,6 +35,7 @@ def call(*arguments, cwd, **environment):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize("kind", KINDS_OF_TESTS)
 def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
@@ -53,6 +54,7 @@ def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     assert {row["kind"] for row in report["checks"]} == {f"{kind}s"}
 
 
+@pytest.mark.slow
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize("kind", KINDS_OF_TESTS)
 def test_an_installed_plugin_is_available_by_name(kind, tmp_path):

@@ -209,6 +209,7 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
     return {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("kind", ["precision", "recall", "f1"])
 def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):

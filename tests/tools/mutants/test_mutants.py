@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("cosmic_ray", reason="needs the extra 'mutants'")
+pytest.importorskip("coverage", reason="needs the extra 'mutants'")
 
+from tools.mutants.lines import ExecutedLines
 from tools.mutants.mutants import mutants_of, sample, sources
 
 SOURCE = '''"""Text."""
@@ -84,7 +86,17 @@ def test_reasons_name_files_of_the_repository(root):
 
 
 @pytest.mark.slow
-def test_the_tests_of_a_module_run_against_its_mutants(root):
-    command = [sys.executable, "-m", "tools.mutants.run", "--groups", "stats", "--count", "12", "--seed", "5"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.stdout.startswith("1/2 noticed "), done.stdout + done.stderr  # the summary has the word too
+def test_the_tests_that_execute_a_line_run_against_its_mutants(root, tmp_path):
+    def call(*arguments: str) -> str:
+        return subprocess.run([sys.executable, "-m", *arguments, "--out", str(tmp_path)], cwd=root, capture_output=True, text=True).stdout
+
+    call("tools.mutants.lines", "tests/harness/stats/test_ties.py", "tests/harness/stats/test_combine.py")
+    executed = ExecutedLines(tmp_path)
+    lines = (root / "harness/stats/combine.py").read_text().splitlines()
+    inside = next(number for number, line in enumerate(lines, 1) if line.startswith("    return"))
+    assert {test.partition("::")[0] for test in executed.tests("harness/stats/combine.py", inside, 60)} == {
+        "tests/harness/stats/test_combine.py"
+    }
+    assert executed.tests("harness/stats/combine.py", inside, 0) == []
+    printed = call("tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5")
+    assert "noticed harness/stats/combine.py:" in printed, printed

@@ -1,0 +1,107 @@
+"""Which fast tests execute a line: ``python -m tools.mutants.lines`` records them once for all mutants."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import coverage
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / ".mutants"
+DATA, SECONDS = "lines.sqlite", "seconds.json"
+
+
+class Recorder:
+    """A pytest plugin: the lines that each test executes, and the CPU seconds of the tests that pass."""
+
+    def __init__(self, folder: Path) -> None:
+        self.seconds: dict[str, float] = {}
+        self._failed: set[str] = set()
+        self._folder = folder
+        measured = [str(ROOT / name) for name in ("harness", "plugins", "adapters")]
+        self._coverage = coverage.Coverage(data_file=str(folder / DATA), source_dirs=measured)
+        self._coverage.erase()
+        self._coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Record what the test and its fixtures execute under its name."""
+        self._coverage.switch_context(item.nodeid)
+        before = time.process_time()
+        result = yield
+        if item.nodeid not in self._failed:
+            self.seconds[item.nodeid] = round(time.process_time() - before, 3)
+        self._coverage.switch_context("")
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember the tests that fail or are skipped."""
+        if not report.passed:
+            self._failed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write both files."""
+        self._coverage.stop()
+        self._coverage.save()
+        (self._folder / SECONDS).write_text(json.dumps(self.seconds))
+
+
+class ExecutedLines:
+    """The record: the tests of a line, those nearest to the file and quickest first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._seconds: dict[str, float] = json.loads((folder / SECONDS).read_text())
+        self._data = coverage.CoverageData(basename=str(folder / DATA))
+        self._data.read()
+
+    def seconds(self, test: str) -> float:
+        """Return the CPU seconds of a test while its lines were recorded."""
+        return self._seconds[test]
+
+    def tests(self, path: str, line: int, seconds: float) -> list[str]:
+        """Return the tests that execute a line, the quickest first, of at most so many CPU seconds in all.
+
+        A line that only imports execute (a constant, a default value) has the tests that execute any line of its file.
+        """
+        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        statement = max((number for number in contexts if number <= line), default=line)
+        names = {name for name in contexts.get(line) or contexts.get(statement, []) if name}
+        names = names or {name for several in contexts.values() for name in several if name}
+        module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
+        chosen: list[str] = []
+        for test in sorted(names & self._seconds.keys(), key=lambda test: (_distance(test, module), self._seconds[test], test)):
+            seconds -= self._seconds[test]
+            if seconds >= 0:
+                chosen.append(test)
+        return chosen
+
+
+def _distance(test: str, module: Path) -> int:
+    """Return 0 for the tests of a module, 1 for those of its folder, 2 for all others."""
+    file = Path(test.partition("::")[0])
+    return 2 if file.parent != module.parent else int(file.name != f"test_{module.name}")
+
+
+def main() -> int:
+    """Run the fast tests and write the record."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("tests", nargs="*", help="test modules or folders (default: all)")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of the record")
+    args = parser.parse_args()
+    folder = args.out.absolute()
+    folder.mkdir(exist_ok=True)
+    os.chdir(ROOT)
+    options = ["-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
+    return int(pytest.main([*options, *args.tests], plugins=[Recorder(folder)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
