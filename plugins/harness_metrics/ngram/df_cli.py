@@ -3,6 +3,10 @@
   harness df --references captions_val2014.json --output coco-val.npz
   harness score ... -m cider:df=coco-val.npz
 
+References in several files are counted one by one, on several machines if there are many; the tables are joined.
+
+  harness df --join part-1.npz part-2.npz --output all.npz
+
 Each example is one document, all its references together, as in the COCO caption toolkit.
 """
 
@@ -14,7 +18,9 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness df`` to a parser."""
-    parser.add_argument("--references", required=True, metavar="FILE", help="references, in any format that 'harness score' reads")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--references", metavar="FILE", help="references, in any format that 'harness score' reads")
+    source.add_argument("--join", nargs="+", type=Path, metavar="TABLE", help="tables of parts of the references")
     parser.add_argument("--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz")
     parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
     parser.add_argument("--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents")
@@ -23,8 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the table, print its size, and return 0."""
     from harness.registry import current
-    from harness_metrics.ngram.document_frequency import build_df_table
+    from harness_metrics.ngram.document_frequency import build_df_table, join_df_tables
 
+    if args.join:
+        count, documents = join_df_tables(args.join, Path(args.output), tokenizer=args.tokenizer, minimum=args.minimum)
+        print(f"{args.output}: {count} n-grams of {documents} documents")
+        return 0
     examples = list(current().create("readers", "auto", {"path": args.references}))
     documents = [list(example.references) for example in examples]
     count = build_df_table(documents, Path(args.output), tokenizer=args.tokenizer, minimum=args.minimum)

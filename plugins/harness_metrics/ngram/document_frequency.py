@@ -296,10 +296,34 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     documents = _checked_documents(corpus)
     texts = TextRows(check_tokenizer(tokenizer))
     frequencies = from_documents(texts, documents)
-    keep = np.flatnonzero(frequencies.counts >= max(1, minimum))
-    names = texts.index.gram_texts()
-    table = Table([names[i] for i in keep], frequencies.counts[keep], frequencies.documents, tokenizer)
-    write(Path(path), table)
+    return _write_frequent(Path(path), Table(texts.index.gram_texts(), frequencies.counts, frequencies.documents, tokenizer), minimum)
+
+
+def join_df_tables(tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb", minimum: int = 1) -> tuple[int, int]:
+    """Write the table of several corpora together and return its numbers of n-grams and of documents.
+
+    Tables of parts are built with ``minimum`` 1, since an n-gram that is rare in each part may be frequent in all.
+
+    Raises
+    ------
+    InputError
+        For a table that cannot be read or has another tokeniser, and for an unknown file ending.
+    """
+    counts: dict[str, int] = {}
+    documents = 0
+    for part in tables:
+        table = read(part, tokenizer)
+        documents += table.documents
+        for gram, count in zip(table.grams, table.counts.tolist()):
+            counts[gram] = counts.get(gram, 0) + count
+    joined = Table(list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer)
+    return _write_frequent(path, joined, minimum), documents
+
+
+def _write_frequent(path: Path, table: Table, minimum: int) -> int:
+    """Write the n-grams of at least ``minimum`` documents and return their number."""
+    keep = np.flatnonzero(table.counts >= max(1, minimum))
+    write(path, Table([table.grams[i] for i in keep], table.counts[keep], table.documents, table.tokenizer))
     return len(keep)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import harness
+from harness.cli.main import main
+from harness_metrics.ngram.document_frequency import read
 
 
 def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
@@ -27,3 +30,22 @@ def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
     task, table = harness.score(candidates, references, metrics).values()
     assert table.value == pytest.approx(task.value, abs=1e-12)
     assert task.value > 0.5
+
+
+def test_tables_of_parts_join_to_the_table_of_all_references(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": str(k), "references": [f"a dog {word}", f"the {word} dog sits"]} for k, word in enumerate(["runs", "sits", "sits", "jumps"])
+    ]
+    for name, part in (("all", rows), ("a", rows[:2]), ("b", rows[2:])):
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
+        assert main(["df", "--references", f"{name}.jsonl", "--output", f"{name}.npz"]) == 0
+    assert main(["df", "--join", "a.npz", "b.npz", "--output", "joined.npz", "--minimum", "2"]) == 0
+    assert main(["df", "--references", "all.jsonl", "--output", "frequent.npz", "--minimum", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("n-grams of 4 documents")
+    joined, expected = (read(Path(name), "ptb") for name in ("joined.npz", "frequent.npz"))
+    assert dict(zip(joined.grams, joined.counts.tolist())) == dict(zip(expected.grams, expected.counts.tolist()))
+    assert joined.documents == 4
+    assert main(["df", "--references", "a.jsonl", "--output", "words.json", "--tokenizer", "none"]) == 0
+    assert main(["df", "--join", "a.npz", "words.json", "--output", "joined.npz"]) == 2
+    assert "words.json: the table's tokenizer is 'none'" in capsys.readouterr().err
