@@ -216,7 +216,8 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     adjusted = westfall_young(sums.shifts[:, : len(outcome.names)])
     labels = np.concatenate([[True] * len(prompt.a) + [False] * len(prompt.b) for prompt in prompts])
     means = outcome.features[labels].mean(axis=0), outcome.features[~labels].mean(axis=0)
-    order: list[int] = np.lexsort((-np.abs(sums.shifts[0, : len(adjusted)]), adjusted)).tolist()
+    # Equal shifts differ in their last bits by processor: rounded, they keep the order of the columns.
+    order: list[int] = np.lexsort((-np.abs(sums.shifts[0, : len(adjusted)]).round(9), adjusted)).tolist()
     tested = [replace(prompt, p=float(q)) for prompt, q in zip(prompts, sums.prompt_p)]
     return SourceComparison(
         (a.label, b.label), p, _verdict(p, effect, settings), outcome.relabelings.exact, outcome.relabelings.number,

