@@ -43,8 +43,9 @@ def weighted_sums(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def weighted_means(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the weighted means (W,) of values (B,) under weights (W, B) as of :func:`weighted_sums`."""
-    return weighted_sums(weights, values[:, None])[:, 0] / weights.sum(axis=1)
+    """Return the weighted means (W,) of values (B,) under weights (W, B) as of :func:`weighted_sums`; NaN where all weights are 0."""
+    with np.errstate(invalid="ignore"):
+        return weighted_sums(weights, values[:, None])[:, 0] / weights.sum(axis=1)
 
 
 class SplitColumns:

@@ -19,6 +19,7 @@ from harness.judgments.plan import read_judgments
 from harness.judgments.raters import ONE_PERSON
 from harness.rundir.format import run_folders
 from harness.spec.loading import LoadedJudgments, load_specs
+from tests.support.pinned import as_text, assert_pinned
 from tests.tasks.judgments.conftest import BAD, SCENES, VOTES, indented, votes_by_image
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
@@ -62,6 +63,8 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
+    rows = [{key: value for key, value in record.to_dict().items() if key not in ("seconds", "task", "statistics")} for record in result.records]
+    assert_pinned(f"judgments/{name}.txt", as_text(rows))
 
 
 def test_sets_without_references(judged, tmp_path, capsys):
