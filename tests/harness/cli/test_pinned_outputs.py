@@ -57,8 +57,15 @@ COMMANDS = {
     "score": "score good.jsonl few.jsonl --references refs.jsonl -m rouge,cider,trm:distance=rouge --p-values exact --json",
     "score-equalised": "score near.jsonl few.jsonl --references refs.jsonl -m rouge,distinct:n=1 --equalise --format markdown",
     "score-limited": "score far.jsonl --references refs.jsonl -m bleu,cider-r,ter,chrf --limit 5 --format csv",
-    "rescore": "rescore out/second -m distinct:n=2 --json",
+    "compare-identical": "compare out/run out/second --identical",
+    "rescore": "run second.yaml --output out/rescored --json; rescore out/rescored -m distinct:n=2",
+    "parts": "run second.yaml --shard 1/2 --output parts/1; run second.yaml --shard 2/2 --output parts/2; "
+    "merge parts/1 parts/2 --output out/merged; compare out/merged out/second --identical",
+    "extend": "run run.yaml --limit 5 --output out/limited; run run.yaml --limit 8 --extend --output out/limited --json",
+    "until": "run pilot.yaml --output out/until --until rouge±0.03 --all",
+    "part-of-pairs": "run pairs.yaml --limit 5 --output out/five --all",
     "validate": "validate run.yaml",
+    "validate-judgments": "validate graded.yaml",
     "export-lm-eval": "export out/run --format lm-eval --output ex/lm",
     "export-coco": "export out/pilot --format coco --output ex/coco",
     "export-several": "export out/run --format coco --output ex/several",
@@ -106,11 +113,13 @@ def folder(tmp_path_factory):
 def test_a_verb_prints_what_it_printed(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     before = {path for path in Path().rglob("*") if path.is_file()}
-    code = main(COMMANDS[name].split())
-    captured = capsys.readouterr()
-    parts = [f"$ harness {COMMANDS[name]}\nexit {code}\n", captured.out, "stderr\n", captured.err]
+    parts: list[str] = []
+    for command in COMMANDS[name].split("; "):
+        code = main(command.split())
+        captured = capsys.readouterr()
+        parts += [f"$ harness {command}\nexit {code}\n", captured.out, "stderr\n", captured.err]
     for path in sorted({path for path in Path().rglob("*") if path.is_file()} - before):
-        if path.suffix not in (".html", ".parquet", ".lock") and path.parts[0] != "out":
+        if path.suffix not in (".html", ".parquet", ".lock") and path.parts[0] not in ("out", "parts"):
             parts.append(f"\nfile {path}\n{path.read_text(encoding='utf-8')}")
     assert_pinned(f"verbs/{name}.txt", hide_varying("".join(parts)))
 

@@ -63,7 +63,9 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
-    rows = [{key: value for key, value in record.to_dict().items() if key not in ("seconds", "task", "statistics")} for record in result.records]
+    rows = [
+        {key: value for key, value in record.to_dict().items() if key not in ("seconds", "task", "statistics")} for record in result.records
+    ]
     assert_pinned(f"judgments/{name}.txt", as_text(rows))
 
 
