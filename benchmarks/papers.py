@@ -9,8 +9,8 @@ tasks/harness_tasks/studies/published/index.yaml, the published numbers beside i
 
 The largest difference is that between a number of a study and the published one, in absolute value. It is computed now where that takes
 seconds (the published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder)
-or in small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines as a
-Markdown page.
+or in small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines of the
+stored results and of the index as a Markdown page, and measures nothing.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ UNMEASURED = ("drawn", "definition")
 HEAD = """\
 # The four papers, item by item
 
-Output of `python -m benchmarks.papers --runs runs --page docs/studies/papers.md`. The published numbers are those of
-`tasks/harness_tasks/studies/published/`.
+Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured. The published
+numbers are those of `tasks/harness_tasks/studies/published/`.
 `drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. The study pages of this folder
 have the tables.
 
@@ -219,6 +219,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="FILE", help="Markdown page to write")
     args = parser.parse_args()
     entries = items()
+    if args.page:
+        args.page.write_text(page(lines(entries, {})), encoding="utf-8")
+        return
     measured = computed(entries)
     if args.runs:
         measured |= differences(finished_runs(args.runs))
@@ -234,8 +237,6 @@ def main() -> None:
         head = "largest difference" if item.source in measured or item.largest in UNMEASURED else "last measured"
         print(f"{start}  {row[3]}  [{head}: {row[4]}]" + (f"  [shown by {row[5]}]" if row[5] else ""))
     print(summary(rows))
-    if args.page:
-        args.page.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

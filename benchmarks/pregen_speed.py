@@ -1,10 +1,11 @@
 """Time of scoring a captioner before generation, against generating captions and scoring them, in one run.
 
-    python -m benchmarks.pregen_speed [--images 1000] [--width 64] [--architecture merge]
+    python -m benchmarks.pregen_speed [--images 1000] [--width 64] [--architecture merge] [--output FOLDER]
 
 One captioner (trained on first use and stored in the user's cache; for two epochs only at a width other than 64), A3DS scenes with five
 references each. Before generation: a forced pass over all references and the 504 functions. After it: beam search (3) or greedy captions,
 CIDEr and METEOR. All on one thread. Tanti et al. (2018) report 28 s against 1246 s, a ratio of 44, for their models on their machine.
+Writes docs/studies/results/pregen-speed.json, which depends on the machine; ratios less so.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
 import harness
+from benchmarks.papers_results import RESULTS, write_results
 from harness.contracts import Decoding, Example
 from harness_metrics.pregen.functions import NAMES, evaluate
 from harness_metrics.pregen.tokens import from_token_scores
@@ -50,11 +53,12 @@ def captions(model: TrainedCaptioner, data: list[Example], decoding: Decoding) -
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure, print the table and write the file."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--images", type=int, default=1000, help="number of scenes (default 1000)")
     parser.add_argument("--width", type=int, default=64, help="width of the captioner (default 64)")
     parser.add_argument("--architecture", default="merge", help="init, pre, par or merge (default merge)")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the file")
     args = parser.parse_args()
     torch.set_num_threads(1)
     train = {"architecture": args.architecture, "images": 800, "epochs": 12 if args.width == 64 else 2, "width": args.width}
@@ -83,20 +87,21 @@ def main() -> None:
     post = sum(metrics.values())
 
     before = scoring + functions
-    print(f"{args.architecture}, width {args.width}; {len(data)} images, {REFERENCES} references each, one thread, seconds")
-    print(f"{'before: forced pass over the references':<56}{scoring:>9.3f}")
-    print(f"{f'before: {len(NAMES)} functions':<56}{functions:>9.3f}")
-    print(f"{'after: CIDEr and METEOR':<56}{post:>9.3f}")
-    print(f"{'':<56}{'seconds':>9}{'/ before':>10}{'with metrics / before':>23}")
+    size = f"{args.architecture}, width {args.width}, {len(data)} images, {REFERENCES} references each, one thread"
+    timings = {
+        "greedy, 256 images at a time": by_greedy,
+        "beam 3, 256 images at a time": by_beam,
+        "greedy, one image at a time (from a fifth)": alone_greedy,
+        "beam 3, one image at a time (from a fifth)": alone,
+    }
     rows = [
-        ("greedy, 256 images at a time", by_greedy),
-        ("beam 3, 256 images at a time", by_beam),
-        ("greedy, one image at a time (from a fifth)", alone_greedy),
-        ("beam 3, one image at a time (from a fifth)", alone),
+        [f"before: forced pass {scoring:.3f} + {len(NAMES)} functions {functions:.3f}", f"{before:.3f}", "1", ""],
+        *([name, f"{value:.3f}", f"{value / before:.2f}", f"{(value + post) / before:.1f}"] for name, value in timings.items()),
+        ["published: before and after", " and ".join(f"{value:.0f}" for value in PUBLISHED), "", f"{PUBLISHED[1] / PUBLISHED[0]:.1f}"],
     ]
-    for label, value in rows:
-        print(f"{'generation: ' + label:<56}{value:>9.3f}{value / before:>10.2f}{(value + post) / before:>23.2f}")
-    print(f"published: {PUBLISHED[0]:.0f} s before, {PUBLISHED[1]:.0f} s after, ratio {PUBLISHED[1] / PUBLISHED[0]:.1f}")
+    tables = {"pregen-speed": {"headers": [size, "seconds", "/ before", f"with {post:.2f} s of CIDEr and METEOR / before"], "rows": rows}}
+    write_results(args.output / "pregen-speed.json", {"command": "python -m benchmarks.pregen_speed", "tables": tables})
+    print(*("  ".join(row) for row in (tables["pregen-speed"]["headers"], *rows)), sep="\n")
 
 
 if __name__ == "__main__":

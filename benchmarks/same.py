@@ -1,6 +1,6 @@
 """Size and power of ``harness same`` beside other tests of two sources of answers.
 
-    python -m benchmarks.same [--runs 400] [--null 4000] [--only size,power,until,speed]
+    python -m benchmarks.same [--runs 400] [--null 4000] [--only size,power,until,speed] [--output FOLDER]
 
 The sources are a small language model and copies of it with known changes (:mod:`benchmarks.same_sources`). Each run draws prompts and
 answers without replacement. Peers:
@@ -14,20 +14,24 @@ answers without replacement. Peers:
 Goals: size at most .057 in the null runs, also with duplicates and unequal sizes; at 10 answers x 25 prompts not below the best peer by
 more than .05 in any row, and a median ratio of at least 1.2 over the rows whose best peer has a power of .2 to .8, at equal actual size;
 with ``--until``, where the full test has a power of at least .9, at most 60 % of the answers and a loss of at most .05; 10,000 prompts in
-at most 60 CPU seconds. Exit status 1 when a goal is missed.
+at most 60 CPU seconds. Exit status 1 when a goal is missed. Writes docs/studies/results/same.json, of which the sections that are not named
+keep their tables; that of speed has none.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, ttest_ind
 
+from benchmarks.papers_results import RESULTS, write_results
 from harness.analysis.answer_kernels import TOKEN, Answers
 from harness.analysis.same import Prompt, Settings, evaluate
 from harness.analysis.same_until import follow
@@ -35,6 +39,8 @@ from harness.stats.stratified_test import strata_of
 
 PROMPTS, ANSWERS, ALPHA, DRAWS = 25, 10, 0.05, 299
 Check = Sequence[Prompt]
+Section = tuple[list[list[str]], bool]
+"""Headers and rows of a table, and whether the goals are met."""
 
 
 def check(pools: dict[str, list[list[str]]], name: str, rng: np.random.Generator, sizes: tuple[int, int] = (ANSWERS, ANSWERS),
@@ -119,13 +125,13 @@ def repeat_answers(prompts: Check, rng: np.random.Generator) -> list[Prompt]:
     return out
 
 
-def measure_size(pools: dict[str, list[list[str]]], runs: int) -> bool:
-    """Print the share of null runs with p <= .05 and return True where the goal is met."""
+def measure_size(pools: dict[str, list[list[str]]], runs: int) -> Section:
+    """Print the share of null runs with p <= .05 and return the rows, and True where the goal is met."""
     short = {name: [[" ".join(text.split()[:2]) for text in texts] for texts in pools[name]] for name in pools}
     cases: dict[str, tuple[dict[str, list[list[str]]], tuple[int, int]]] = {
         "5 + 5": (pools, (5, 5)), "duplicates": (short, (5, 5)), "unequal sizes": (pools, (0, 0)), "3 + 8": (pools, (3, 8)),
     }  # fmt: skip
-    fine = True
+    fine, rows = True, [[f"{runs:,} null runs", "share of p ≤ .05"]]
     for name, (source, sizes) in cases.items():
         found = sum(
             evaluate(check(source, "model", np.random.default_rng([run, 1]), sizes, 8), Settings(draws=99, seed=run)).p <= ALPHA
@@ -133,12 +139,14 @@ def measure_size(pools: dict[str, list[list[str]]], runs: int) -> bool:
         )
         low = 0.043 if name == "5 + 5" else 0.0
         fine &= low <= found / runs <= 0.057
+        rows.append([name, f"{found / runs:.3f}"])
         print(f"size, {name}: {found / runs:.4f} of {runs} null runs (goal {low} to .057)", flush=True)
-    return fine
+    return rows, fine
 
 
-def measure_power(pools: dict[str, list[list[str]]], runs: int) -> bool:
-    """Print the power of all tests at equal actual size, and return True where the goals are met."""
+def measure_power(pools: dict[str, list[list[str]]], runs: int) -> Section:
+    """Print the power of all tests at equal actual size, and return the rows, and True where the goals are met."""
+    table: list[list[str]] = []
     null: dict[str, np.ndarray] = {}
     gaps: list[float] = []
     ratios: list[float] = []
@@ -152,7 +160,9 @@ def measure_power(pools: dict[str, list[list[str]]], runs: int) -> bool:
         null = null or found
         levels = {test: max(float(np.quantile(values, ALPHA)), 1e-9) for test, values in null.items()}
         powers = {test: float((values <= levels[test]).mean()) for test, values in found.items()}
-        print(f"{name:<36} " + "  ".join(f"{test} {share:.3f}" for test, share in powers.items()), flush=True)
+        table += [] if table else [[f"power, {runs} runs", *powers]]
+        table.append([name, *(f"{share:.2f}" for share in powers.values())])
+        print("  ".join(table[-1]), flush=True)
         best = max(share for test, share in powers.items() if test != "harness same")
         if null is not found:
             gaps.append(powers["harness same"] - best)
@@ -160,12 +170,12 @@ def measure_power(pools: dict[str, list[list[str]]], runs: int) -> bool:
     median = float(np.median(ratios)) if ratios else float("nan")
     print(f"smallest difference to the best peer {min(gaps):+.3f} (goal -.05)")
     print(f"median ratio to the best peer {median:.2f} over {len(ratios)} rows (goal 1.2)")
-    return min(gaps) >= -0.05 and median >= 1.2
+    return table, min(gaps) >= -0.05 and median >= 1.2
 
 
-def measure_until(pools: dict[str, list[list[str]]], runs: int) -> bool:
-    """Print answers and power of ``--until`` beside those of the full test, and return True where the goals are met."""
-    fine = True
+def measure_until(pools: dict[str, list[list[str]]], runs: int) -> Section:
+    """Print answers and power of ``--until`` beside those of the full test, and return the rows, and True where the goals are met."""
+    fine, rows = True, [[f"{runs} runs", "found", "by the full test", "share of the answers"]]
     for name in ("the same model again", "temperature 0.8", "temperature 1.1", "at most 10 words", "10 % of words substituted"):
         full, found, used = 0, 0, []
         for run in range(runs):
@@ -174,13 +184,14 @@ def measure_until(pools: dict[str, list[list[str]]], runs: int) -> bool:
             batches = list(follow(prompts, 1, Settings(draws=DRAWS, seed=run)))
             found += batches[-1].e >= 1 / ALPHA
             used.append(batches[-1].answers / (40 * PROMPTS))
+        rows.append([name, f"{found / runs:.2f}", f"{full / runs:.2f}", f"{np.mean(used):.2f}"])
         print(f"until, {name}: power {found / runs:.2f}, full {full / runs:.2f}; answers {np.mean(used):.2f} of all", flush=True)
         if full / runs >= 0.9:
             fine &= bool(np.mean(used) <= 0.6 and full / runs - found / runs <= 0.05)
-    return fine
+    return rows, fine
 
 
-def measure_speed(pools: dict[str, list[list[str]]]) -> bool:
+def measure_speed(pools: dict[str, list[list[str]]]) -> Section:
     """Print the CPU time of 10,000 prompts of 10 + 10 answers with 1,000 relabelings, and return True where the goal is met."""
     texts = [text for answers in pools["model"] for text in answers]
     rng = np.random.default_rng(0)
@@ -191,7 +202,7 @@ def measure_speed(pools: dict[str, list[list[str]]]) -> bool:
     evaluate(prompts, Settings(draws=1000))
     seconds = time.process_time() - start
     print(f"speed: {seconds:.1f} CPU s (goal 60)")
-    return seconds <= 60
+    return [], seconds <= 60
 
 
 def main() -> int:
@@ -202,14 +213,22 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--null", type=int, default=4000)
     parser.add_argument("--only", default="size,power,until,speed")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the file")
     args = parser.parse_args()
-    pools = make_pools()
-    sections: dict[str, Callable[[], bool]] = {
+    pools, file = make_pools(), args.output / "same.json"
+    tables: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["tables"] if file.is_file() else {}
+    sections: dict[str, Callable[[], Section]] = {
         "size": lambda: measure_size(pools, args.null), "power": lambda: measure_power(pools, args.runs),
         "until": lambda: measure_until(pools, max(args.runs // 4, 20)), "speed": lambda: measure_speed(pools),
     }  # fmt: skip
-    met = [sections[name]() for name in args.only.split(",")]
-    return 0 if all(met) else 1
+    missed = False
+    for name in args.only.split(","):
+        rows, met = sections[name]()
+        missed |= not met
+        if rows:
+            tables[f"same-{name}"] = {"headers": rows[0], "rows": rows[1:]}
+            write_results(file, {"command": "python -m benchmarks.same", "tables": tables})
+    return int(missed)
 
 
 if __name__ == "__main__":

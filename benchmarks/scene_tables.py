@@ -1,19 +1,24 @@
-"""Studies of models of rendered scenes and the tables of docs/studies/sweeps.md, for :mod:`benchmarks.study_tables`.
+"""Studies of models of rendered scenes and the tables of docs/studies/sweeps.md and same-model.md, for :mod:`benchmarks.study_tables`.
 
-``trained-here``: every architecture. ``temperature-sweep``: Figure 5 of Chan et al. 2022. ``search-techniques``: Figure 6.
-``beam-against-nucleus``: Figure 4. Models are trained on first use and cached.
+``trained-here``: every architecture. ``nacf-trained-here``: ARB, NAB and NACF, which needs the plugin of examples/nacf.
+``temperature-sweep``: Figure 5 of Chan et al. 2022. ``search-techniques``: Figure 6. ``beam-against-nucleus``: Figure 4. ``same-model``:
+speakers of A3DS against themselves and changes of them. Models are trained on first use and cached.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.papers_results import p_values
 from benchmarks.papers_rule import AGGREGATIONS
 from harness import api
+from harness.analysis.answer_kernels import KERNELS
 from harness.analysis.compare import compare, compare_pairs
 from harness.analysis.pairs import ComparedRun, pairs
+from harness.analysis.same import compare_sources
+from harness.analysis.same_run import sources_of_run
 from harness.contracts import Decoding
 from harness.run.finished import Run
 from harness.rundir.records import lookup
@@ -45,7 +50,7 @@ def learnt_tables(runs: Sequence[Run]) -> dict[str, Table]:
         [model, *(f"{values[model, metric]:.3f}" for metric in LEARNT), f"{largest[model]:.4f}" if model in largest else ""]
         for model in dict.fromkeys(model for model, _ in values)
     ]
-    return {"trained-here": {"headers": ["42 scenes", *LEARNT.values(), "largest p against shuffled"], "rows": rows}}
+    return {run.provenance.task: {"headers": ["42 scenes", *LEARNT.values(), "largest p against shuffled"], "rows": rows}}
 
 
 def sweep_tables(runs: Sequence[Run]) -> dict[str, Table]:
@@ -123,8 +128,35 @@ def beam_tables(runs: Sequence[Run]) -> dict[str, Table]:
     return {"beam-against-nucleus": {"headers": heads, "rows": rows}}
 
 
+def source_runs() -> list[Run]:
+    """Run the speakers of A3DS, the same with another seed, and at another temperature."""
+    changes = ([], ["seed=1"], ["seed=2", "decoding.temperature=0.8"])
+    return [run for each in changes for run in api.evaluate_all("studies/same-model", overrides=["bootstrap.samples=0", *each])]
+
+
+def source_tables(runs: Sequence[Run]) -> dict[str, Table]:
+    """Return the tests of the speakers against themselves and changes of them, with the least p of a kernel within prompts."""
+    first, again, cooler = (sources_of_run(ComparedRun.open(run)) for run in runs)
+    rows: list[list[str]] = []
+    for k, source in enumerate(first):
+        others = {"asked again": again[k], "at temperature 0.8": cooler[k]} | ({"trained further": first[1]} if k == 0 else {})
+        for name, other in others.items():
+            found = compare_sources(source, other)
+            within = min(found.kernels[kernel] for kernel in KERNELS)
+            low, high = found.effect.interval or (math.nan, math.nan)
+            power = "" if found.power is None else f"{found.power:.2f}"
+            p = [f"{value:.2g}" for value in (found.p, within, found.kernels["similarity"])]
+            effect = f"{found.effect.value:.3f} ({low:.3f} … {high:.3f})"
+            most = found.features[0]
+            rows.append([f"{source.label}, {name}", *p, effect, found.verdict, power, f"`{most.name}`: {most.a:.2f}, {most.b:.2f}"])
+    heads = ["24 scenes", "p", "least p within prompts", "p of similarity", "MMD² of n-grams", "verdict", "power", "most telling feature"]
+    return {"same-model": {"headers": heads, "rows": rows}}
+
+
 STUDIES: dict[str, tuple[Callable[[], list[Run]], Callable[[Sequence[Run]], dict[str, Table]]]] = {
     "trained-here": (lambda: api.evaluate_all("studies/trained-here", overrides=["bootstrap.samples=0"]), learnt_tables),
+    "nacf-trained-here": (lambda: api.evaluate_all("nacf-trained-here", overrides=["bootstrap.samples=0"]), learnt_tables),
+    "same-model": (source_runs, source_tables),
     "temperature-sweep": (lambda: api.evaluate_all("studies/temperature-sweep", overrides=["bootstrap.samples=0"]), sweep_tables),
     "search-techniques": (lambda: api.evaluate_all("studies/search-techniques", overrides=["bootstrap.samples=0"]), search_tables),
     "beam-against-nucleus": (lambda: api.evaluate_all("studies/beam-against-nucleus", overrides=["bootstrap.samples=0"]), beam_tables),

@@ -3,10 +3,10 @@
     python -m benchmarks.study_tables [STUDY ...] [--output FOLDER]
 
 Each study runs at the size of its page (``STUDIES``): those of A3DS and of Chan et al. 2022 without trained models are here, others in
-``benchmarks.crnrr_tables``, ``scene_tables``, ``pregen_tables`` and ``text_tables``. ``other-pvalues``: sets of Tables B.1 and B.2 without
-published numbers of the same experiment, by every aggregation. ``few-candidates``: left part of Figure B.1. ``equations``: MMD and the
-Fréchet distance as printed by Chan et al. 2022 (A.6, A.7) beside those of the harness. Files docs/studies/results/STUDY.json hold its
-tables, with the numbers of the records; ``python -m tools.documentation.result_tables --write`` writes them into the pages.
+``benchmarks.crnrr_tables``, ``scene_tables``, ``pregen_tables`` and ``text_tables``. ``other-pvalues``: people of three sets and a
+captioner by every aggregation, with discoveries. ``few-candidates``: left part of Figure B.1. ``equations``: MMD and the Fréchet distance
+as printed by Chan et al. 2022 (A.6, A.7) beside those of the harness. Files docs/studies/results/STUDY.json hold its tables, with the
+numbers of the records; ``python -m tools.documentation.result_tables --write`` writes them into the pages.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ STUDIES: dict[str, tuple[Callable[[], Runs], Callable[[Sequence[Run]], Tables]]]
     "a3ds": (lambda: list(api.evaluate_all("a3ds", overrides=["dataset.pairs=100", "bootstrap.samples=0"])), game_tables),
     "other-pvalues": (
         lambda: [
-            *task_runs("studies/human-pvalues", ["msrvtt-human"], [], 200),
+            *task_runs("studies/human-pvalues", [], [], 200),
             *task_runs("studies/mauve", ["mauve-msrvtt"], ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"], 100),
         ],
         aggregation_tables,

@@ -1,11 +1,11 @@
 """Items per second of every metric in the setting of Table 2 of Chan et al. (2022): 5 references, 10 candidates.
 
-    python -m benchmarks.table2 [--limit 500]
+    python -m benchmarks.table2 [--limit 500] [--output FOLDER]
 
 Candidates are ten captioners of the COCO Karpathy test split (HARNESS_DATA), or else captions of the shipped sample (five of the scene,
 five of the next one). Each metric is timed twice: ``cold`` with new features (tokens, embeddings and distance matrices included), ``warm``
 with features that are complete. Compiled kernels are loaded before, on four items. The paper's column was measured by its authors on
-their machine; it serves to compare the order of the metrics.
+their machine; it serves to compare the order of the metrics. Writes docs/studies/results/table2.json, which depends on the machine.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.captions import captioner_sets, find_data_folder, shipped_sets
+from benchmarks.papers_results import RESULTS, write_results
 from benchmarks.timing import timed
 from harness.contracts import CaptionSet, Features
 from harness.run import score as scoring
@@ -42,22 +44,26 @@ def seconds(metric: Any, sets: Sequence[CaptionSet], features: Features) -> floa
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure, print the rows and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, default=500, help="number of items (default 500)")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the file")
     args = parser.parse_args()
     sets = captioner_sets(args.limit) if find_data_folder() else shipped_sets(args.limit)
-    sizes = f"{len(sets[0].candidates)} candidates, {len(sets[0].references)} references"
-    print(f"{len(sets)} items, {sizes}; {os.cpu_count()} cores; items/s")
-    print(f"{'metric':<18}{'cold':>12}{'warm':>12}{'paper':>10}")
+    size = f"{len(sets)} items, {len(sets[0].candidates)} + {len(sets[0].references)} captions, {os.cpu_count()} cores"
+    heads = [f"items per second: {size}", "new features", "complete features", "published"]
+    print("  ".join(heads))
+    rows: list[list[str]] = []
     shared = features_of(sets)
     for plan in caption_plans(metric_plans(METRICS)):
         seconds(plan.metric, sets[:4], features_of(sets[:4]))
         cold = seconds(plan.metric, sets, features_of(sets))
         seconds(plan.metric, sets, shared)
         warm = seconds(plan.metric, sets, shared)
-        paper = PAPER.get(plan.label, "")
-        print(f"{plan.label:<18}{len(sets) / cold:>12.1f}{len(sets) / warm:>12.1f}{paper:>10}", flush=True)
+        rows.append([plan.label, f"{len(sets) / cold:.1f}", f"{len(sets) / warm:.1f}", str(PAPER.get(plan.label, ""))])
+        print("  ".join(rows[-1]), flush=True)
+    tables = {"table2": {"headers": heads, "rows": rows}}
+    write_results(args.output / "table2.json", {"command": "python -m benchmarks.table2", "tables": tables})
 
 
 if __name__ == "__main__":

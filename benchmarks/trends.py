@@ -1,13 +1,14 @@
 """Items of the papers that differ for lack of size, each at three sizes, and the command that stores them.
 
-    python -m benchmarks.trends [rnnlm] [news] [tvt] [--output FOLDER]
+    python -m benchmarks.trends [rnnlm] [epochs] [news] [tvt] [--output FOLDER]
 
 ``rnnlm``: the language model of Figure 3 of Li et al. 2020, trained on a quarter, a half and all of the sentences of
-studies/crnrr-temperature, with the references, temperatures and epochs of the study, and the tables of that study. ``news``: the news half
-of studies/crnrr-table2 with 1,250, 2,500 and 5,000 sentences on each side, and the power law of the last doubling continued to the
-published size. ``tvt``: the model of Chan et al. 2022 by three widths and by three numbers of scenes, on the test scenes of
-studies/trained-here, which no training here has seen. Models are trained on first use and cached. Writes docs/studies/results/trends.json,
-of which the items that are not named keep their tables.
+studies/crnrr-temperature, with the references, temperatures and epochs of the study, and the tables of that study. ``epochs``: the same
+tables after the 30 epochs of the paper, and the held-out perplexity by epoch. ``news``: the news half of studies/crnrr-table2 with 1,250,
+2,500 and 5,000 sentences on each side, and the power law of the last doubling continued to the published size. ``tvt``: the model of Chan
+et al. 2022 by three widths and by three numbers of scenes, on the test scenes of studies/trained-here, which no training here has seen.
+Models are trained on first use and cached. Writes docs/studies/results/trends.json, of which the items that are not named keep their
+tables.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ CORPORA = {"crnrr-temperature-coco": 5000, "crnrr-temperature-news": 2500}
 """Task of studies/crnrr-temperature -> candidates and references."""
 SIZES = (1250, 2500, 5000)
 """Sentences of the news on each side."""
+EPOCHS = (1, 3, 6, 10, 15, 20, 30)
+"""Epochs whose held-out perplexity is in the table; the last one is that of the paper."""
 WIDTHS, SCENES = (64, 128, 256), (150, 300, 600)
 TVT = {"cider": "CIDEr", "meteor": "METEOR", "trm(cider)": "TRM(CIDEr)", "trm(meteor)": "TRM(METEOR)", "false-features": "wrong features"}
 
@@ -69,6 +72,22 @@ def language_models() -> dict[str, Table]:
         )
     headers = ["sentences", "words", "held-out perplexity", *(f"CND-{n} at t = 1" for n in (1, 2, 3)), "t of the least CND-1, 2, 3"]
     return {"trend-rnnlm": {"headers": headers, "rows": rows}} | tables
+
+
+def long_trainings() -> dict[str, Table]:
+    """Return all metrics by temperature after the epochs of the paper, and the held-out perplexity by epoch."""
+    overrides = [f"models.0.rnnlm.train.epochs={EPOCHS[-1]}"]
+    rows: list[list[str]] = []
+    tables: dict[str, Table] = {}
+    for task, limit in CORPORA.items():
+        (run,) = task_runs("studies/crnrr-temperature", [other for other in CORPORA if other != task], overrides, limit)
+        tables[f"{task}-epochs"] = temperature_tables([run])[task]
+        curve = {row["epoch"]: row["perplexity"] for row in training_settings(task, overrides)["curve"]}
+        least = min(curve, key=lambda epoch: curve[epoch])
+        rows.append(
+            [task.removeprefix("crnrr-temperature-"), *(digits(curve[n]) for n in EPOCHS), f"{digits(curve[least])}, epoch {least}"]
+        )
+    return {"crnrr-epochs": {"headers": ["held-out perplexity after", *map(str, EPOCHS), "least"], "rows": rows}} | tables
 
 
 def language_model(task: str, overrides: Sequence[str] = ()) -> Any:
@@ -120,7 +139,7 @@ def captioners() -> dict[str, Table]:
     return {"trend-tvt": {"headers": ["", *TVT.values()], "rows": rows}}
 
 
-TRENDS = {"rnnlm": language_models, "news": news, "tvt": captioners}
+TRENDS = {"rnnlm": language_models, "epochs": long_trainings, "news": news, "tvt": captioners}
 
 
 def main() -> None:
