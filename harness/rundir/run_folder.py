@@ -95,14 +95,17 @@ class RunFolder:
             return []
 
     def check(self, files: Collection[str], folders: Collection[str]) -> None:
-        """Raise :class:`InputError` where a name of a file is none, or one of a folder none, or what a folder holds is neither."""
-        for name in self.names():
-            if name in folders:
-                inner = {f"{name}/{path}": stat.S_ISREG if name != PENDING else _is_plain for path in self.names(name)}
-                for path, is_right in {name: stat.S_ISDIR, **inner}.items():
-                    self._require(path, is_right)
-            elif name in files:
-                self._require(name, stat.S_ISREG)
+        """Raise InputError where a file is none, a folder none, or what a folder holds is no file, here and in :data:`PENDING`."""
+        for inside in ("", f"{PENDING}/"):
+            for name in self.names(inside.rstrip("/")):
+                if name in folders:
+                    self._require(f"{inside}{name}", stat.S_ISDIR)
+                    for inner in self.names(f"{inside}{name}"):
+                        self._require(f"{inside}{name}/{inner}", stat.S_ISREG)
+                elif name == PENDING:
+                    self._require(name, stat.S_ISDIR)
+                elif inside or name in files:  # a commit moves all that the folder holds
+                    self._require(f"{inside}{name}", stat.S_ISREG)
 
     def _require(self, name: str, is_right: Callable[[int], bool]) -> None:
         with suppress(FileNotFoundError):  # another process removed it
@@ -252,10 +255,6 @@ def _create(folder: int, name: str) -> int:
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
     return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder)
-
-
-def _is_plain(mode: int) -> bool:
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _is_name_list(value: object) -> bool:

@@ -79,7 +79,7 @@ class RunDir:
         """Return a finished run; raise :class:`InputError` when there is none or it is not finished."""
         run = cls(Path(path))
         run._complete_commit()
-        run.folder.check(RUN_FILES, (*ARTIFACT_FOLDERS, PENDING))
+        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)
         for name in (MANIFEST, RESULTS):
             if not run.folder.has(name):
                 unfinished = run.folder.has(MANIFEST)
@@ -114,7 +114,7 @@ class RunDir:
         """
         run = cls(path)
         run._check(run._read_stored_manifest(mode), manifest, mode)  # before anything is written
-        run.folder.check(RUN_FILES, (*ARTIFACT_FOLDERS, PENDING))
+        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)
         try:
             if run._take(manifest, mode):
                 run._begin(manifest, mode)

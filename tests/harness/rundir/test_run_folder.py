@@ -206,3 +206,13 @@ def test_check_refuses_a_folder_in_place_of_a_file(tmp_path):
     run.write("shards.json/x", b"")
     with pytest.raises(InputError, match="shards.json: is no plain file"):
         run.check({"shards.json"}, {"scores"})
+
+
+@pytest.mark.parametrize("name", [".next/results.json", ".next/scores/x.npz"])
+def test_check_refuses_a_folder_in_place_of_a_file_that_waits_for_its_rename(tmp_path, name):
+    run = RunFolder(tmp_path / "r")
+    run.write(".next/scores/y.npz", b"")
+    run.check({"results.json"}, {"scores"})
+    run.write(f"{name}/inner.txt", b"mine")
+    with pytest.raises(InputError, match=f"{name}: is no plain file"):
+        run.check({"results.json"}, {"scores"})
