@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,14 +19,17 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.registry import current, parameters
+from harness.run.features import FeatureCache
 from harness_metrics.composed.fense import is_broken
 from harness_metrics.crnrr.ngrams import Sums, from_sums
+from harness_metrics.crnrr.words import Vocabulary, words_of
+from harness_metrics.discrepancy.curve import PAIRS, largest_quality, point
 from harness_metrics.discrepancy.mixing import draw
 from harness_metrics.discrepancy.qdisc import curve_discrepancy
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.matching import NO_SYNONYMS
 from harness_metrics.hallucination.nouns import singular
-from harness_metrics.hallucination.objects import object_table
+from harness_metrics.hallucination.objects import ObjectTable, object_table
 from harness_metrics.judges import answers, judge
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.tournament import arena
@@ -34,7 +38,7 @@ from harness_metrics.mauve import frontier, quantise
 from harness_metrics.mauve import metric as mauve
 from harness_metrics.meteor import engine as meteor
 from harness_metrics.neural import bertscore
-from harness_metrics.ngram import cider, document_frequency
+from harness_metrics.ngram import bleu, cider, document_frequency, rouge
 from harness_metrics.pragmatic import lexicon
 from harness_metrics.pragmatic import scores as scores_of_games
 from harness_metrics.pragmatic.parser import read
@@ -170,6 +174,8 @@ def test_metric_of_captions(name: str) -> None:
     for number, form in enumerate(forms(name)):
         metric = reports.create(name, form)
         more = further if number == 0 or metric.spec.level == "corpus" else {}
+        if name in ("cr", "nrr", "cnd"):
+            more = {**more, "hundred": inputs.HUNDRED}
         out[str(number)] = {"form": name_of(form), **reports.report_all(metric, inputs.MIXED, inputs.EVEN, more)}
     assert_pinned(f"metrics/{name}.txt", as_text(out))
 
@@ -192,6 +198,9 @@ def test_metric_of_token_scores(name: str) -> None:
             ({"blind": True, "by": "part"}, blind, [{"part": k // 6} for k in range(24)]), ({"group": 2}, inputs.groups(2), ()),
             ({"group": 3, "score": "mean"}, inputs.groups(3), ()), ({"group": 2, "blind": True}, pairs, ()),
             ({"group": 2, "by": "part"}, inputs.groups(2), [{"part": k // 4} for k in range(8)]), ({}, unread, ()), ({}, twelve[:1], ()),
+            ({"blind": True}, [*twelve[:1], inputs.likelihoods(2, 1)[0]], ()), ({}, [row[:1] for row in twelve], ()), ({"across": 2}, twelve, ()),
+            ({"group": 2}, [row[::-1] for row in inputs.groups(2)], ()), ({"group": 3}, inputs.groups(2), ()), ({"by": "gone"}, twelve, kinds),
+            ({"by": "kind", "across": 2}, single, [kinds[k // 2] for k in range(24)]), ({"by": "kind", "across": 2}, single, [kinds[k % 12] for k in range(24)]),
         ],
         "poll": [
             ({}, poll, ()), ({"positive": "no"}, poll, ()), ({"score": "mean"}, poll, ()), ({"by": "kind"}, poll, kinds), ({}, unread, ()),
@@ -404,10 +413,16 @@ def test_tokenisers_and_word_lists() -> None:
     assert_pinned("metrics/functions/tokenisers.txt", as_text(reports.as_json(out)))
 
 
-def test_facts_and_objects() -> None:
+def test_facts_and_objects(tmp_path: Path) -> None:
     table = object_table("coco")
     nouns = "dogs buses knives geese men women children glasses sheep leaves boxes babies potatoes news grass is people series oxen feet mice teeth"
+    own = ObjectTable({"dog": ["hot", "puppy"], "food": ["hot dog", "orange"], "cat": []}, none=["toy dog"], modifiers=["orange"], name="mine")
+    (tmp_path / "table.yaml").write_text("objects:\n  dog: [puppy, hound]\n  animal: [dog, cat]\nnone: [hot dog]\nmodifiers: [cat]\n", encoding="utf-8")
+    mine = object_table(str(tmp_path / "table.yaml"))
+    tables: tuple[Any, ...] = ({"a": ["b"], "b": ["a"]}, {"a": ["..."]}, {"a": ["c"], "b": ["c"]}, {"a": ["b"], "b": [], "c": ["b"]}, {"a": ["b"], "b": ["c"], "c": []})
     out = {
+        "own": [[own.mentions(text), mine.mentions(text)] for text in ("hot dogs and an orange cat", "a toy dog, puppies", "orange", "cat hound", "the cat dog")],
+        "signatures": [own.signature(), mine.signature(), NO_SYNONYMS.signature()], "tables": [reports.attempt(lambda table: ObjectTable(table).objects, t) for t in tables],
         "facts": {text: parse(text, table) for text in inputs.SENTENCES},
         "facts without table": {text: parse(text, NO_SYNONYMS) for text in inputs.SENTENCES},
         "objects": {text: table.mentions(text) for text in inputs.SENTENCES}, "singular": {word: singular(word) for word in nouns.split()},
@@ -568,6 +583,7 @@ def test_neighbours() -> None:
         **{f"{kind} {k}": neighbours.of_distances(distances, labels, k, kind) for kind in kinds for k in (1, 2, 3)},
         **{f"without groups {kind} {k}": neighbour_groups.without_groups(*samples, k, kind, 5) for kind in kinds for k in (1, 4)},
         "credits": [neighbours.coverage_credits(distances, 4, k) for k in (1, 2)],
+        "smallest": [neighbours.kth_smallest(whole_numbers(3, width, seed=6, width=997), k) for width in (9, 700) for k in (1, 4)],
         "wasserstein": [variability_metric.wasserstein(distances, labels, compare) for compare in ("within", "cross")],
     }  # fmt: skip
     assert_pinned("metrics/functions/neighbours.txt", as_text(reports.as_json(out)))
@@ -577,9 +593,15 @@ def test_curves_of_quality_and_diversity() -> None:
     quality, diversity = (1.0, 0.7, 0.45, 0.2), (-0.5, -0.3, -0.2, -0.1)
     points = ((0.6, -0.3), (0.9, -0.25), (0.1, -0.5), (0.2, -0.1), (0.5, -0.6), (0.5, 0.0))
     rng = np.random.default_rng(4)
+    vocabulary, sentences = Vocabulary(), [text.split() for text in inputs.SENTENCES[:12]]
     lengths: tuple[Any, ...] = (3, "same")
     out = {
         "discrepancies": [reports.attempt(curve_discrepancy, quality, diversity, *point) for point in points],
+        "refused": [reports.attempt(curve_discrepancy, *given, 0.5, -0.2) for given in (((1.0, 0.5), (-0.5,)), ((1.0,), (-0.5,)), ([[1.0, 0.5]], [[-0.5, -0.1]]))],
+        "points": [
+            [point(pair, words_of(side, vocabulary), words_of(other, vocabulary), n) for n in (1, 2, 4)] + [largest_quality(pair, words_of(side, vocabulary), 2)]
+            for pair in PAIRS for side, other in ((sentences[:6], sentences[6:]), (sentences[:3], [[]]), ([["a"], ["b"]], [["a"]]), (sentences, sentences))
+        ],
         "flat": reports.attempt(curve_discrepancy, (0.5, 0.5), (-0.5, -0.1), 0.0, -0.2),
         "draws": [draw([["a", "b"], ["c"], ["d", "e", "f"]], "uvwxyz", eps, size, rng) for eps in (0.0, 0.5, 1.0) for size in lengths for _ in range(4)],
         "sums": [reports.attempt(from_sums, 2, Sums(*values)) for values in ((4, 5, 6, 9, 3, 5, 6), (1, 1, 1, 1, 0, 1, 1), (0, 3, 0, 3, 0, 0, 0))],
@@ -609,6 +631,19 @@ def test_triangles() -> None:
     assert_pinned("metrics/functions/triangles.txt", as_text(reports.as_json({**out, "heaviest": heaviest})))
 
 
+def forgotten() -> Any:
+    """Return the scores of CIDEr-D before and after the texts of the run are forgotten, and after another process has read the state."""
+    features = FeatureCache([item.references for item in inputs.EVEN])
+    batch, metric = features.batch(inputs.EVEN), reports.create("ciderd", {})
+    state = metric.fit(features.references, features)
+    before = metric.candidate_scores(batch, features, state)
+    copy = pickle.loads(pickle.dumps(state))
+    state.forget_texts()
+    others = FeatureCache([item.references for item in inputs.MIRRORED])
+    sizes = [len(state.counts), state.stage, len(copy.counts), copy.stage, copy.frequencies.documents]
+    return [before, sizes, [metric.candidate_scores(others.batch(inputs.MIRRORED), others, each) for each in (state, copy)]]
+
+
 def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     corpus = [list(item.references) for item in inputs.EVEN]
     out: dict[str, Any] = {}
@@ -626,8 +661,11 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     texts = [text for item in inputs.MIXED for text in item.candidates][:9]
     variants: tuple[Any, ...] = ("d", "plain")
     pairs = {
+        **{f"bleu {n} {smoothing}": bleu.matrix(texts, n=n, smoothing=smoothing, tokenizer=tokenizer)
+           for n, smoothing, tokenizer in ((4, "toolkit", "ptb"), (4, "add-one", "ptb"), (2, "add-one", "none"))},
+        "rouge": rouge.matrix(texts), "rouge none": rouge.matrix(texts, tokenizer="none"),
         **{f"cider {variant}": cider.matrix(texts, variant=variant) for variant in variants}, "cider given": cider.matrix(texts, df=corpus, tokenizer="none"),
-        "meteor": meteor.matrix(texts), "meteor statistics": meteor.statistics([(item.candidates[0], item.references) for item in inputs.MIXED]),
+        "forgotten": forgotten(), "meteor": meteor.matrix(texts), "meteor scores": meteor.scores([(texts[k], texts[:k]) for k in range(1, 9)]), "meteor statistics": meteor.statistics([(item.candidates[0], item.references) for item in inputs.MIXED]),
     }  # fmt: skip
     assert_pinned("metrics/functions/pairs_of_texts.txt", as_text(reports.as_json(pairs)))
 

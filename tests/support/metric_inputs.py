@@ -121,6 +121,8 @@ WIDE: tuple[CaptionSet, ...] = tuple(
     for k in range(22)
 )
 """Twenty-two examples, as many as some intervals need."""
+HUNDRED: tuple[CaptionSet, ...] = tuple(CaptionSet(f"hundred-{k}", (_made(3 * k + k // 9),), (_made(2 * k + k // 5),)) for k in range(103))
+"""A hundred and three examples of one candidate and one reference, from which some intervals are corrected."""
 
 
 class Letters:
@@ -245,6 +247,7 @@ PHRASES = (
     "a big small block", "a red blue block", "it is in the left corner", "the ball is large and it is pink", "a Red Block on the Floor",
     "an enormous golden sphere against a navy wall, almost in the middle", "a thing in the centre", "a brown ball", "xyzzy block unk pad",
     "a middle-sized orb near the middle with a turquoise background", "a green block on a green floor in front of a green wall",
-    "the pale green can next to the left side", "small tiny red red ball",
+    "the pale green can next to the left side", "small tiny red red ball", "a ball that is light", "a wall of dark", "a red", "it is dark", "deep blue", "a ball on red", "against pale pink",
+    "a ball is green , the floor is green colored", "a green ball , a red ball", "a tiny ball is tiny and it is huge",
 )  # fmt: skip
 """Captions of 3D Shapes, right and wrong."""

@@ -73,7 +73,8 @@ def fields_of_spec(spec: MetricSpec) -> dict[str, Any]:
     default = MetricSpec(spec.name, spec.higher_is_better, depends_on=frozenset())
     names = [field.name for field in dataclasses.fields(spec)]
     columns = {"column_names"} if len(spec.column_names) > 20 else set[str]()
-    return {name: getattr(spec, name) for name in names if name not in columns and getattr(spec, name) != getattr(default, name)}
+    own = {"name", "higher_is_better"}
+    return {name: getattr(spec, name) for name in names if name not in columns and (name in own or getattr(spec, name) != getattr(default, name))}
 
 
 def usable(spec: MetricSpec, sets: Sequence[CaptionSet]) -> list[CaptionSet]:
@@ -128,6 +129,11 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
     return out
 
 
+def _credits(metric: Any, sets: Sequence[CaptionSet]) -> Any:
+    features = FeatureCache([item.references for item in sets])
+    return metric.credits(features.batch(sets), features, scoring.fit_once(metric, features))
+
+
 def _merged(metric: Any, sets: Sequence[CaptionSet]) -> Any:
     references = [item.references for item in sets]
     features = FeatureCache(references)
@@ -151,13 +157,24 @@ def report_all(metric: Any, mixed: Sequence[CaptionSet], even: Sequence[CaptionS
     for name, sets in further.items():
         out[name] = attempt(report, metric, sets, DRAWN)
     out["beside"] = attempt(capabilities, metric, even)
+    if hasattr(metric, "counts_end"):
+        out["counts_end"] = metric.counts_end
+    for n, m in ((2, 2), (3, 1), (1, 2)):
+        few = usable(metric.spec, shorter(even[:3], n, m))
+        if few and len(few[0].candidates) == n and len(few[0].references) == m:
+            out[f"{n} + {m}"] = attempt(report, metric, few)
+            if hasattr(metric, "credits") and n > 1:
+                out[f"credits {n} + {m}"] = attempt(_credits, metric, few)
     return out
 
 
 def report_scores(metric: Any, scores: Sequence[Sequence[TokenScores]], meta: Sequence[Mapping[str, Any]] = ()) -> Any:
     """Return all that a metric of token scores says of them."""
-    if meta and hasattr(metric, "of_meta"):
-        metric = metric.of_meta(meta)
+    if meta:
+        try:
+            metric = metric.of_meta(meta)
+        except HarnessError as error:
+            return {"refused": str(error)}
     out: dict[str, Any] = {"spec": as_json(fields_of_spec(metric.spec)), "signature": metric.signature()}
     out["values"] = attempt(metric.evaluate_scores, scores)
     out["per_example"] = attempt(metric.per_example, scores)
