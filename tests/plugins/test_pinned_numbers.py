@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,8 @@ def name_of(form: dict[str, Any]) -> str:
 
 
 NAMES = [entry.name for entry in current().entries("metrics") if entry.provider == "harness"]
+for _name in NAMES:
+    current().load("metrics", _name)  # what a module does on import belongs to no single test
 OTHER_INPUTS = {
     "choice", "poll", "perplexity", "pregen", "scores", "novelty", "bertscore", "wmd", "clipscore", "refclipscore", "pac-score", "ref-pac-score",
     "clip-recall", "listener-accuracy", "fleur", "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity",
@@ -169,7 +172,7 @@ OF_CAPTIONS = [name for name in NAMES if name not in OTHER_INPUTS and name not i
 
 @pytest.mark.parametrize("name", OF_CAPTIONS)
 def test_metric_of_captions(name: str) -> None:
-    further = {"mirrored": inputs.MIRRORED, "wide": inputs.WIDE}
+    further = {"mirrored": inputs.MIRRORED, "wide": inputs.WIDE, "short": inputs.SHORT}
     out: dict[str, Any] = {}
     for number, form in enumerate(forms(name)):
         metric = reports.create(name, form)
@@ -199,7 +202,7 @@ def test_metric_of_token_scores(name: str) -> None:
             ({"group": 3, "score": "mean"}, inputs.groups(3), ()), ({"group": 2, "blind": True}, pairs, ()),
             ({"group": 2, "by": "part"}, inputs.groups(2), [{"part": k // 4} for k in range(8)]), ({}, unread, ()), ({}, twelve[:1], ()),
             ({"blind": True}, [*twelve[:1], inputs.likelihoods(2, 1)[0]], ()), ({}, [row[:1] for row in twelve], ()), ({"across": 2}, twelve, ()),
-            ({"group": 2}, [row[::-1] for row in inputs.groups(2)], ()), ({"group": 3}, inputs.groups(2), ()), ({"by": "gone"}, twelve, kinds),
+            ({"group": 2}, [row[::-1] for row in inputs.groups(2)], ()), ({"group": 3}, inputs.groups(2), ()), ({"group": 2}, [[row[0], row[0]] for row in inputs.groups(2)], ()), ({"by": "gone"}, twelve, kinds),
             ({"by": "kind", "across": 2}, single, [kinds[k // 2] for k in range(24)]), ({"by": "kind", "across": 2}, single, [kinds[k % 12] for k in range(24)]),
         ],
         "poll": [
@@ -413,6 +416,14 @@ def test_tokenisers_and_word_lists() -> None:
     assert_pinned("metrics/functions/tokenisers.txt", as_text(reports.as_json(out)))
 
 
+def broken_table(folder: Path, text: str) -> Any:
+    """Return what a table of objects with this content has, or the message that refuses it."""
+    path = folder / f"{zlib.crc32(text.encode())}.yaml"
+    path.write_text(text, encoding="utf-8")
+    found = reports.attempt(lambda: object_table(str(path)).objects)
+    return found.replace(str(path), "FILE") if isinstance(found, str) else found
+
+
 def test_facts_and_objects(tmp_path: Path) -> None:
     table = object_table("coco")
     nouns = "dogs buses knives geese men women children glasses sheep leaves boxes babies potatoes news grass is people series oxen feet mice teeth"
@@ -422,6 +433,8 @@ def test_facts_and_objects(tmp_path: Path) -> None:
     tables: tuple[Any, ...] = ({"a": ["b"], "b": ["a"]}, {"a": ["..."]}, {"a": ["c"], "b": ["c"]}, {"a": ["b"], "b": [], "c": ["b"]}, {"a": ["b"], "b": ["c"], "c": []})
     out = {
         "own": [[own.mentions(text), mine.mentions(text)] for text in ("hot dogs and an orange cat", "a toy dog, puppies", "orange", "cat hound", "the cat dog")],
+        "files": [broken_table(tmp_path, text) for text in ("dog: puppy\n", "cat: []\ndog: [1]\n", "objects:\n  cat: []\n  dog: 3\n", "objects: {}\nnon: []\n", "- a\n",
+                                                            "objects:\n  cat: [x]\n  dog: [x]\n", "cat: [x]\ndog: [x]\n", "objects: {a: }\nnone: 5\n")],
         "signatures": [own.signature(), mine.signature(), NO_SYNONYMS.signature()], "tables": [reports.attempt(lambda table: ObjectTable(table).objects, t) for t in tables],
         "facts": {text: parse(text, table) for text in inputs.SENTENCES},
         "facts without table": {text: parse(text, NO_SYNONYMS) for text in inputs.SENTENCES},
@@ -438,6 +451,12 @@ def test_reference_games() -> None:
         {"prediction": text, "target_id": TARGETS[k % 8], "distractor_id": DISTRACTORS[(k * 3) % 8]} for k, text in enumerate(inputs.PHRASES)
     ]  # fmt: skip
     rows += [{"prediction": text, **item.meta} for item in games() for text in item.candidates]
+    for orientation in (0, 3, 7, 9, 14):  # scenes of which one part is red, and no part or two parts
+        for first, second, third in ((0, 3, 5), (4, 0, 5), (2, 3, 0), (2, 3, 4), (0, 0, 6)):
+            target = (((first * 10 + second) * 10 + third) * 32 + orientation) * 15 + orientation
+            words = [PHRASES[5][orientation], PHRASES[0][first], f"{PHRASES[1][second]} wall", f"{PHRASES[2][third]} {PHRASES[4][orientation % 4]}"]
+            text = " ".join(words[(orientation + first) % 2 :]).replace(*(("in the ", "") if orientation % 3 else ("on the ", "")))
+            rows.append({"prediction": text, "target_id": target, "distractor_id": target + (second + 1) * 15 + first % 2})
     several = [
         {**row, "distractor_ids": [str(row["distractor_id"]), *DISTRACTORS[k % 5 : k % 5 + k % 3]]} for k, row in enumerate(rows)
     ]  # fmt: skip

@@ -121,6 +121,13 @@ WIDE: tuple[CaptionSet, ...] = tuple(
     for k in range(22)
 )
 """Twenty-two examples, as many as some intervals need."""
+SHORT: tuple[CaptionSet, ...] = tuple(
+    CaptionSet(f"short-{k}", candidates, references, None, candidates[0], {"objects": []})
+    for k, (candidates, references) in enumerate(
+        ((("a", "b"), ("a", "c")), (("", ""), ("", "")), (("the", "a"), ("", "dog")), (("dog", "dog"), ("dog", "dog")))
+    )
+)
+"""Captions of at most one word."""
 HUNDRED: tuple[CaptionSet, ...] = tuple(CaptionSet(f"hundred-{k}", (_made(3 * k + k // 9),), (_made(2 * k + k // 5),)) for k in range(103))
 """A hundred and three examples of one candidate and one reference, from which some intervals are corrected."""
 
@@ -147,7 +154,7 @@ class Letters:
 
 
 class Judging:
-    """The model of a judge, whose answers depend on the length of the question; some are refusals, cut off or without a value."""
+    """The model of a judge, whose answers depend on the lengths of the words of the question; some are refusals, cut off or without a value."""
 
     def signature(self) -> str:
         """Return its name."""
@@ -156,7 +163,7 @@ class Judging:
     def complete(self, conversations: Any, store: Any) -> None:
         """Answer in the forms of all judge metrics."""
         for index, talk in enumerate(conversations):
-            size = sum(map(len, talk[0]["content"].split()))
+            size = sum(position * len(word) for position, word in enumerate(talk[0]["content"].split()))
             grades = {name: 1 + (size + k) % 5 for k, name in enumerate(("correctness", "completeness", "fluency"))}
             answer = {"score": size % 101, "better": ("A", "B", "tie")[size % 3], **grades}
             texts = {7: "I'm sorry, I can't help with that.", 8: "", 9: "{}", 10: '{"score": 700}'}
@@ -248,6 +255,6 @@ PHRASES = (
     "an enormous golden sphere against a navy wall, almost in the middle", "a thing in the centre", "a brown ball", "xyzzy block unk pad",
     "a middle-sized orb near the middle with a turquoise background", "a green block on a green floor in front of a green wall",
     "the pale green can next to the left side", "small tiny red red ball", "a ball that is light", "a wall of dark", "a red", "it is dark", "deep blue", "a ball on red", "against pale pink",
-    "a ball is green , the floor is green colored", "a green ball , a red ball", "a tiny ball is tiny and it is huge",
+    "a ball is green , the floor is green colored", "a green ball , a red ball", "a tiny ball is tiny and it is huge", "the floor ball is blue", "the ground object is green",
 )  # fmt: skip
 """Captions of 3D Shapes, right and wrong."""

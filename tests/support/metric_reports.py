@@ -63,7 +63,7 @@ def attempt(function: Any, *args: Any, **kwargs: Any) -> Any:
             warnings.simplefilter("ignore")
             return as_json(function(*args, **kwargs))
     except HarnessError as error:
-        return f"refused: {str(error).partition(chr(10))[0]:.150}"
+        return f"refused: {str(error).partition(chr(10))[0]:.250}"
     finally:
         logging.disable(logging.NOTSET)
 
