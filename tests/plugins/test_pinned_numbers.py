@@ -83,16 +83,30 @@ _FORMS: dict[str, Any] = {
     "c2st": [BOW, *_with(LETTERS, {}, {"ridge": 0.01}, {"ridge": 30.0})],
     "chair-i": [{}, {"truth": "annotations"}, {"truth": "both"}],
     "chrf": [{}, {"char_order": 3, "word_order": 2, "beta": 1}, {"lowercase": True}, {"level": "sentence"}],
-    "cider": [{}, {"tokenizer": "none"}, {"variant": "plain"}, {"df": "resampled"}, {"df": "given"}, {"df": [["a dog runs", "a cat"], ["the dog"]]}],
+    "cider": [
+        {},
+        {"tokenizer": "none"},
+        {"variant": "plain"},
+        {"df": "resampled"},
+        {"df": "given"},
+        {"df": [["a dog runs", "a cat"], ["the dog"]]},
+    ],
     "ciderd": [{}, {"tokenizer": "none"}, {"df": "resampled"}],
     "cider-r": [{}, {"tokenizer": "none"}, {"df": "resampled"}, {"df": [["a dog runs", "a cat"], ["the dog"], ["two boats"]]}],
     "clair": [{"judge": judging()}, {"judge": judging(), "unanswered": "lowest", "prompt": "Grade {candidates} {references}"}],
     "rubric": [
-        {"judge": judging()}, {"judge": judging(), "unanswered": "lowest"},
+        {"judge": judging()},
+        {"judge": judging(), "unanswered": "lowest"},
         {"judge": judging(), "criteria": {"correctness": "true", "fluency": "good"}, "scale": (0, 4), "references": False, "source": False},
     ],
     "win-rate": [{"judge": judging()}, {"judge": judging(), "opponents": 3, "criterion": "longer", "unanswered": "lowest"}],
-    "cnd": [{}, {"n": 1}, {"form": "unbiased"}, {"conditional": True, "n": 1}, {"form": "unbiased", "conditional": True, "tokenizer": "none"}],
+    "cnd": [
+        {},
+        {"n": 1},
+        {"form": "unbiased"},
+        {"conditional": True, "n": 1},
+        {"form": "unbiased", "conditional": True, "tokenizer": "none"},
+    ],
     "cr": [{}, {"n": 1}, {"conditional": True, "n": 3}, {"conditional": True, "tokenizer": "none"}],
     "nrr": [{}, {"n": 1}, {"form": "unbiased"}, {"form": "cross-sentence"}, {"form": "cross-sentence", "conditional": True, "n": 1}],
     "corpus-bleu": [{}, {"n": 2}, {"n": 1, "tokenizer": "none"}],
@@ -108,31 +122,47 @@ _FORMS: dict[str, Any] = {
     "mbleu": [{}, {"n": 2}, {"n": 1, "tokenizer": "none"}],
     "meteor": [{}, {"tokenizer": "none"}],
     "mmd": [BOW, *_with(LETTERS, {}, {"estimator": "unbiased"}), {**BOW, "estimator": "unbiased"}],
-    "mmdagg": [BOW, *_with(LETTERS, {"bandwidths": 3}, {"kernel": "gaussian", "bandwidths": 2}, {"kernel": "laplace", "bandwidths": 4, "seed": 5})],
+    "mmdagg": [
+        BOW,
+        *_with(LETTERS, {"bandwidths": 3}, {"kernel": "gaussian", "bandwidths": 2}, {"kernel": "laplace", "bandwidths": 4, "seed": 5}),
+    ],
     "ms-jaccard": [{}, {"n": 2}, {"n": 1, "tokenizer": "none"}],
     "object-match": [BOW, LETTERS, {**LETTERS, "aggregate": "mean"}],
     "pairwise": [DISTANCE, {**DISTANCE, "aggregate": "best"}, {}, {"aggregate": "best"}, *OTHERS],
     "pairwise-bleu": [{}, {"n": 2}, {"n": 1, "tokenizer": "none"}],
     "production-variability": [DISTANCE, {**DISTANCE, "compare": "cross"}, {}, *OTHERS],
     "qdisc": [
-        {}, {"pair": "BLEU-NSBLEU", "epsilons": (0.0, 0.5)}, {"n": 1, "show": "self-ratio"}, {"length": "same", "seed": 2, "show": "drate"},
-        {"length": 5, "epsilons": (0.0, 0.3, 1.0)}, {"pair": "BLEU-NSBLEU", "n": 3, "show": "ref-ratio"},
+        {},
+        {"pair": "BLEU-NSBLEU", "epsilons": (0.0, 0.5)},
+        {"n": 1, "show": "self-ratio"},
+        {"length": "same", "seed": 2, "show": "drate"},
+        {"length": 5, "epsilons": (0.0, 0.3, 1.0)},
+        {"pair": "BLEU-NSBLEU", "n": 3, "show": "ref-ratio"},
     ],
     "reference-coverage": [DISTANCE, {**DISTANCE, "threshold": 0.6}, {**DISTANCE, "threshold": 0.0}, *OTHERS],
     "semantic-entropy": [DISTANCE, {**DISTANCE, "threshold": 0.6}, {**DISTANCE, "threshold": 0.0}, *OTHERS],
     "retrieval": [BOW, *_with(LETTERS, {}, {"k": 1}, {"k": 3})],
     "reverse-perplexity": [{}, {"n": 1}, {"n": 2, "tokenizer": "none"}],
     "sari": [{}, {"tokenizer": "intl"}, {"tokenizer": "none", "lowercase": False}],
-    "self-bleu": [{}, {"n": 2, "conditional": True}, {"negative": True, "n": 1}, {"conditional": True, "negative": True, "tokenizer": "none"}],
+    "self-bleu": [
+        {},
+        {"n": 2, "conditional": True},
+        {"negative": True, "n": 1},
+        {"conditional": True, "negative": True, "tokenizer": "none"},
+    ],
     "self-cider": [{}, {"tokenizer": "none"}, {"df": "given"}],
     "sliced-wasserstein": [BOW, *_with(LETTERS, {"projections": 5}, {"projections": 3, "p": 1.0, "seed": 2}, {"projections": 4, "p": 3.5})],
     "spider": [{"spice": "rouge"}, {"cider": {"cider": {"variant": "plain"}}, "spice": "bleu1"}],
     "ter": [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}, {"level": "sentence"}],
     "trm": [
-        DISTANCE, {**DISTANCE, "pooling": "per-direction"}, {}, *OTHERS,
-        {**DISTANCE, "triangles": "sampled", "drawn": 50}, {**DISTANCE, "triangles": "sampled", "drawn": 40, "pooling": "per-direction"},
+        DISTANCE,
+        {**DISTANCE, "pooling": "per-direction"},
+        {},
+        *OTHERS,
+        {**DISTANCE, "triangles": "sampled", "drawn": 50},
+        {**DISTANCE, "triangles": "sampled", "drawn": 40, "pooling": "per-direction"},
     ],
-}  # fmt: skip
+}
 _SAME = {
     "chair-s": "chair-i", "object-recall": "chair-i", "fact-precision": "fact-f1", "fact-recall": "fact-f1", "spider-max": "spider",
 }  # fmt: skip
@@ -162,10 +192,30 @@ NAMES = [entry.name for entry in current().entries("metrics") if entry.provider 
 for _name in NAMES:
     current().load("metrics", _name)  # what a module does on import belongs to no single test
 OTHER_INPUTS = {
-    "choice", "poll", "perplexity", "pregen", "scores", "novelty", "bertscore", "wmd", "clipscore", "refclipscore", "pac-score", "ref-pac-score",
-    "clip-recall", "listener-accuracy", "fleur", "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity",
-    "mentioned-features", "false-features", "redundant-mention", "adjective-order",
-}  # fmt: skip
+    "choice",
+    "poll",
+    "perplexity",
+    "pregen",
+    "scores",
+    "novelty",
+    "bertscore",
+    "wmd",
+    "clipscore",
+    "refclipscore",
+    "pac-score",
+    "ref-pac-score",
+    "clip-recall",
+    "listener-accuracy",
+    "fleur",
+    "discriminativity",
+    "contrastive-efficiency",
+    "relevance",
+    "optimal-discriminativity",
+    "mentioned-features",
+    "false-features",
+    "redundant-mention",
+    "adjective-order",
+}
 """Metrics that need other inputs than captions, below."""
 OF_CAPTIONS = [name for name in NAMES if name not in OTHER_INPUTS and name not in NOT_PINNED]
 
@@ -179,6 +229,8 @@ def test_metric_of_captions(name: str) -> None:
         more = further if number == 0 or metric.spec.level == "corpus" else {}
         if name in ("cr", "nrr", "cnd"):
             more = {**more, "hundred": inputs.HUNDRED}
+        if name == "mauve-example":  # of few points, several divisions into buckets are equally good: rounding errors choose
+            more = {key: sets for key, sets in more.items() if key != "short"}
         out[str(number)] = {"form": name_of(form), **reports.report_all(metric, inputs.MIXED, inputs.EVEN, more)}
     assert_pinned(f"metrics/{name}.txt", as_text(out))
 
@@ -195,27 +247,52 @@ def test_metric_of_token_scores(name: str) -> None:
     outer = {"images": "*", "captions": ["mean", "join"], "score": ["pplx", "normcount"], "tokens": "filter0"}
     cases: dict[str, list[tuple[dict[str, Any], Any, Any]]] = {
         "choice": [
-            ({}, twelve, ()), ({"score": "mean"}, twelve, ()), ({"options": 3}, twelve, ()), ({"options": 2}, twelve, ()),
-            ({"by": "kind"}, twelve, kinds), ({"by": "part", "score": "mean"}, twelve, kinds), ({"across": 2}, single, ()),
-            ({"across": 4, "score": "mean"}, single, ()), ({"across": 5}, single, ()), ({"blind": True}, blind, ()),
-            ({"blind": True, "by": "part"}, blind, [{"part": k // 6} for k in range(24)]), ({"group": 2}, inputs.groups(2), ()),
-            ({"group": 3, "score": "mean"}, inputs.groups(3), ()), ({"group": 2, "blind": True}, pairs, ()),
-            ({"group": 2, "by": "part"}, inputs.groups(2), [{"part": k // 4} for k in range(8)]), ({}, unread, ()), ({}, twelve[:1], ()),
-            ({"blind": True}, [*twelve[:1], inputs.likelihoods(2, 1)[0]], ()), ({}, [row[:1] for row in twelve], ()), ({"across": 2}, twelve, ()),
-            ({"group": 2}, [row[::-1] for row in inputs.groups(2)], ()), ({"group": 3}, inputs.groups(2), ()), ({"group": 2}, [[row[0], row[0]] for row in inputs.groups(2)], ()), ({"by": "gone"}, twelve, kinds),
-            ({"by": "kind", "across": 2}, single, [kinds[k // 2] for k in range(24)]), ({"by": "kind", "across": 2}, single, [kinds[k % 12] for k in range(24)]),
+            ({}, twelve, ()),
+            ({"score": "mean"}, twelve, ()),
+            ({"options": 3}, twelve, ()),
+            ({"options": 2}, twelve, ()),
+            ({"by": "kind"}, twelve, kinds),
+            ({"by": "part", "score": "mean"}, twelve, kinds),
+            ({"across": 2}, single, ()),
+            ({"across": 4, "score": "mean"}, single, ()),
+            ({"across": 5}, single, ()),
+            ({"blind": True}, blind, ()),
+            ({"blind": True, "by": "part"}, blind, [{"part": k // 6} for k in range(24)]),
+            ({"group": 2}, inputs.groups(2), ()),
+            ({"group": 3, "score": "mean"}, inputs.groups(3), ()),
+            ({"group": 2, "blind": True}, pairs, ()),
+            ({"group": 2, "by": "part"}, inputs.groups(2), [{"part": k // 4} for k in range(8)]),
+            ({}, unread, ()),
+            ({}, twelve[:1], ()),
+            ({"blind": True}, [*twelve[:1], inputs.likelihoods(2, 1)[0]], ()),
+            ({}, [row[:1] for row in twelve], ()),
+            ({"across": 2}, twelve, ()),
+            ({"group": 2}, [row[::-1] for row in inputs.groups(2)], ()),
+            ({"group": 3}, inputs.groups(2), ()),
+            ({"group": 2}, [[row[0], row[0]] for row in inputs.groups(2)], ()),
+            ({"by": "gone"}, twelve, kinds),
+            ({"by": "kind", "across": 2}, single, [kinds[k // 2] for k in range(24)]),
+            ({"by": "kind", "across": 2}, single, [kinds[k % 12] for k in range(24)]),
         ],
         "poll": [
-            ({}, poll, ()), ({"positive": "no"}, poll, ()), ({"score": "mean"}, poll, ()), ({"by": "kind"}, poll, kinds), ({}, unread, ()),
-            ({"positive": "no", "by": "kind", "score": "mean"}, unread, kinds), ({"yes": "ye"}, poll[:1], ()),
+            ({}, poll, ()),
+            ({"positive": "no"}, poll, ()),
+            ({"score": "mean"}, poll, ()),
+            ({"by": "kind"}, poll, kinds),
+            ({}, unread, ()),
+            ({"positive": "no", "by": "kind", "score": "mean"}, unread, kinds),
+            ({"yes": "ye"}, poll[:1], ()),
         ],
         "perplexity": [({}, twelve, ()), ({}, [row[: 1 + k % 3] for k, row in enumerate(twelve)], ()), ({}, unread, ())],
         "pregen": [
-            ({}, twelve, ()), *(({"tiers": given}, [row[: 1 + k % 3] for k, row in enumerate(twelve)], ()) for given in (tiers, outer)), ({"name": "median_max_pplx_prefix0"}, twelve, ()),
+            ({}, twelve, ()),
+            *(({"tiers": given}, [row[: 1 + k % 3] for k, row in enumerate(twelve)], ()) for given in (tiers, outer)),
+            ({"name": "median_max_pplx_prefix0"}, twelve, ()),
             ({"names": ["max_mean_prob_none", "sum_join_count_filter0", "mean_geomean_count_none"]}, twelve[:7], ()),
-            ({"tiers": ["geomean", "*", "pplx", "none"]}, twelve[:8], ()), ({"name": "mean_sum_prob_none"}, unread, ()),
+            ({"tiers": ["geomean", "*", "pplx", "none"]}, twelve[:8], ()),
+            ({"name": "mean_sum_prob_none"}, unread, ()),
         ],
-    }  # fmt: skip
+    }
     out: dict[str, Any] = {}
     for number, (form, *rest) in enumerate(cases[name]):
         out[str(number)] = {"form": name_of(form), **reports.report_scores(reports.create(name, form), *rest)}
@@ -299,15 +376,25 @@ def test_metric_of_files(name: str, tmp_path: Path) -> None:
     mixed: list[CaptionSet] = illustrated(inputs.MIXED, tmp_path) if images else list(inputs.MIXED)
     even: list[CaptionSet] = illustrated(inputs.EVEN, tmp_path) if images else list(inputs.EVEN)
     cases: dict[str, list[dict[str, Any]]] = {
-        "scores": [{"column": "rating"}, {"path": scores_file}, {"path": scores_file, "column": "other", "name": "mine", "higher_is_better": False}],
+        "scores": [
+            {"column": "rating"},
+            {"path": scores_file},
+            {"path": scores_file, "column": "other", "name": "mine", "higher_is_better": False},
+        ],
         "novelty": [{}, {"tokenizer": "none"}, {"corpus": corpus_file}, {"corpus": corpus_file, "tokenizer": "none"}],
         "wmd": [
-            {"path": vector_file}, {"path": vector_file, "form": "similarity"}, {"path": vector_file, "stopwords": True, "normalize": True},
+            {"path": vector_file},
+            {"path": vector_file, "form": "similarity"},
+            {"path": vector_file, "stopwords": True, "normalize": True},
             {"path": vector_file, "normalize": True, "form": "similarity"},
         ],
-        "clip-recall": [{"weights": corpus_file}, {"weights": corpus_file, "k": 1}, {"weights": corpus_file, "k": 2, "model": "ViT-L-14", "batch_size": 2}],
+        "clip-recall": [
+            {"weights": corpus_file},
+            {"weights": corpus_file, "k": 1},
+            {"weights": corpus_file, "k": 2, "model": "ViT-L-14", "batch_size": 2},
+        ],
         "fleur": [{"judge": judging(image=True)}, {"judge": judging(image=True), "references": True, "unanswered": "lowest"}],
-    }  # fmt: skip
+    }
     out: dict[str, Any] = {}
     for form in cases.get(name, [{"weights": "none"}, {"weights": "none", "images": path, "batch_size": 3}]):
         given = {key: value(tmp_path) if callable(value) else value for key, value in form.items()}
@@ -334,12 +421,17 @@ TARGETS = (0, 17, 4711, 123_456, 479_999, 250_000, 88_888, 31_415)
 DISTRACTORS = (1, 479_999, 4712, 123_457, 0, 8, 88_903, 400_000)
 
 
+def described_scene(values: Sequence[int]) -> str:
+    """Return a caption that says all six features of a scene."""
+    floor, wall, hue, scale, shape, place = (PHRASES[factor][value] for factor, value in enumerate(values))
+    return f"{scale} {hue} {shape} {place} in front of a {wall} wall on {floor} floor"
+
+
 def games(several: bool = False) -> list[CaptionSet]:
     """Return captions of scenes with distractors."""
     out: list[CaptionSet] = []
     for k, (target, distractor) in enumerate(zip(TARGETS, DISTRACTORS)):
-        described = [" ".join([PHRASES[3][v[3]], PHRASES[2][v[2]], PHRASES[4][v[4]], PHRASES[5][v[5]], "in front of a", PHRASES[1][v[1]], "wall on",
-                               PHRASES[0][v[0]], "floor"]) for v in indices([target, distractor]).tolist()]  # fmt: skip
+        described = [described_scene(values) for values in indices([target, distractor]).tolist()]
         other = inputs.PHRASES[(3 * k) % len(inputs.PHRASES)]
         texts = (described[0], described[1], f"{PHRASES[4][indices([target])[0][4]]} {other}")
         beside = {"distractor_ids": [distractor, DISTRACTORS[k - 1]]} if several else {"distractor_id": distractor}
@@ -396,7 +488,7 @@ def test_bertscore(tmp_path: Path) -> None:
     (tmp_path / "baseline.tsv").write_text("LAYER,P,R,F\n1,0.1,0.2,0.3\n2,0.4,0.35,0.45\n")
     out: dict[str, Any] = {}
     for form in ({}, {"kind": "precision"}, {"kind": "recall", "idf": True}, {"idf": True, "baseline": str(tmp_path / "baseline.tsv")}):
-        metric = bertscore.BertScore(path=str(tmp_path), **form)
+        metric = bertscore.BertScore(path=str(tmp_path), **cast("dict[str, Any]", form))
         metric.encoder, metric.model = cast("Any", TokenVectors()), "letters"
         shown = {key: Path(str(value)).name for key, value in form.items()}
         out[str(len(out))] = {"form": name_of(shown), **reports.report_all(metric, inputs.MIXED, inputs.EVEN, {})}
@@ -408,11 +500,17 @@ def test_bertscore(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- functions
 def test_tokenisers_and_word_lists() -> None:
     out: dict[str, Any] = {
-        "ptb": tokenize(inputs.ODD_TEXTS), "none": tokenize(inputs.ODD_TEXTS, "none"),
-        **{f"plain {joiners} {marks}": [plain_words(text, joiners=joiners, marks=marks) for text in inputs.ODD_TEXTS]
-           for joiners in ("", "'", "'’-") for marks in (False, True)},
-        "broken": {text: is_broken(text) for text in (*inputs.ODD_TEXTS, *inputs.SENTENCES, "a b c d a b c d", "a b c d e a b c d e", "a dog of")},
-    }  # fmt: skip
+        "ptb": tokenize(inputs.ODD_TEXTS),
+        "none": tokenize(inputs.ODD_TEXTS, "none"),
+        **{
+            f"plain {joiners} {marks}": [plain_words(text, joiners=joiners, marks=marks) for text in inputs.ODD_TEXTS]
+            for joiners in ("", "'", "'’-")
+            for marks in (False, True)
+        },
+        "broken": {
+            text: is_broken(text) for text in (*inputs.ODD_TEXTS, *inputs.SENTENCES, "a b c d a b c d", "a b c d e a b c d e", "a dog of")
+        },
+    }
     assert_pinned("metrics/functions/tokenisers.txt", as_text(reports.as_json(out)))
 
 
@@ -426,35 +524,70 @@ def broken_table(folder: Path, text: str) -> Any:
 
 def test_facts_and_objects(tmp_path: Path) -> None:
     table = object_table("coco")
-    nouns = "dogs buses knives geese men women children glasses sheep leaves boxes babies potatoes news grass is people series oxen feet mice teeth"
-    own = ObjectTable({"dog": ["hot", "puppy"], "food": ["hot dog", "orange"], "cat": []}, none=["toy dog"], modifiers=["orange"], name="mine")
-    (tmp_path / "table.yaml").write_text("objects:\n  dog: [puppy, hound]\n  animal: [dog, cat]\nnone: [hot dog]\nmodifiers: [cat]\n", encoding="utf-8")
+    nouns = (
+        "dogs buses knives geese men women children glasses sheep leaves boxes babies potatoes news grass is people series oxen feet teeth"
+    )
+    own = ObjectTable(
+        {"dog": ["hot", "puppy"], "food": ["hot dog", "orange"], "cat": []}, none=["toy dog"], modifiers=["orange"], name="mine"
+    )
+    (tmp_path / "table.yaml").write_text(
+        "objects:\n  dog: [puppy, hound]\n  animal: [dog, cat]\nnone: [hot dog]\nmodifiers: [cat]\n", encoding="utf-8"
+    )
     mine = object_table(str(tmp_path / "table.yaml"))
-    tables: tuple[Any, ...] = ({"a": ["b"], "b": ["a"]}, {"a": ["..."]}, {"a": ["c"], "b": ["c"]}, {"a": ["b"], "b": [], "c": ["b"]}, {"a": ["b"], "b": ["c"], "c": []})
+    tables: tuple[Any, ...] = (
+        {"a": ["b"], "b": ["a"]},
+        {"a": ["..."]},
+        {"a": ["c"], "b": ["c"]},
+        {"a": ["b"], "b": [], "c": ["b"]},
+        {"a": ["b"], "b": ["c"], "c": []},
+    )
     out = {
-        "own": [[own.mentions(text), mine.mentions(text)] for text in ("hot dogs and an orange cat", "a toy dog, puppies", "orange", "cat hound", "the cat dog")],
-        "files": [broken_table(tmp_path, text) for text in ("dog: puppy\n", "cat: []\ndog: [1]\n", "objects:\n  cat: []\n  dog: 3\n", "objects: {}\nnon: []\n", "- a\n",
-                                                            "objects:\n  cat: [x]\n  dog: [x]\n", "cat: [x]\ndog: [x]\n", "objects: {a: }\nnone: 5\n")],
-        "signatures": [own.signature(), mine.signature(), NO_SYNONYMS.signature()], "tables": [reports.attempt(lambda table: ObjectTable(table).objects, t) for t in tables],
+        "own": [
+            [own.mentions(text), mine.mentions(text)]
+            for text in ("hot dogs and an orange cat", "a toy dog, puppies", "orange", "cat hound", "the cat dog")
+        ],
+        "files": [
+            broken_table(tmp_path, text)
+            for text in (
+                "dog: puppy\n",
+                "cat: []\ndog: [1]\n",
+                "objects:\n  cat: []\n  dog: 3\n",
+                "objects: {}\nnon: []\n",
+                "- a\n",
+                "objects:\n  cat: [x]\n  dog: [x]\n",
+                "cat: [x]\ndog: [x]\n",
+                "objects: {a: }\nnone: 5\n",
+            )
+        ],
+        "signatures": [own.signature(), mine.signature(), NO_SYNONYMS.signature()],
+        "tables": [reports.attempt(lambda table: ObjectTable(table).objects, t) for t in tables],
         "facts": {text: parse(text, table) for text in inputs.SENTENCES},
         "facts without table": {text: parse(text, NO_SYNONYMS) for text in inputs.SENTENCES},
-        "objects": {text: table.mentions(text) for text in inputs.SENTENCES}, "singular": {word: singular(word) for word in nouns.split()},
-        "signature": table.signature(), "of labels": [table.object_of(label, "here") for label in ("Puppy", "hot dogs", "cell phone")],
+        "objects": {text: table.mentions(text) for text in inputs.SENTENCES},
+        "singular": {word: singular(word) for word in nouns.split()},
+        "signature": table.signature(),
+        "of labels": [table.object_of(label, "here") for label in ("Puppy", "hot dogs", "cell phone")],
         "contains": [table.contains(word) for word in ("dogs", "toilet paper", "zebra", "xyz")],
         "unknown": reports.attempt(table.object_of, "xyz", "here"),
-    }  # fmt: skip
+    }
     assert_pinned("metrics/functions/facts.txt", as_text(reports.as_json(out)))
 
 
 def test_reference_games() -> None:
     rows = [
-        {"prediction": text, "target_id": TARGETS[k % 8], "distractor_id": DISTRACTORS[(k * 3) % 8]} for k, text in enumerate(inputs.PHRASES)
-    ]  # fmt: skip
+        {"prediction": text, "target_id": TARGETS[k % 8], "distractor_id": DISTRACTORS[(k * 3) % 8]}
+        for k, text in enumerate(inputs.PHRASES)
+    ]
     rows += [{"prediction": text, **item.meta} for item in games() for text in item.candidates]
     for orientation in (0, 3, 7, 9, 14):  # scenes of which one part is red, and no part or two parts
         for first, second, third in ((0, 3, 5), (4, 0, 5), (2, 3, 0), (2, 3, 4), (0, 0, 6)):
             target = (((first * 10 + second) * 10 + third) * 32 + orientation) * 15 + orientation
-            words = [PHRASES[5][orientation], PHRASES[0][first], f"{PHRASES[1][second]} wall", f"{PHRASES[2][third]} {PHRASES[4][orientation % 4]}"]
+            words = [
+                PHRASES[5][orientation],
+                PHRASES[0][first],
+                f"{PHRASES[1][second]} wall",
+                f"{PHRASES[2][third]} {PHRASES[4][orientation % 4]}",
+            ]
             text = " ".join(words[(orientation + first) % 2 :]).replace(*(("in the ", "") if orientation % 3 else ("on the ", "")))
             rows.append({"prediction": text, "target_id": target, "distractor_id": target + (second + 1) * 15 + first % 2})
     several = [
@@ -473,7 +606,7 @@ def test_reference_games() -> None:
     out["last"] = evaluate(rows)[-2:]
     readings = read(inputs.PHRASES)
     out["readings"] = {"masks": readings.masks, "bare": readings.bare, "contradictions": readings.contradictions, "unread": readings.unread}
-    out["places"] = {text: lexicon.place(text.split()) for text in (
+    out["places"] = {text: lexicon.place([*text.split()]) for text in (
         "in the middle", "middle", "near the middle", "nearly in the center", "left", "in the left corner", "close to the right corner",
         "right corner", "nearly left", "left right", "on the right side", "almost right", "middle sized", "at the centre",
     )}  # fmt: skip
@@ -492,12 +625,39 @@ def test_reference_games() -> None:
 
 
 ANSWERS = (
-    '{"score": 70}', 'Sure:\n```json\n{"score": "85/100", "reason": "both {a} dog"}\n```', '{"Score ": 12.5} then {"score": 3}', '{"punkte": 55}',
-    '{"a": 1, "b": 2}', '{"score": true}', '{"score": 101}', '{"score": -0.5}', '{"score": "85 %"}', '{"score": "1,5"}', '{"score": "a"}',
-    '{"score": 1e999}', '{"score": 0}', '{"score": 100}', "I'm sorry, I can't", "", "  ", "no object", '{"sco', "{" * 60 + '{"score": 5}',
-    '{"better": "a"}', '{"better": "TIE"}', '{"choice": "B"}', '{"better": "C"}', '{"x": "A", "y": "B"}', '{"correctness": 3, "FLUENCY": "4/5"}',
-    '{"correctness": 3}', "x" * 301 + " I am sorry", "Es tut mir leid", '{"score": {"score": 4}}', '{"score": "+7"}', "{" * 49 + '{"score": 6}',
-)  # fmt: skip
+    '{"score": 70}',
+    'Sure:\n```json\n{"score": "85/100", "reason": "both {a} dog"}\n```',
+    '{"Score ": 12.5} then {"score": 3}',
+    '{"punkte": 55}',
+    '{"a": 1, "b": 2}',
+    '{"score": true}',
+    '{"score": 101}',
+    '{"score": -0.5}',
+    '{"score": "85 %"}',
+    '{"score": "1,5"}',
+    '{"score": "a"}',
+    '{"score": 1e999}',
+    '{"score": 0}',
+    '{"score": 100}',
+    "I'm sorry, I can't",
+    "",
+    "  ",
+    "no object",
+    '{"sco',
+    "{" * 60 + '{"score": 5}',
+    '{"better": "a"}',
+    '{"better": "TIE"}',
+    '{"choice": "B"}',
+    '{"better": "C"}',
+    '{"x": "A", "y": "B"}',
+    '{"correctness": 3, "FLUENCY": "4/5"}',
+    '{"correctness": 3}',
+    "x" * 301 + " I am sorry",
+    "Es tut mir leid",
+    '{"score": {"score": 4}}',
+    '{"score": "+7"}',
+    "{" * 49 + '{"score": 6}',
+)
 
 
 def test_answers_of_judges() -> None:
@@ -525,16 +685,20 @@ def test_answers_of_judges() -> None:
 def test_tournaments() -> None:
     systems = {
         "short": [f"a {k}" for k in range(9)], "long": [f"a brown dog number {'x' * k} runs" for k in range(9)],
-        "middle": [f"dog {'y' * (k % 4)}" for k in range(9)], "copy": [f"a {k}" for k in range(9)],
+        "middle": [f"dog {'y' * (k % 4)}" for k in range(9)],
     }  # fmt: skip
     references, sources, media = [[f"dog {k}", "a dog"] for k in range(9)], [f"source {k}" for k in range(9)], [None] * 9
     two = {name: systems[name][:3] for name in ("short", "long")}
     out = {
         "plain": reports.attempt(arena, judging(), systems, samples=60, seed=2),
-        "context": reports.attempt(arena, judging(), systems, references, sources=sources, media=media, samples=30, prior=0.5, criterion="longer"),
-        "no samples": reports.attempt(arena, judging(), two, samples=0), "ties": reports.attempt(arena, judging(), {"a": ["x"] * 3, "b": ["x"] * 3}),
-        "one": reports.attempt(arena, judging(), {"a": ["x"]}), "unequal": reports.attempt(arena, judging(), {"a": ["x"], "b": []}),
-    }  # fmt: skip
+        "context": reports.attempt(
+            arena, judging(), systems, references, sources=sources, media=media, samples=30, prior=0.5, criterion="longer"
+        ),
+        "no samples": reports.attempt(arena, judging(), two, samples=0),
+        "ties": reports.attempt(arena, judging(), {"a": ["x"] * 3, "b": ["x"] * 3}),
+        "one": reports.attempt(arena, judging(), {"a": ["x"]}),
+        "unequal": reports.attempt(arena, judging(), {"a": ["x"], "b": []}),
+    }
     assert_pinned("metrics/functions/tournaments.txt", as_text(reports.as_json(out)))
 
 
@@ -550,13 +714,21 @@ def test_vectors() -> None:
     vectors, labels = whole_numbers(3, 7, 4), np.array([[k in chosen for k in range(7)] for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))])
     inner = geometry.gram(vectors)
     out: dict[str, Any] = {
-        "gram": inner, "squared": geometry.squared_distances(inner), "mmd kernel": mmd.mmd_kernel(inner),
+        "gram": inner,
+        "squared": geometry.squared_distances(inner),
+        "mmd kernel": mmd.mmd_kernel(inner),
         **{f"two-sample {estimator}": geometry.two_sample(mmd.mmd_kernel(inner), 3, estimator) for estimator in ("biased", "unbiased")},
-        "frechet": frechet.from_gram(inner, 3), "frechet of vectors": [frechet.of_vectors(vectors, n) for n in (1, 3, 6)],
-        "frechet wide": frechet.of_vectors(whole_numbers(2, 40, 3, seed=2), 17), "frechet relabelled": frechet.relabel(inner, labels),
-        "frechet p": [frechet.exact_p_values(inner, n) for n in (2, 3)], "frechet p mirrored": frechet.exact_p_values(inner[:, :6, :6], 3),
+        "frechet": frechet.from_gram(inner, 3),
+        "frechet of vectors": [frechet.of_vectors(vectors, n) for n in (1, 3, 6)],
+        "frechet wide": frechet.of_vectors(whole_numbers(2, 40, 3, seed=2), 17),
+        "frechet relabelled": frechet.relabel(inner, labels),
+        "frechet p": [frechet.exact_p_values(inner, n) for n in (2, 3)],
+        "frechet p mirrored": frechet.exact_p_values(inner[:, :6, :6], 3),
         "couplings": [sliced_wasserstein.coupling(n, m) for n, m in ((2, 3), (3, 3), (1, 4))],
-        **{f"sliced {p}": sliced_wasserstein.compare_samples(sliced_wasserstein.project_vectors(vectors, 4, 1), 3, p) for p in (1.0, 2.0, 3.5)},
+        **{
+            f"sliced {p}": sliced_wasserstein.compare_samples(sliced_wasserstein.project_vectors(vectors, 4, 1), 3, p)
+            for p in (1.0, 2.0, 3.5)
+        },
         **{f"smoother {ridge}": twosample.smoother(inner, ridge) for ridge in (0.1, 4.0)},
         **{f"accuracy {ridge}": twosample.accuracy(twosample.smoother(inner, ridge), labels) for ridge in (0.1, 4.0)},
         **{f"kernels {shape}": twosample.kernels(inner, shape, 3) for shape in ("both", "gaussian", "laplace")},
@@ -566,10 +738,10 @@ def test_vectors() -> None:
         "equal": twosample.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
         "vendi": [spectrum.vendi(spectrum.unit_kernels(vectors, np.arange(21).reshape(3, 7)), q) for q in (0.0, 0.5, 1.0, 2.0, math.inf)],
         "spread": spectrum.singular_spread(inner),
-        "chunks": [chunk for chunk in symmetric_relabelings.chunks(3, 3, 4)],
+        "chunks": list(symmetric_relabelings.chunks(3, 3, 4)),
         "random features": corpus_metrics.feature_sums(vectors, corpus_metrics.frequencies(4, 3, 2.0, 5), 3),
         "median distance": [corpus_metrics.median_distance(vectors[0]), corpus_metrics.median_distance(np.ones((3, 2)))],
-    }  # fmt: skip
+    }
     assert_pinned("metrics/functions/vectors.txt", as_text(reports.as_json(out)))
 
 
@@ -580,14 +752,17 @@ def test_mauve() -> None:
     histograms = np.array([[0.5, 0.25, 0.25, 0.0], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]])
     out = {
         "area": [frontier.area(p, q, scaling, points) for p in histograms for q in histograms for scaling, points in ((5.0, 25), (1.0, 4))],
-        "mixtures": frontier.mixtures(4), "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).astype(np.float64)).sum(axis=0).round(4),
+        "mixtures": frontier.mixtures(4),
+        "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).astype(np.float64)).sum(axis=0).round(4),
         "automatic": [mauve.automatic_buckets(n, m) for n, m in ((3, 100), (45, 55), (300, 90), (9000, 9000))],
         "buckets": [quantise.buckets(vectors, k, seed=seed, redo=redo) for k, seed, redo in ((2, 25, 5), (5, 3, 1), (7, 3, 3))],
         "few steps": quantise.buckets(vectors, 6, seed=1, redo=2, max_iter=2, explained=0.5),
         "many": [quantise.many_buckets(sets, k, seed=seed, redo=redo) for k, seed, redo in ((2, 25, 5), (3, 3, 1), (12, 0, 2))],
         "spread": mauve.spread(vectors[:25], vectors[25:], 4, seeds=range(3, 6), redo=2),
-        "relabelled": mauve.relabel(sets, np.array([[k in (0, 1, 5) for k in range(8)], [k > 4 for k in range(8)]]), 3, seed=1, redo=2, scaling=2.0),
-    }  # fmt: skip
+        "relabelled": mauve.relabel(
+            sets, np.array([[k in (0, 1, 5) for k in range(8)], [k > 4 for k in range(8)]]), 3, seed=1, redo=2, scaling=2.0
+        ),
+    }
     assert_pinned("metrics/functions/mauve.txt", as_text(reports.as_json(out)))
 
 
@@ -597,10 +772,11 @@ def test_neighbours() -> None:
     labels = np.array([[k in chosen for k in range(9)] for chosen in ((0, 1, 2, 3), (0, 4, 5, 8), (5, 6, 7, 8))])
     kinds: tuple[Any, ...] = ("precision", "recall", "density", "coverage")
     first, second = whole_numbers(30, 3, seed=8), whole_numbers(26, 3, seed=9)
-    samples = [neighbour_groups.Sample(side, np.arange(len(side)) % 5) for side in (first, second)]
+    first_sample, second_sample = (neighbour_groups.Sample(side, np.arange(len(side)) % 5) for side in (first, second))
+    without = neighbour_groups.without_groups
     out: dict[str, Any] = {
         **{f"{kind} {k}": neighbours.of_distances(distances, labels, k, kind) for kind in kinds for k in (1, 2, 3)},
-        **{f"without groups {kind} {k}": neighbour_groups.without_groups(*samples, k, kind, 5) for kind in kinds for k in (1, 4)},
+        **{f"without groups {kind} {k}": without(first_sample, second_sample, k, kind, 5) for kind in kinds for k in (1, 4)},
         "credits": [neighbours.coverage_credits(distances, 4, k) for k in (1, 2)],
         "smallest": [neighbours.kth_smallest(whole_numbers(3, width, seed=6, width=997), k) for width in (9, 700) for k in (1, 4)],
         "wasserstein": [variability_metric.wasserstein(distances, labels, compare) for compare in ("within", "cross")],
@@ -616,15 +792,27 @@ def test_curves_of_quality_and_diversity() -> None:
     lengths: tuple[Any, ...] = (3, "same")
     out = {
         "discrepancies": [reports.attempt(curve_discrepancy, quality, diversity, *point) for point in points],
-        "refused": [reports.attempt(curve_discrepancy, *given, 0.5, -0.2) for given in (((1.0, 0.5), (-0.5,)), ((1.0,), (-0.5,)), ([[1.0, 0.5]], [[-0.5, -0.1]]))],
+        "refused": [
+            reports.attempt(curve_discrepancy, *given, 0.5, -0.2)
+            for given in (((1.0, 0.5), (-0.5,)), ((1.0,), (-0.5,)), ([[1.0, 0.5]], [[-0.5, -0.1]]))
+        ],
         "points": [
-            [point(pair, words_of(side, vocabulary), words_of(other, vocabulary), n) for n in (1, 2, 4)] + [largest_quality(pair, words_of(side, vocabulary), 2)]
-            for pair in PAIRS for side, other in ((sentences[:6], sentences[6:]), (sentences[:3], [[]]), ([["a"], ["b"]], [["a"]]), (sentences, sentences))
+            [point(pair, words_of(side, vocabulary), words_of(other, vocabulary), n) for n in (1, 2, 4)]
+            + [largest_quality(pair, words_of(side, vocabulary), 2)]
+            for pair in PAIRS
+            for side, other in ((sentences[:6], sentences[6:]), (sentences[:3], [[]]), ([["a"], ["b"]], [["a"]]), (sentences, sentences))
         ],
         "flat": reports.attempt(curve_discrepancy, (0.5, 0.5), (-0.5, -0.1), 0.0, -0.2),
-        "draws": [draw([["a", "b"], ["c"], ["d", "e", "f"]], "uvwxyz", eps, size, rng) for eps in (0.0, 0.5, 1.0) for size in lengths for _ in range(4)],
-        "sums": [reports.attempt(from_sums, 2, Sums(*values)) for values in ((4, 5, 6, 9, 3, 5, 6), (1, 1, 1, 1, 0, 1, 1), (0, 3, 0, 3, 0, 0, 0))],
-    }  # fmt: skip
+        "draws": [
+            draw([["a", "b"], ["c"], ["d", "e", "f"]], "uvwxyz", eps, size, rng)
+            for eps in (0.0, 0.5, 1.0)
+            for size in lengths
+            for _ in range(4)
+        ],
+        "sums": [
+            reports.attempt(from_sums, 2, Sums(*values)) for values in ((4, 5, 6, 9, 3, 5, 6), (1, 1, 1, 1, 0, 1, 1), (0, 3, 0, 3, 0, 0, 0))
+        ],
+    }
     assert_pinned("metrics/functions/curves.txt", as_text(reports.as_json(out)))
 
 
@@ -636,7 +824,8 @@ def test_triangles() -> None:
     poolings: tuple[Any, ...] = ("pooled", "per-direction")
     out = {
         pooling: {
-            "values": [triangles.triangle_rank(distances, n, pooling) for n in (1, 3, 6)], "relabelled": triangles.relabel(distances, 3, labels, pooling),
+            "values": [triangles.triangle_rank(distances, n, pooling) for n in (1, 3, 6)],
+            "relabelled": triangles.relabel(distances, 3, labels, pooling),
             "p": [triangles.exact_p_values(distances, n, pooling) for n in (1, 2, 3)],
             "p mirrored": triangles.exact_p_values(distances[:, :6, :6], 3, pooling),
             "credits": triangles.leave_one_out_credits(distances, 3, pooling),
@@ -645,7 +834,7 @@ def test_triangles() -> None:
             "nothing to draw": trm.sampled_triangle_rank(distances[0, :2, :2], 1, pooling, 5, np.random.default_rng(7)),
         }
         for pooling in poolings
-    }  # fmt: skip
+    }
     heaviest = [trm.heaviest_triangle(matrix, n) for matrix in distances for n in (1, 2, 3)]
     assert_pinned("metrics/functions/triangles.txt", as_text(reports.as_json({**out, "heaviest": heaviest})))
 
@@ -679,13 +868,21 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     assert_pinned("metrics/functions/document_frequencies.txt", as_text(reports.as_json(out)))
     texts = [text for item in inputs.MIXED for text in item.candidates][:9]
     variants: tuple[Any, ...] = ("d", "plain")
+    smoothings: tuple[Any, ...] = ((4, "toolkit", "ptb"), (4, "add-one", "ptb"), (2, "add-one", "none"))
     pairs = {
-        **{f"bleu {n} {smoothing}": bleu.matrix(texts, n=n, smoothing=smoothing, tokenizer=tokenizer)
-           for n, smoothing, tokenizer in ((4, "toolkit", "ptb"), (4, "add-one", "ptb"), (2, "add-one", "none"))},
-        "rouge": rouge.matrix(texts), "rouge none": rouge.matrix(texts, tokenizer="none"),
-        **{f"cider {variant}": cider.matrix(texts, variant=variant) for variant in variants}, "cider given": cider.matrix(texts, df=corpus, tokenizer="none"),
-        "forgotten": forgotten(), "meteor": meteor.matrix(texts), "meteor scores": meteor.scores([(texts[k], texts[:k]) for k in range(1, 9)]), "meteor statistics": meteor.statistics([(item.candidates[0], item.references) for item in inputs.MIXED]),
-    }  # fmt: skip
+        **{
+            f"bleu {n} {smoothing}": bleu.matrix(texts, n=n, smoothing=smoothing, tokenizer=tokenizer)
+            for n, smoothing, tokenizer in smoothings
+        },
+        "rouge": rouge.matrix(texts),
+        "rouge none": rouge.matrix(texts, tokenizer="none"),
+        **{f"cider {variant}": cider.matrix(texts, variant=variant) for variant in variants},
+        "cider given": cider.matrix(texts, df=corpus, tokenizer="none"),
+        "forgotten": forgotten(),
+        "meteor": meteor.matrix(texts),
+        "meteor scores": meteor.scores([(texts[k], texts[:k]) for k in range(1, 9)]),
+        "meteor statistics": meteor.statistics([(item.candidates[0], item.references) for item in inputs.MIXED]),
+    }
     assert_pinned("metrics/functions/pairs_of_texts.txt", as_text(reports.as_json(pairs)))
 
 

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet, MetricSpec, Objects, OwnInterval, TokenScores, cost_of
+from harness.contracts import CaptionSet, MetricSpec, Objects, TokenScores, cost_of
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import metric_plans
+from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.text_scores import score_captions
 from harness.spec.models import SignificanceSpec
 
@@ -39,10 +39,10 @@ def as_json(value: Any) -> Any:
         return float(f"{value:.10g}") + 0.0 if math.isfinite(value) else str(value)
     if isinstance(value, str):
         return _VERSION.sub("version:", value)
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return as_json(cast("Any", value)._asdict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if hasattr(value, "_asdict"):
-        return as_json(value._asdict())
     if isinstance(value, Mapping):
         return {str(name): as_json(item) for name, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, (set, frozenset)):
@@ -74,7 +74,11 @@ def fields_of_spec(spec: MetricSpec) -> dict[str, Any]:
     names = [field.name for field in dataclasses.fields(spec)]
     columns = {"column_names"} if len(spec.column_names) > 20 else set[str]()
     own = {"name", "higher_is_better"}
-    return {name: getattr(spec, name) for name in names if name not in columns and (name in own or getattr(spec, name) != getattr(default, name))}
+    return {
+        name: getattr(spec, name)
+        for name in names
+        if name not in columns and (name in own or getattr(spec, name) != getattr(default, name))
+    }
 
 
 def usable(spec: MetricSpec, sets: Sequence[CaptionSet]) -> list[CaptionSet]:
@@ -88,12 +92,13 @@ def usable(spec: MetricSpec, sets: Sequence[CaptionSet]) -> list[CaptionSet]:
 
 def report(metric: Any, sets: Sequence[CaptionSet], significance: SignificanceSpec | None = EXACT) -> dict[str, Any]:
     """Return the result record of a metric, with the scores and p-values of the examples."""
-    (plan,) = metric_plans([metric])
+    (plan,) = cast("list[MetricPlan]", metric_plans([metric]))
     result = score_captions([plan], usable(metric.spec, sets), significance, SEED, SAMPLES)[plan.label]
     left_out = ("model", "task", "decoding", "params", "seconds", "level", "higher_is_better", "metric", "signature", "model_params")
     record = {name: value for name, value in result.to_dict().items() if name not in left_out and value is not None}
     if "p" in record:  # the other combinations are functions of the p-values
-        record["p"] = {name: record["p"][name] for name in ("calibrated", "floor", "discoveries")}
+        combined = cast("Mapping[str, Any]", record["p"])
+        record["p"] = {name: combined[name] for name in ("calibrated", "floor", "discoveries")}
     return {**record, "per_example": result.per_example, **({} if result.p_values is None else {"p_values": result.p_values})}
 
 
@@ -115,7 +120,7 @@ def capabilities(metric: Any, sets: Sequence[CaptionSet]) -> dict[str, Any]:
         out["weighted"] = attempt(metric.reduce, defined, weights)
     if hasattr(metric, "left_out"):
         out["left_out"] = attempt(metric.left_out, defined, SEED)
-    if isinstance(metric, OwnInterval):
+    if hasattr(metric, "interval"):
         out["interval"] = attempt(metric.interval, defined, SAMPLES, SEED)
         out["interval of two"] = attempt(metric.interval, defined[np.arange(2)], SAMPLES, SEED)
     if not isinstance(stats, Objects) and np.shape(stats)[1] > 1:
