@@ -27,6 +27,7 @@ from harness_metrics.crnrr.words import Vocabulary, words_of
 from harness_metrics.discrepancy.curve import PAIRS, largest_quality, point
 from harness_metrics.discrepancy.mixing import draw
 from harness_metrics.discrepancy.qdisc import curve_discrepancy
+from harness_metrics.hallucination import fact_words
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.matching import NO_SYNONYMS
 from harness_metrics.hallucination.nouns import singular
@@ -565,6 +566,7 @@ def test_facts_and_objects(tmp_path: Path) -> None:
         "facts without table": {text: parse(text, NO_SYNONYMS) for text in inputs.SENTENCES},
         "objects": {text: table.mentions(text) for text in inputs.SENTENCES},
         "singular": {word: singular(word) for word in nouns.split()},
+        "verbs": " ".join(f"{form}={verb}" for form, verb in sorted(fact_words.VERBS.items()) if form[0] in "abcs" or form[-1] == "d"),
         "signature": table.signature(),
         "of labels": [table.object_of(label, "here") for label in ("Puppy", "hot dogs", "cell phone")],
         "contains": [table.contains(word) for word in ("dogs", "toilet paper", "zebra", "xyz")],
@@ -590,6 +592,9 @@ def test_reference_games() -> None:
             ]
             text = " ".join(words[(orientation + first) % 2 :]).replace(*(("in the ", "") if orientation % 3 else ("on the ", "")))
             rows.append({"prediction": text, "target_id": target, "distractor_id": target + (second + 1) * 15 + first % 2})
+    for hues in ((2, 3, 4), (3, 2, 4), (3, 4, 2), (3, 4, 5)):  # a bare colour whose number is that of the size, too
+        target = (((hues[0] * 10 + hues[1]) * 10 + hues[2]) * 32 + 2 * 4 + 2) * 15
+        rows.append({"prediction": "yellow", "target_id": target, "distractor_id": target + 15})
     several = [
         {**row, "distractor_ids": [str(row["distractor_id"]), *DISTRACTORS[k % 5 : k % 5 + k % 3]]} for k, row in enumerate(rows)
     ]  # fmt: skip
@@ -606,6 +611,8 @@ def test_reference_games() -> None:
     out["last"] = evaluate(rows)[-2:]
     readings = read(inputs.PHRASES)
     out["readings"] = {"masks": readings.masks, "bare": readings.bare, "contradictions": readings.contradictions, "unread": readings.unread}
+    tables = (lexicon.HUES, lexicon.SCALES, lexicon.SHAPES, lexicon.NOUNS)
+    out["words"] = [" ".join(f"{word}={value}" for word, value in sorted(table.items())) for table in tables]
     out["places"] = {text: lexicon.place([*text.split()]) for text in (
         "in the middle", "middle", "near the middle", "nearly in the center", "left", "in the left corner", "close to the right corner",
         "right corner", "nearly left", "left right", "on the right side", "almost right", "middle sized", "at the centre",
@@ -657,6 +664,8 @@ ANSWERS = (
     '{"score": {"score": 4}}',
     '{"score": "+7"}',
     "{" * 49 + '{"score": 6}',
+    "{" * 50 + '{"score": 7}',
+    "{" * 48 + '{"score": 8}',
 )
 
 

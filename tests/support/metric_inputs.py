@@ -332,5 +332,9 @@ PHRASES = (
     "a tiny ball is tiny and it is huge",
     "the floor ball is blue",
     "the ground object is green",
+    "is red",
+    "in it is blue",
+    "yellow",
+    "is yellow on a floor",
 )
 """Captions of 3D Shapes, right and wrong."""
