@@ -78,8 +78,8 @@ class RunDir:
     def open(cls, path: str | Path) -> RunDir:
         """Return a finished run; raise :class:`InputError` when there is none or it is not finished."""
         run = cls(Path(path))
+        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)  # before a commit moves what is no file
         run._complete_commit()
-        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)
         for name in (MANIFEST, RESULTS):
             if not run.folder.has(name):
                 unfinished = run.folder.has(MANIFEST)
@@ -160,12 +160,17 @@ class RunDir:
         self._check(previous, manifest, mode)
         self._remove_temporary()
         self._drop_damaged_results()
-        if previous is not None and (mode == "fresh" or previous.get("digest") != manifest["digest"]):
+        same = previous is not None and all(previous.get(key) == manifest.get(key) for key in ("digest", "part"))
+        # The same --fresh after a kill goes on, as it does beside another run.
+        goes_on = mode == "fresh" and same and not self.finished and (previous or {}).get("fresh") is True
+        if goes_on:
+            _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
+        if previous is not None and not goes_on and (mode == "fresh" or previous.get("digest") != manifest["digest"]):
             self.replace_run(manifest, fresh=mode == "fresh" or (mode != "extend" and self._waits_afresh))
         elif not self.finished:
             self.folder.remove(PENDING)
             if previous is None:
-                self.folder.write(MANIFEST, to_json(manifest))
+                self.folder.write(MANIFEST, to_json({**manifest, "fresh": True} if mode == "fresh" else manifest))
 
     def replace_run(self, manifest: Mapping[str, object], *, fresh: bool = False) -> None:
         """Begin the run of ``manifest`` beside the one in the directory, which stays until :meth:`write_results`.

@@ -23,8 +23,8 @@ from tools.soak.workshop import Problem, Workshop, arguments, result_of
 
 PAID = "paid"
 """Fault of this module: SIGKILL when the server has given a number of answers."""
-COMMIT, PENDING = "commit.json", ".next"
-"""File whose rename puts the files of a run in place of those of another, and the folder of these files before."""
+COMMIT, PENDING, RESULTS = "commit.json", ".next", "results.json"
+"""File whose rename puts the files of a run in place of those of another, the folder of these files before, and the results of a finished run."""
 ANOTHER_PROCESS = "another process"
 HANG_SECONDS = 15.0
 
@@ -104,7 +104,8 @@ class History(RuleBasedStateMachine):
             self.look(verb.target)
         if asks:
             self._check_answers(answers, end, struck)
-            if struck and verb.name == "fresh" and ((target.path / COMMIT).exists() or not (target.path / PENDING).exists()):
+            finished = (target.path / RESULTS).exists() and not (target.path / PENDING).exists()
+            if struck and verb.name == "fresh" and ((target.path / COMMIT).exists() or finished):
                 self._forget_answers()  # it was killed after its commit: the next one begins anew
 
     def _run(self, verb: Verb, path: Path, fault: Fault | None = None) -> End:

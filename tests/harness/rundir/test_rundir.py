@@ -110,6 +110,32 @@ def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path):
     assert RunDir.open(tmp_path / "r").provenance.digest == "x"
 
 
+def test_a_killed_fresh_run_of_an_empty_directory_goes_on_with_the_same_command(tmp_path):
+    run = create(tmp_path / "r", mode="fresh")
+    run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    run.close()
+    again = create(tmp_path / "r", mode="fresh")
+    assert again.artifacts.read_arrays(KEY.stem) is not None
+    finish(again)
+    anew = create(tmp_path / "r", mode="fresh")
+    assert anew.artifacts.read_arrays(KEY.stem) is None, "a finished run is replaced"
+    anew.close()
+    create(tmp_path / "s").close()
+    other = create(tmp_path / "s", {**MANIFEST, "part": "1/2"}, "fresh")
+    assert other.artifacts.read_arrays(KEY.stem) is None
+    other.close()
+
+
+def test_a_folder_in_a_commit_that_was_cut_off_is_not_moved(tmp_path):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    run.folder.write(".next/scores/x.npz/inner.txt", b"mine")
+    run.folder.write("commit.json", b'{"moved": ["scores"], "removed": []}')
+    with pytest.raises(InputError, match=r"\.next/scores/x\.npz: is no plain file"):
+        RunDir.open(tmp_path / "r")
+    assert (tmp_path / "r" / ".next/scores/x.npz/inner.txt").read_bytes() == b"mine"
+
+
 def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
     finish(create(tmp_path / "r"))
     old = files_of(tmp_path / "r")
