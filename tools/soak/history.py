@@ -24,7 +24,7 @@ from tools.soak.workshop import Problem, Workshop, arguments, result_of
 PAID = "paid"
 """Fault of this module: SIGKILL when the server has given a number of answers."""
 COMMIT, PENDING, RESULTS = "commit.json", ".next", "results.json"
-"""File whose rename puts the files of a run in place of those of another, the folder of these files before, and the results of a finished run."""
+"""File whose rename puts the files of a run in place of those of another, the folder of these files before, and the results."""
 ANOTHER_PROCESS = "another process"
 HANG_SECONDS = 15.0
 
