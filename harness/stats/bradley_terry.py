@@ -114,4 +114,5 @@ def ranks(values: np.ndarray) -> np.ndarray:
     >>> ranks(np.array([0.5, -1.0, 0.5]))
     array([1, 3, 1])
     """
+    values = values.round(9)  # strengths that are equal but for the rounding of a processor
     return 1 + (values[..., None, :] > values[..., :, None]).sum(axis=-1)

@@ -84,7 +84,8 @@ class ClipScore(MeanMetric):
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
         self.images = user_path(images) if images else None
         self.batch_size = batch_size
-        self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, self.factor))
+        largest = 2 * self.factor / (self.factor + 1) if "references" in self.needs else self.factor
+        self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, largest))
 
     def signature(self) -> str:
         """Return ``clipscore|w:2.5|`` (``refclipscore|...``) and the signature of the model."""

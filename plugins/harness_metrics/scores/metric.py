@@ -74,7 +74,7 @@ class Scores(MeanMetric):
 
     def _read_meta(self, sets: Sequence[CaptionSet]) -> np.ndarray:
         values = [item.meta.get(str(self.column)) for item in sets]
-        if all(value is None for value in values):
+        if not any(str(self.column) in item.meta for item in sets):
             present = sorted({name for item in sets for name in item.meta})
             hint = did_you_mean(str(self.column), present)
             raise InputError(f"no caption has a column '{self.column}'{hint}; found {', '.join(present)}", parameter="column")
@@ -86,7 +86,7 @@ class Scores(MeanMetric):
             if key in self._table:
                 return self._table[key]
         ids = {key[0] for key in self._table}
-        hint = "" if name in ids else f"; ids there are such as '{next(iter(ids))}'"
+        hint = "" if name in ids else f"; ids there are such as '{min(ids)}'"
         raise InputError(f"no score of the caption {text!r:.60} of '{name}'{hint}", str(self.path))
 
     @cached_property

@@ -58,6 +58,7 @@ def test_a_circle_of_wins_connects():
 
 def test_equal_strengths_share_a_rank():
     assert ranks(np.array([[1.0, 1.0, 2.0, -1.0]])).tolist() == [[2, 2, 1, 4]]
+    assert ranks(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-6])).tolist() == [2, 2, 1]  # rounding errors make no difference
 
 
 def test_points_of_pairs_are_wins_of_systems():

@@ -104,3 +104,10 @@ def test_columns_and_files_stand_in_the_league(tmp_path):
 def test_a_column_that_no_caption_has(tmp_path):
     with pytest.raises(InputError, match="no caption has a column 'gtp'; did you mean 'gpt'"):
         judged(tmp_path, metrics=[{"scores": {"column": "gtp"}}])
+
+
+def test_examples_of_one_shape_without_any_score_are_undefined():
+    """Captions of one shape are a batch of their own: where the column is there and empty, they have no score."""
+    sets = [CaptionSet(str(k), ("a",), ("r",), meta={"gpt": score}) for k, score in enumerate((None, None, 0.5))]
+    metric = Scores(column="gpt")
+    assert np.isnan(metric._read_meta(sets[:2])).all() and metric._read_meta(sets[2:]).tolist() == [0.5]
