@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import coverage
@@ -67,21 +69,32 @@ class ExecutedLines:
         return self._seconds[test]
 
     def tests(self, path: str, line: int, seconds: float) -> list[str]:
-        """Return the tests that execute a line, the quickest first, of at most so many CPU seconds in all.
+        """Return the tests that execute a line, the nearest and quickest first, of at most so many CPU seconds in all.
 
-        A line that only imports execute (a constant, a default value) has the tests that execute any line of its file.
+        A line that imports execute (a constant, a default value) has the tests that execute a function of its file, and in a file
+        without functions the tests of its module and folder: an import is recorded for the first test alone.
         """
         contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        inside = _lines_of_functions(path)
         statement = max((number for number in contexts if number <= line), default=line)
-        names = {name for name in contexts.get(line) or contexts.get(statement, []) if name}
-        names = names or {name for several in contexts.values() for name in several if name}
+        lines = ([line] if contexts.get(line) else [statement]) if line in inside else inside
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
+        names = {name for number in lines for name in contexts.get(number, []) if name} & self._seconds.keys()
+        names = names or {test for test in self._seconds if _distance(test, module) < 2}
         chosen: list[str] = []
-        for test in sorted(names & self._seconds.keys(), key=lambda test: (_distance(test, module), self._seconds[test], test)):
+        for test in sorted(names, key=lambda test: (_distance(test, module), self._seconds[test], test)):
             seconds -= self._seconds[test]
             if seconds >= 0:
                 chosen.append(test)
         return chosen
+
+
+@cache
+def _lines_of_functions(path: str) -> set[int]:
+    """Return the lines inside the bodies of functions."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {number for node in functions for number in range(node.body[0].lineno, (node.end_lineno or 0) + 1)}
 
 
 def _distance(test: str, module: Path) -> int:

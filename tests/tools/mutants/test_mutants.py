@@ -98,5 +98,8 @@ def test_the_tests_that_execute_a_line_run_against_its_mutants(root, tmp_path):
         "tests/harness/stats/test_combine.py"
     }
     assert executed.tests("harness/stats/combine.py", inside, 0) == []
+    constant = next(number for number, line in enumerate(lines, 1) if line.startswith("_EULER"))
+    of_import = {test.partition("::")[0] for test in executed.tests("harness/stats/combine.py", constant, 60)}
+    assert of_import == {"tests/harness/stats/test_combine.py"}
     printed = call("tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5")
     assert "noticed harness/stats/combine.py:" in printed, printed
