@@ -42,7 +42,7 @@ def interval(value: float, without: np.ndarray, level: float = 0.95, *, pairs: n
         return None
     groups = len(without)
     variance = _variance(without)
-    if pairs is not None and groups > 2:
+    if pairs is not None:
         variance -= _excess(value, without, pairs)
     half = student_quantile(groups - 1, (1 + level) / 2) * float(np.sqrt(variance))
     return value - half, value + half

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import harness
-from harness.analysis.difference_power import FORM_ERROR, Pilot, _pilot_of_metrics, pilots, relative_error
+from harness.analysis.difference_power import FORM_ERROR, SMALLEST_PILOT, Pilot, _pilot_of_metrics, pilots, relative_error
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.run.finished import Run
@@ -127,3 +127,28 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert main(["power", "out", "--compare", "bleu1", "rouge", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["differences"]
     assert row["power"] is None and row["needed"][0] > 2
+
+
+@pytest.mark.parametrize("cluster", [None, "film"])
+def test_the_examples_of_a_pilot_are_those_of_both_systems(tmp_path, cluster):
+    rng, words = random.Random(2), ["a", "dog", "runs", "on", "the", "beach"]
+    texts = {f"e{k}": [" ".join(rng.choices(words, k=rng.randint(2, 6))) for _ in range(3)] for k in range(SMALLEST_PILOT + 2)}
+    rows = [{"id": id_, "references": captions[:1], "film": f"f{k // 4}"} for k, (id_, captions) in enumerate(texts.items())]
+    (tmp_path / "refs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, column, missing in (("one", 1, "e0"), ("other", 2, "e7")):
+        captions = [{"id": id_, "caption": captions[column]} for id_, captions in texts.items() if id_ != missing]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in captions))
+    spec = {
+        "task": "t", "dataset": {"reader": "jsonl", "path": str(tmp_path / "refs.jsonl")},
+        "models": [{"predictions": {"label": n, "path": str(tmp_path / f"{n}.jsonl"), "allow_missing": True}} for n in ("one", "other")],
+        "metrics": [{"rouge": {"tokenizer": "none"}}],
+        **({"cluster": cluster} if cluster else {}),
+    }  # fmt: skip
+    run = harness.evaluate(spec, output=tmp_path / "out")
+    rouge = dict(zip(zip(run.samples.texts("model"), run.samples.texts("example")), run.samples["rouge"]))
+    shared = [k for k, id_ in enumerate(texts) if id_ not in ("e0", "e7")]
+    gaps = np.array([rouge["one", f"e{k}"] - rouge["other", f"e{k}"] for k in shared])
+    clusters = np.unique([k // 4 if cluster else k for k in shared], return_inverse=True)[1]
+    ((pilot,), _, _) = pilots(tmp_path / "out", ["one", "other"])
+    assert pilot.examples == len(shared) == SMALLEST_PILOT
+    assert pilot.relative_error == pytest.approx(relative_error(gaps, clusters), rel=1e-12)

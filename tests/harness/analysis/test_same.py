@@ -114,6 +114,20 @@ def test_power_grows_with_the_change():
     assert {text for texts in changed for text in texts} <= {"a", "b"}
 
 
+def test_power_is_that_of_a_hundred_checks_of_the_first_hundred_prompts():
+    prompts, _ = common_prompts(source("a", 1, prompts=103, answers=2), source("b", 2, prompts=103, answers=3))
+    checked = []
+
+    def change(answers, rng):
+        checked.append([len(texts) for texts in answers])
+        return answers
+
+    power_against(prompts[:2], change, Settings(kernels=("exact",)))
+    assert checked == [[3, 3]] * 100
+    power_against(prompts, change, Settings(kernels=("exact",)), runs=1)
+    assert checked[100:] == [[3] * 100]
+
+
 def test_the_peer_of_the_benchmark_has_the_statistic_of_its_package(golden):
     for case in json.loads((golden / "same" / "statistics.json").read_text(encoding="utf-8")):
         prompts = [Prompt(str(k), item["a"], item["b"]) for k, item in enumerate(case["prompts"])]

@@ -89,7 +89,16 @@ def test_williams_needs_one_row_per_item():
 
 @pytest.mark.parametrize(
     ("statistic", "keys"),
-    [("kendall_b", {}), ("pearson", {}), ("kendall_within", {}), ("pearson", {"grouping": "item"}), ("spearman", {"grouping": "system"})],
+    [
+        ("kendall_b", {}),
+        ("pearson", {}),
+        ("kendall_within", {}),
+        ("pearson", {"grouping": "item"}),
+        ("spearman", {"grouping": "system"}),
+        ("pearson_system", {}),
+        ("spearman_system", {}),
+        ("kendall_system", {}),
+    ],
 )
 def test_all_captions_of_an_item_are_exchanged(statistic, keys):
     judged, human = rows(statistic, tests={"draws": 4000}, **keys)

@@ -39,6 +39,18 @@ def test_the_digest_is_of_what_is_scored(jsonl):
     assert described["signature"].startswith("judgments/t|pearson|own:caption|seed:0|harness:")
 
 
+def test_the_absence_names_the_file_and_tells_how_to_get_it(jsonl):
+    whole = planned(content(jsonl))
+    assert (whole.absence, whole.obstacle, whole.describe()["missing"]) == ("", "", "")
+    for get, more in ((None, ""), ("ask the\n  authors", "; how to get it: ask the authors")):
+        source = {"form": "captions", "path": "nowhere.jsonl", **({"get": get} if get else {})}
+        plan = planned(content(jsonl, judgments=source))
+        assert plan.absence == plan.obstacle == plan.describe()["missing"] == f"judgments/t: not there: {plan.missing[0]}{more}"
+        assert plan.missing[0].endswith("nowhere.jsonl")
+        with pytest.raises(InputError, match="not there: "):
+            plan.read()
+
+
 def test_statistics_of_systems_need_systems(jsonl):
     plan = planned(content(jsonl, statistics=["pearson", "pearson_system"]))
     assert plan.compares_systems and not planned(content(jsonl)).compares_systems

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, MeanMetric
 from harness.registry import current
 from harness.run import score as scoring
-from harness.run.estimates import Estimates
+from harness.run.estimates import Estimates, RunningMoments
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan
@@ -71,3 +71,21 @@ def test_rows_have_every_number_with_half_its_interval_and_the_examples():
     ((system, metric, value, half, count),) = estimates.rows()
     assert (system, metric, count) == (1, 0, 40) and half > 0
     assert value == pytest.approx(plan.metric.reduce(stats))
+
+
+class Difference(MeanMetric):
+    """Sum of the first addends without three times that of the second ones."""
+
+    def of_sums(self, sums):
+        return sums[:, 0] - 3 * sums[:, 1]
+
+
+def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms_and_0_where_they_are_equal():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        x, y = rng.random((2, 20))
+        for first in (x, 3 * y):  # of equal terms the variance is 0 up to rounding errors of either sign
+            moments = RunningMoments(0, np.zeros(2), np.zeros((2, 2)))
+            moments.add(np.stack([first, y], axis=1))
+            terms = first - 3 * y
+            assert moments.estimate(Difference()) == pytest.approx((terms.sum(), 1.96 * terms.std() * np.sqrt(20)), abs=1e-5)

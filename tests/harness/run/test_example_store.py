@@ -56,6 +56,18 @@ def test_equal_ids_are_refused_wherever_they_are(store, monkeypatch, place):
         ExampleStore([*EXAMPLES[:place], Example("e0", ("other",))], "reader 'x'")
 
 
+@pytest.mark.parametrize("repeated", [None, "e10", "e2", "e0"])
+def test_ids_of_one_hash_are_not_equal_ids(store, monkeypatch, repeated):
+    monkeypatch.setattr(example_store, "hash", lambda name: 7, raising=False)
+    examples = sorted(EXAMPLES, key=lambda example: example.id, reverse=True)
+    if repeated is None:
+        assert list(ExampleStore(examples)) == examples
+        assert list(ExampleStore(EXAMPLES)) == EXAMPLES
+    else:
+        with pytest.raises(InputError, match=f"the id '{repeated}' occurs twice"):
+            ExampleStore([*examples, Example(repeated, ("other",))])
+
+
 def test_metadata_that_cannot_be_stored_is_named(monkeypatch):
     monkeypatch.setattr(example_store, "IN_MEMORY", 0)
     with pytest.raises(InputError, match="the metadata of an example between 'a' and 'a' cannot be stored"):

@@ -14,3 +14,8 @@ def test_metrics_are_warmed_and_those_that_need_more_say_so():
     assert (outcome["bleu4"][1], outcome["cider"][1]) == ("", "")
     assert "needs 'target_id'" in outcome["relevance"][1]
     assert next(warm([plans["sari"]]))[2] == "", "the small examples have source texts"
+
+
+def test_metrics_of_a_project_are_passed_over(project):
+    names = [plan.label for plan in built_in_metrics()]
+    assert "length" not in names and {"bleu4", "rouge", "sari"} <= set(names)

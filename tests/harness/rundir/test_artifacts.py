@@ -71,6 +71,30 @@ def test_dropped_answers_leave_no_folder(store):
     assert store.is_empty()
 
 
+def test_a_store_takes_the_artifacts_of_parts(store, tmp_path):
+    shared, own, scores = (ArtifactKey.of(name, 1) for name in ("shared", "own", "scores"))
+    parts = [ArtifactStore(tmp_path / f"part{k}") for k in range(2)]
+    for k, part in enumerate(parts):
+        with closing(part.answers(shared)) as writer:
+            writer.append(f"e{k}", ROWS[k])
+        part.write_arrays(ArtifactKey.of("scores", k), {"stats": np.full((2, 1), float(k))})
+        (part.folder / "scores" / ".unfinished.npz").write_bytes(b"torn")
+    with closing(parts[1].answers(own)) as writer:
+        writer.append("e1", ROWS[1])
+    (parts[1].folder / "candidates" / ".unfinished.jsonl").write_bytes(b"torn")
+    store.write_arrays(scores, {"stats": np.zeros((1, 1))})
+    for _ in range(2):
+        store.take(parts)
+        assert store.answers(shared).read() == {"e0": ROWS[0], "e1": ROWS[1]}
+        assert store.answers(own).read() == {"e1": ROWS[1]}
+        assert store.read_arrays(ArtifactKey.of("scores", 0).stem)["stats"].tolist() == [[0.0], [0.0]]
+        assert store.read_arrays(scores.stem)["stats"].tolist() == [[0.0]], "what is there already stays"
+        assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {
+            f"{key.stem}.{ending}"
+            for key, ending in ((shared, "jsonl"), (own, "jsonl"), (scores, "npz"), (ArtifactKey.of("scores", 0), "npz"))
+        }
+
+
 def test_shards_are_the_statistics_of_a_result(store):
     keys = [ArtifactKey.of("m", i) for i in range(2)]
     for k, key in enumerate(keys):

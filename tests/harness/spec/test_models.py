@@ -32,6 +32,13 @@ def test_ranges(value, expected):
     assert expand_ranges(value) == expected
 
 
+def test_a_grid_has_at_most_ten_thousand_points():
+    whole = DecodingSpec(beams=list(range(1, 101)), top_k=list(range(1, 51)), temperature=[0.5, 1.0])
+    assert (len(whole.beams), len(whole.top_k)) == (100, 50)
+    with pytest.raises(ValidationError, match="a grid of 2 x 50 x 101 decodings; a run has at most 10,000"):
+        DecodingSpec(beams=list(range(1, 102)), top_k=list(range(1, 51)), temperature=[0.5, 1.0])
+
+
 def test_defaults_and_parameters_of_the_reader():
     item = spec()
     assert item.dataset.params == {"count": 3}

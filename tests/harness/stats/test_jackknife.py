@@ -51,6 +51,8 @@ def test_pairs_change_nothing_for_a_mean_or_when_they_are_undefined():
     plain = jackknife.interval(x.mean(), one)
     assert jackknife.interval(x.mean(), one, pairs=two) == pytest.approx(plain)
     assert jackknife.interval(x.mean(), one, pairs=np.full((9, 9), np.nan)) == plain
+    for pair in (np.nan, 5.0):  # of two examples nothing is left without both
+        assert half_width(0.5, np.array([0.0, 1.0]), np.full((2, 2), pair)) == half_width(0.5, np.array([0.0, 1.0]), None)
 
 
 def test_the_correction_takes_at_most_half_of_the_variance():
@@ -82,10 +84,12 @@ def test_the_p_value_of_a_mean_is_that_of_the_t_test_and_agrees_with_the_interva
 def test_the_t_of_the_jackknife_of_a_mean_is_students():
     from scipy.stats import ttest_1samp
 
-    x = np.random.default_rng(6).normal(0.4, 1, size=12)
-    value, p = jackknife.t_test(np.concatenate([[x.mean()], of_examples(x).values]))
-    expected = ttest_1samp(x, 0)
-    assert (value, p) == pytest.approx((expected.statistic, expected.pvalue))
+    for size in (2, 3, 12):
+        x = np.random.default_rng(6).normal(0.4, 1, size=size)
+        value, p = jackknife.t_test(np.concatenate([[x.mean()], of_examples(x).values]))
+        expected = ttest_1samp(x, 0)
+        assert (value, p) == pytest.approx((expected.statistic, expected.pvalue))
+        assert jackknife.interval_of_parts(x.mean(), of_examples(x)) == pytest.approx(expected.confidence_interval())
     assert jackknife.t_test(np.zeros(4)) == (0.0, 1.0)
     assert np.isnan(jackknife.t_test(np.ones(4))[0])
 

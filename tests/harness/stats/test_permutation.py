@@ -47,6 +47,17 @@ def test_chunks_concatenate_to_the_table(size, monkeypatch):
     assert np.array_equal(np.concatenate(list(permutation.chunks(5, 4, size))), wanted)
 
 
+def test_chunks_are_parts_of_the_shared_table_while_it_is_small_and_the_others_are_made_one_by_one(monkeypatch):
+    table = permutation.relabelings(5, 4)
+    monkeypatch.setattr(permutation, "_SHARED_BYTES", table.nbytes)
+    assert all(np.shares_memory(chunk, table) for chunk in permutation.chunks(5, 4, 50))
+    monkeypatch.setattr(permutation, "_SHARED_BYTES", table.nbytes - 1)
+    assert not any(np.shares_memory(chunk, table) for chunk in permutation.chunks(5, 4, 50))
+    assert not np.shares_memory(permutation.relabelings(5, 4), table) and permutation.relabelings(5, 4).flags.writeable
+    chunks = permutation.chunks(30, 30, 2)  # 1.2e17 relabelings
+    assert [np.flatnonzero(row).tolist()[-1] for row in (*next(chunks), *next(chunks))] == [29, 30, 31, 32]
+
+
 def test_unrank_far_into_a_space_that_nobody_enumerates():
     first, last = permutation.unrank(np.array([0, permutation.count(30, 30) - 1]), 30, 30)
     assert first.tolist() == [True] * 30 + [False] * 30

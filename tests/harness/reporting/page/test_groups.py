@@ -11,6 +11,7 @@ from itertools import combinations
 import pytest
 
 from harness.errors import InputError
+from harness.reporting.page import groups
 from harness.reporting.page.groups import clusters_of, groups_of, open_run, system_key
 
 
@@ -78,3 +79,17 @@ def test_two_runs_are_compared_across(finished):
     runs = group(finished("a"), finished("b", models=[{"echo": {"label": "third", "n": 3}}]))
     assert {key.split("|")[0] for key in clusters_of(runs).letters["length"]} == {"0", "1"}
     assert "write the report with --compare" in clusters_of(runs, budget=0).warning
+
+
+def test_more_pairs_than_a_page_compares_have_a_warning_in_place_of_tests(finished, monkeypatch):
+    systems = group(finished())
+    monkeypatch.setattr(groups, "MAX_PAIRS", 5)
+    clusters = clusters_of(systems)
+    assert not clusters.letters and not clusters.comparisons
+    assert clusters.warning == (
+        "No significance clusters, and no value in bold: 4 systems are 6 pairs, more than the 5 that a page compares; "
+        "--compare compares them all the same."
+    )
+    assert len(clusters_of(systems, budget=None).comparisons) == 6
+    monkeypatch.setattr(groups, "MAX_PAIRS", 6)
+    assert len(clusters_of(systems).comparisons) == 6
