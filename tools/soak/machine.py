@@ -190,13 +190,14 @@ class Adversary(History):
         plant = Plant.put(kind, run.path, self.outside, share)
         self.untouched = self._snapshot()
         self.trace.append(f"put {plant}")
-        damage, run.damage = run.damage, "vital"
+        # A refusal makes hard links to copies, which the planted one must not become: it is known by its inode.
+        before, (run.damage, run.shares_files) = (run.damage, run.shares_files), ("vital", False)
         try:
             self.perform(verb, disturbance=f"planted {kind}")
         finally:
             plant.take_away()
             self.untouched = self._snapshot()
-            run.damage = damage
+            run.damage, run.shares_files = before
         self.look("run")
 
     @rule(verb=IN_RUN, how=st.sampled_from(TEARS), share=SHARES)
