@@ -160,12 +160,12 @@ class RunDir:
         self._check(previous, manifest, mode)
         self._remove_temporary()
         self._drop_damaged_results()
-        same = previous is not None and all(previous.get(key) == manifest.get(key) for key in ("digest", "part"))
+        held = previous or {}
+        same = all(held.get(key) == manifest.get(key) for key in ("digest", "part"))
         # The same --fresh after a kill goes on, as it does beside another run.
-        goes_on = mode == "fresh" and same and not self.finished and (previous or {}).get("fresh") is True
-        if goes_on:
+        if goes_on := mode == "fresh" and same and held.get("fresh") is True and not self.finished:
             _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
-        if previous is not None and not goes_on and (mode == "fresh" or previous.get("digest") != manifest["digest"]):
+        if previous is not None and not goes_on and (mode == "fresh" or held.get("digest") != manifest["digest"]):
             self.replace_run(manifest, fresh=mode == "fresh" or (mode != "extend" and self._waits_afresh))
         elif not self.finished:
             self.folder.remove(PENDING)
@@ -361,13 +361,8 @@ class RunDir:
             "schema": RESULTS_SCHEMA, "signature": self.provenance.signature, "digest": self.provenance.digest,
             SAMPLES_CHECKSUM: file_digest(self.path / PENDING / SAMPLES), "results": [record.to_dict() for record in records],
         }  # fmt: skip
-        if failed:
-            content["failed"] = dict(failed)
-        if notes:
-            content["notes"] = list(notes)
-        if costs:
-            content["costs"] = dict(costs)
-        content = cast(JsonObject, plain(content))
+        optional: JsonObject = {"failed": dict(failed), "notes": list(notes), "costs": dict(costs or {})}
+        content = cast(JsonObject, plain(content | {key: value for key, value in optional.items() if value}))
         self.folder.write(f"{PENDING}/{RESULTS}", to_json({**content, CHECKSUM: content_digest(content)}))
         self.commit()
 

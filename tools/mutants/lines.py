@@ -68,14 +68,14 @@ class ExecutedLines:
         """Return the CPU seconds of a test while its lines were recorded."""
         return self._seconds[test]
 
-    def tests(self, path: str, line: int, seconds: float) -> list[str]:
+    def find_tests(self, path: str, line: int, seconds: float) -> list[str]:
         """Return the tests that execute a line, the nearest and quickest first, of at most so many CPU seconds in all.
 
         A line that imports execute (a constant, a default value) has the tests that execute a function of its file, and in a file
         without functions the tests of its module and folder: an import is recorded for the first test alone.
         """
         contexts = self._data.contexts_by_lineno(str(ROOT / path))
-        inside = _lines_of_functions(path)
+        inside = _find_function_lines(path)
         statement = max((number for number in contexts if number <= line), default=line)
         lines = ([line] if contexts.get(line) else [statement]) if line in inside else inside
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
@@ -90,7 +90,7 @@ class ExecutedLines:
 
 
 @cache
-def _lines_of_functions(path: str) -> set[int]:
+def _find_function_lines(path: str) -> set[int]:
     """Return the lines inside the bodies of functions."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]

@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import importlib
 import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -110,7 +111,7 @@ def attempt(mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch:
 
     A test that fails without the change too, when it runs by itself, does not count.
     """
-    tests, code = executed.tests(mutant.path, mutant.line, SECONDS), mutant.code(source)
+    tests, code = executed.find_tests(mutant.path, mutant.line, SECONDS), mutant.code(source)
     while tests:
         end = run_tests(tests, int(3 * sum(map(executed.seconds, tests))) + 10, (mutant.path, code), scratch)
         if end in (0, 5):  # 5: none of them is fast
@@ -176,6 +177,10 @@ def main() -> int:
     out.mkdir(exist_ok=True)
     earlier = _earlier(out) if args.resume or args.retry or args.report else {}
     reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
+    for name in ("harness", "harness_metrics"):
+        spec = importlib.util.find_spec(name)
+        if spec is None or not str(spec.origin).startswith(str(ROOT)):
+            raise SystemExit(f"{name} is {spec and spec.origin}, not below {ROOT}: its mutants would not be loaded")
     for name in PRELOADED:
         importlib.import_module(name)
     results: dict[str, tuple[Mutant, str]] = {}

@@ -62,8 +62,7 @@ def contrastive_efficiency(c: np.ndarray, k: np.ndarray, needed: np.ndarray | in
     c, k, needed = (np.asarray(value, dtype=np.float64) for value in (c, k, needed))
     c, k, needed = np.broadcast_arrays(c, k, needed)
     spare = np.where(k > needed, k - needed, 1.0)
-    score = np.where((k == needed) & (c == needed), 1.0, 1.0 - (c - needed) / spare)
-    return np.where(c > 0, score, np.nan)
+    return np.where(c > 0, 1.0 - (c - needed) / spare, np.nan)
 
 
 def relevance(c: np.ndarray | int, k: np.ndarray, z: np.ndarray) -> np.ndarray:

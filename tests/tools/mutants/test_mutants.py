@@ -94,12 +94,12 @@ def test_the_tests_that_execute_a_line_run_against_its_mutants(root, tmp_path):
     executed = ExecutedLines(tmp_path)
     lines = (root / "harness/stats/combine.py").read_text().splitlines()
     inside = next(number for number, line in enumerate(lines, 1) if line.startswith("    return"))
-    assert {test.partition("::")[0] for test in executed.tests("harness/stats/combine.py", inside, 60)} == {
+    assert {test.partition("::")[0] for test in executed.find_tests("harness/stats/combine.py", inside, 60)} == {
         "tests/harness/stats/test_combine.py"
     }
-    assert executed.tests("harness/stats/combine.py", inside, 0) == []
+    assert executed.find_tests("harness/stats/combine.py", inside, 0) == []
     constant = next(number for number, line in enumerate(lines, 1) if line.startswith("_EULER"))
-    of_import = {test.partition("::")[0] for test in executed.tests("harness/stats/combine.py", constant, 60)}
+    of_import = {test.partition("::")[0] for test in executed.find_tests("harness/stats/combine.py", constant, 60)}
     assert of_import == {"tests/harness/stats/test_combine.py"}
     printed = call("tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5")
     assert "noticed harness/stats/combine.py:" in printed, printed
