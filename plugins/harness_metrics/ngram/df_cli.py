@@ -28,15 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the table, print its size, and return 0."""
+    from harness.errors import counted
     from harness.registry import current
     from harness_metrics.ngram.document_frequency import build_df_table, join_df_tables
 
+    options = {"tokenizer": args.tokenizer, "minimum": args.minimum}
     if args.join:
-        count, documents = join_df_tables(args.join, Path(args.output), tokenizer=args.tokenizer, minimum=args.minimum)
-        print(f"{args.output}: {count} n-grams of {documents} documents")
-        return 0
-    examples = list(current().create("readers", "auto", {"path": args.references}))
-    documents = [list(example.references) for example in examples]
-    count = build_df_table(documents, Path(args.output), tokenizer=args.tokenizer, minimum=args.minimum)
-    print(f"{args.output}: {count} n-grams of {len(documents)} documents")
+        count, documents = join_df_tables(args.join, Path(args.output), **options)
+    else:
+        examples = list(current().create("readers", "auto", {"path": args.references}))
+        count = build_df_table([list(example.references) for example in examples], Path(args.output), **options)
+        documents = len(examples)
+    print(f"{args.output}: {counted(count, 'n-gram')} of {counted(documents, 'document')}")
     return 0

@@ -30,6 +30,7 @@ import numpy as np
 from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
+from harness.files.records import existing
 from harness.files.streams import DAMAGED
 from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
 
@@ -312,7 +313,7 @@ def join_df_tables(tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb"
     counts: dict[str, int] = {}
     documents = 0
     for part in tables:
-        table = read(part, tokenizer)
+        table = read(existing(part, "document-frequency table"), tokenizer)
         documents += table.documents
         for gram, count in zip(table.grams, table.counts.tolist()):
             counts[gram] = counts.get(gram, 0) + count

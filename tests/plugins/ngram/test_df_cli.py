@@ -49,3 +49,6 @@ def test_tables_of_parts_join_to_the_table_of_all_references(tmp_path, monkeypat
     assert main(["df", "--references", "a.jsonl", "--output", "words.json", "--tokenizer", "none"]) == 0
     assert main(["df", "--join", "a.npz", "words.json", "--output", "joined.npz"]) == 2
     assert "words.json: the table's tokenizer is 'none'" in capsys.readouterr().err
+    assert main(["df", "--join", "a.npz", "jonied.npz", "--output", "other.npz"]) == 2
+    assert capsys.readouterr().err == "harness: jonied.npz: no such document-frequency table; did you mean 'joined.npz'?\n"
+    assert not Path("other.npz").exists()
