@@ -158,26 +158,23 @@ def cell(published: str, shipped: str, unblurred: str, blurred: str) -> str:
     return " / ".join((published or "–", shipped, unblurred, blurred))
 
 
+def _join_cells(texts: Sequence[str]) -> str:
+    numbers, _, published = zip(*(text.partition(" / ") for text in texts))
+    return cell(published[0], *numbers)
+
+
 def agents_table(unblurred: Run, blurred: Run) -> dict[str, Any]:
     """Return Table 1 of the agents: published, of the shipped agents (docs/studies/results/a3ds.json), without and with the blur."""
-    published = {item["id"]: item["rows"] for item in yaml.safe_load((INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8"))["items"]}
-    false = {row["model"]: f"{row['false_features']:.3f}" for row in published["text-3-false-features"]}
-    objects = {row["model"]: f"{row['discriminativity']:.3f}" for row in published["text-3-discriminativity"] if row["matched"] == "object"}
     stored = json.loads((RESULTS / "a3ds.json").read_text(encoding="utf-8"))["tables"]
     tables = (stored, game_tables([unblurred]), game_tables([blurred]))
     rows: list[list[str]] = []
     for lines in zip(*(table["a3ds-table1"]["rows"] for table in tables), strict=True):
         if len({line[0] for line in lines}) > 1:
             raise SystemExit(f"rows of the tables differ: {', '.join(line[0] for line in lines)}; run benchmarks.study_tables a3ds")
-        row = [lines[0][0]]
-        for speaker, *texts in zip(SPEAKERS, *(line[1:] for line in lines), strict=True):
-            numbers, _, theirs = zip(*(text.partition(" / ") for text in texts))
-            row.append(cell(theirs[0] or (false[speaker] if row[0].startswith("false") else ""), *numbers))
-        rows.append(row)
+        rows.append([lines[0][0], *map(_join_cells, zip(*(line[1:] for line in lines), strict=True))])
     column = tables[0]["a3ds-sets"]["headers"].index("three/object")
-    lines = zip(SPEAKERS, *(table["a3ds-sets"]["rows"] for table in tables), strict=True)
-    cells = [cell(objects.get(speaker, ""), *(line[column] for line in found)) for speaker, *found in lines]
-    rows.append(["discriminativity, all object features shared", *cells])
+    of_speakers = zip(*(table["a3ds-sets"]["rows"] for table in tables), strict=True)
+    rows.append(["discriminativity, all object features shared", *(_join_cells([line[column] for line in lines]) for lines in of_speakers)])
     return {"headers": ["published / shipped / without blur / with blur", *SPEAKERS], "rows": rows}
 
 

@@ -9,8 +9,8 @@ tasks/harness_tasks/studies/published/index.yaml, the published numbers beside i
 
 The largest difference is that between a number of a study and the published one, in absolute value. It is computed now where that takes
 seconds (the published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder)
-or in small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines of the
-stored results and of the index as a Markdown page, and measures nothing.
+or in small runs made now (``--quick``), else it is that of the stored results. ``--page`` writes the lines of the stored results and of
+the index as a Markdown page, and measures nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.papers_rule import judge, read_cells
+from benchmarks.papers_rule import judge, read_cells, read_pairs
 from harness import api
 from harness.errors import HarnessError
 from harness.reporting.table import number
@@ -41,15 +41,15 @@ NO_DATA = (
     "HARNESS_DATA is not set: studies of real captions run on the shipped sample and are not compared with the papers; "
     "give the folder of the data sets, such as HARNESS_DATA=data"
 )
-UNMEASURED = ("drawn", "definition")
-"""Differences of items without printed numbers."""
+KINDS = ("drawn", "definition", "property")
+"""Items without printed numbers."""
 HEAD = """\
 # The four papers, item by item
 
 Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured. The published
 numbers are those of `tasks/harness_tasks/studies/published/`.
-`drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. The study pages of this folder
-have the tables.
+`drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. `property`: a statement holds
+or does not. The study pages of this folder have the tables.
 
 A number *agrees* where it is within two standard errors of the published one and its standard error is at most the tolerance of the
 item; it *differs* beyond two standard errors; *cannot tell*: within two standard errors, but the standard error is above the tolerance. An
@@ -72,8 +72,12 @@ class Item:
     """Task that makes it."""
     because: str
     """Reason, or the property in which they agree."""
-    largest: str = ""
-    """Last measured difference; empty for an item with stored results, whose cells have it."""
+    kind: str = ""
+    """drawn, definition or property, of an item without printed numbers (``HEAD``)."""
+    table: str = ""
+    """Stored table with published numbers beside ours, as FILE/TABLE, of an item whose state is that of the index."""
+    cells: str = ""
+    """Regular expression of the names of those cells of the table that belong to the item."""
     state: str = ""
     """agrees, differs or cannot tell; empty for an item with stored results, whose cells decide."""
     shows: str = ""
@@ -176,13 +180,14 @@ def compare(item: Item) -> tuple[str, str]:
     return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(cells) > 1 else numbers
 
 
-def largest_of_cells(item: Item) -> str:
-    """Return the largest difference of the stored results of an item, with its row and number of examples."""
-    cells = read_cells(item.results, item.id)
-    furthest = max(cells, key=lambda cell: abs(cell.ours - cell.published), default=None)
-    if furthest is None:
-        return PENDING
-    return f"{number(abs(furthest.ours - furthest.published))} ({furthest.name}; {furthest.n:,} examples)"
+def largest_stored(item: Item) -> str:
+    """Return the largest difference of the stored results of an item, with its row; its kind where no number is printed."""
+    if item.kind:
+        return item.kind
+    cells = [(f"{cell.name}; {cell.n:,} examples", cell.ours, cell.published) for cell in read_cells(item.results, item.id)]
+    pairs = cells or (read_pairs(item.table, item.cells) if item.table else [])
+    name, ours, published = max(pairs, key=lambda pair: abs(pair[1] - pair[2]), default=(PENDING, math.nan, math.nan))
+    return PENDING if name == PENDING else f"{number(abs(ours - published))} ({name})"
 
 
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
@@ -192,7 +197,7 @@ def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
         load_specs(item.spec)
         state, numbers = compare(item)
         text = "; ".join(filter(None, [numbers, item.because]))
-        largest = measured.get(item.source) or item.largest or largest_of_cells(item)
+        largest = measured.get(item.source) or largest_stored(item)
         command = f"`{item.shows}`" if state == "differs" else ""
         out.append([item.paper, item.id, item.spec, f"{state}: {text}", largest, command])
     return out
@@ -232,10 +237,9 @@ def main() -> None:
             measured |= differences(quick_runs(Path(folder)))
     rows = lines(entries, measured)
     width = [max(len(row[k]) for row in rows) for k in range(3)]
-    for item, row in zip(entries, rows):
+    for row in rows:
         start = "  ".join(text.ljust(size) for text, size in zip(row, width))
-        head = "largest difference" if item.source in measured or item.largest in UNMEASURED else "last measured"
-        print(f"{start}  {row[3]}  [{head}: {row[4]}]" + (f"  [shown by {row[5]}]" if row[5] else ""))
+        print(f"{start}  {row[3]}  [largest difference: {row[4]}]" + (f"  [shown by {row[5]}]" if row[5] else ""))
     print(summary(rows))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs/studies/results"
 Verdict = Literal["agrees", "differs", "cannot tell"]
 ERRORS = 2.0
 """Number of standard errors within which two numbers agree."""
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 DRAWS = 2000
 """Bootstrap draws of examples, or simulated samples."""
 
@@ -141,6 +143,38 @@ def read_cells(name: str, item: str, folder: Path = RESULTS) -> list[Cell]:
         Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], printed_rounding(row["published"]))
         for row in rows
         if row.get("item", item) == item
+    ]
+
+
+def read_pairs(table: str, cells: str = "", folder: Path = RESULTS) -> list[tuple[str, float, float]]:
+    """Return name, number of ours and published number of the cells of a stored table (``FILE/TABLE``).
+
+    The published number stands in the cell (``ours / published``), in the column *published*, or in the next row of this name. A range
+    ``a … b`` of ours is two pairs. ``cells`` is a regular expression of the names ``row, column``.
+    """
+    file, _, name = table.partition("/")
+    stored = json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))["tables"][name]
+    heads: list[str] = stored["headers"][1:]
+    found: list[tuple[str, str, str]] = []
+    above: list[tuple[str, Sequence[str]]] = []
+    block = ""
+    for label, *texts in stored["rows"]:
+        if label.startswith("**"):
+            block = f"; {label.strip('*')}"
+        elif label.startswith("published"):
+            found += [(f"{row}, {head}", ours, theirs) for row, numbers in above for head, ours, theirs in zip(heads, numbers, texts)]
+            above = []
+        else:
+            above.append((label, texts))
+            column = texts[heads.index("published")] if "published" in heads else ""
+            for head, text in zip(heads, texts):
+                ours, _, theirs = text.partition(" / ")
+                found.append((f"{label}, {head}{block}", ours, theirs or column))
+    return [
+        (cell, float(number), float(theirs))
+        for cell, ours, theirs in found
+        if re.search(cells, cell) and _NUMBER.fullmatch(theirs)
+        for number in _NUMBER.findall(ours)
     ]
 
 

@@ -53,10 +53,12 @@ SHARED = {
     "relevance(authors-script,{})": ("relevance", "Relevance"),
     "optimal-discriminativity({})": ("optimal", "Optimal contrastivity"),
     "mentioned-features(authors-script,{})": ("features", "Mentioned features #"),
-    "false-features(authors-script)": ("false features", ""),
-    "false-features": ("false features by the formulas", ""),
+    "false-features(authors-script)": ("false features", "False features"),
+    "false-features": ("false features by the formulas", "False features"),
 }
 """Metric of a group of test sets -> row of ours and of the published table."""
+MATCHED = {"object colour and scale": "object_hue+scale", "shape and object colour": "shape+object_hue"}
+"""Published name of the shared features of a set -> ours."""
 KERNELS = "[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"
 SETS = ("two/object_hue+scale", "two/shape+object_hue", "two/scale+shape", "two/random", "three/object", "three/background", "three/random")
 
@@ -86,38 +88,43 @@ def grid_tables(runs: Sequence[Run]) -> Tables:
 def game_tables(runs: Sequence[Run]) -> Tables:
     """Return Table 1 of A3DS beside the published one, discriminativity by test set, and the features named redundantly."""
     values = values_of(runs[0])
-    items = yaml.safe_load((INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8"))["items"]
-    published = {row["score"]: row for row in next(item for item in items if item["id"] == "table1")["rows"]}
+    items = {item["id"]: item["rows"] for item in yaml.safe_load((INDEX.parent / "a3ds2023.yaml").read_text(encoding="utf-8"))["items"]}
+    published = {row["score"]: row for row in items["table1"]}
+    false = {f"all sets-{row['model']}": row["false_features"] for row in items["text-3-false-features"]}
+    published["False features"] = false
+    of_sets: dict[tuple[str, str], float] = {}
+    for row in items["text-3-discriminativity"]:
+        value = row["discriminativity"]
+        name = f"{row['category']}/{MATCHED.get(row['matched'], row['matched'])}"
+        of_sets[row["model"], name] = value["value"] if isinstance(value, dict) else value
+
+    def beside(speaker: str, metric: str, theirs: float | None) -> str:
+        return f"{values[speaker, metric]:.3f}" + (f" / {theirs:.3f}" if theirs is not None else "")
+
     rows = [
-        [
-            f"{name}, {group}",
-            *(
-                f"{values[speaker, metric.format(group)]:.3f}" + (f" / {published[row][f'{group}-{speaker}']:.3f}" if row else "")
-                for speaker in SPEAKERS
-            ),
-        ]
+        [f"{name}, {group}", *(beside(speaker, metric.format(group), published[row][f"{group}-{speaker}"]) for speaker in SPEAKERS)]
         for metric, (name, row) in SHARED.items()
-        for group in (GROUPS if row else ("all sets",))
+        for group in (("all sets",) if row == "False features" else GROUPS)
     ]
     own = {"RP": "listener-accuracy({})", "SP": "listener-accuracy(sp,{})"}
+    theirs = published["Listener accuracy"]
     rows += [
         [
             f"own listener, {group}",
             "",
-            *(
-                f"{values[speaker, metric.format(group)]:.3f} / {published['Listener accuracy'][f'{group}-{speaker}']:.3f}"
-                for speaker, metric in own.items()
-            ),
+            *(beside(speaker, name.format(group), theirs[f"{group}-{speaker}"]) for speaker, name in own.items()),
         ]
         for group in GROUPS
     ]
-    sets = [[speaker, *(f"{values[speaker, f'discriminativity({name})']:.3f}" for name in SETS)] for speaker in SPEAKERS]
+    sets = [
+        [speaker, *(beside(speaker, f"discriminativity({name})", of_sets.get((speaker, name))) for name in SETS)] for speaker in SPEAKERS
+    ]
     features = ("shape", "scale", "object_hue", "wall_hue", "floor_hue", "orientation")
     named = [[speaker, *(f"{values[speaker, f'redundant-mention({name})']:.3f}" for name in features)] for speaker in SPEAKERS]
     order = [[speaker, f"{values[speaker, 'adjective-order']:.3f}"] for speaker in SPEAKERS]
     return {
         "a3ds-table1": {"headers": ["ours / published", *SPEAKERS], "rows": rows},
-        "a3ds-sets": {"headers": ["discriminativity", *SETS], "rows": sets},
+        "a3ds-sets": {"headers": ["discriminativity: ours / published", *SETS], "rows": sets},
         "a3ds-redundant": {"headers": ["named redundantly", *features], "rows": named},
         "a3ds-order": {"headers": ["size before colour", "share"], "rows": order},
     }
