@@ -62,8 +62,7 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
     tested = {name for name in metrics if not absent[name]}
     drawn = False
     for name in sorted(metrics, key=lambda name: name not in additive):
-        cost = _cost(absent[name], components[name], drawn=drawn)
-        if name not in tested and cost <= budget:
+        if name not in tested and (cost := _cost(absent[name], components[name], drawn=drawn)) <= budget:
             tested.add(name)
             budget -= cost
             drawn = drawn or name in additive
@@ -90,9 +89,9 @@ def _cost(pairs: Sequence[Pair], metric: Metric | None, *, drawn: bool) -> float
     systems = {(id(side), system) for pair in pairs for side, system in ((pair.one, pair.a), (pair.other, pair.b))}
     rows = sum(len(system.rows) for _, system in systems)
     if not isinstance(metric, MeanMetric):
-        of_systems = isinstance(metric, OwnInterval) and min(sizes, default=0) >= JACKKNIFED
+        of_systems = isinstance(metric, OwnInterval) and min(sizes) >= JACKKNIFED
         return GENERAL * (rows if of_systems else sum(sizes))
-    weights = 0.0 if drawn else PER_EXAMPLE * max(sizes, default=0)
+    weights = 0.0 if drawn else PER_EXAMPLE * max(sizes)
     return PER_TEST * len(pairs) + weights + PER_PRODUCT * rows
 
 

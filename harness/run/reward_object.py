@@ -141,7 +141,7 @@ class Reward:
         InputError
             Unknown ids, another number of captions than of ids, or a metric of sets, which scores groups (:meth:`group`).
         """
-        return self.group(ids, _as_groups(captions), greedy=greedy)[:, 0]
+        return self.group(ids, _as_groups(captions), greedy=greedy).ravel()
 
     def group(self, ids: Sequence[Any], groups: Any, *, greedy: Any = None) -> np.ndarray:
         """Return the rewards of the captions of groups.

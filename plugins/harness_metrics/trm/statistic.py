@@ -285,7 +285,7 @@ def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.nda
     as E >= (1 - 8 eps) (E_0 / T_0) T with the observed E_0 and T_0. Different ratios differ by at least 1 / (E_0 T), relative to the
     observed one, so that the comparison is exact while E_0 T is below 2^48: for all shapes up to 250 texts.
     """
-    batch, size = len(distances), distances.shape[-1]
+    batch, size = distances.shape[:2]
     stacked = _forms(distances)
     observed = forms.identity(stacked, n)  # (B, 3): E_0, E_1 and T
     with np.errstate(invalid="ignore"):
