@@ -81,6 +81,13 @@ def test_no_common_prompt_and_different_prompts_under_one_id_are_refused():
         common_prompts(Source("a", {"1": ["x"]}, {"1": "Hi"}), Source("b", {"1": ["x"]}, {"1": "Ho"}))
 
 
+def test_equal_prompts_and_a_prompt_that_one_source_alone_has_are_accepted():
+    for others in ({"1": "Hi"}, {}):
+        for texts in ({"1": "Hi"}, {}):
+            prompts, notes = common_prompts(Source("a", {"1": ["x", "y"]}, texts), Source("b", {"1": ["z", "w"]}, others))
+            assert ([prompt.id for prompt in prompts], notes) == (["1"], [])
+
+
 def test_deterministic_sources_have_one_line():
     a = Source("a", {str(k): ["x"] * 3 for k in range(4)})
     b = Source("b", {str(k): ["y" if k == 2 else "x"] * 3 for k in range(4)})

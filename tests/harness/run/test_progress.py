@@ -65,6 +65,11 @@ def test_figures(monkeypatch, done, total, seconds, text):
     assert meter.figures() == text
 
 
+def test_a_minute_and_an_hour_begin_at_their_last_rounded_second():
+    texts = [progress.duration(seconds) for seconds in (9.94, 9.96, 59.4, 59.6, 3599.4, 3599.6)]
+    assert texts == ["9.9 s", "10 s", "59 s", "1 min 00 s", "59 min 59 s", "1 h 00 min"]
+
+
 def test_notes_are_logged_and_printed_on_a_terminal(caplog, terminal):
     with caplog.at_level(logging.INFO):
         progress.note("a remark")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import harness
+import harness.api
 from harness.contracts import CaptionSet, Example
 from harness.registry import current
 from harness.run import example_store, scoring_pass
@@ -104,6 +105,24 @@ def test_an_extended_run_computes_only_what_it_lacks(project):
     assert before - {p.name for p in (project / "r" / "scores").iterdir()} <= {n for n in before if n.endswith(".json")}
     fresh = harness.evaluate(more)
     assert [r.value for r in extended.records] == [r.value for r in fresh.records]
+
+
+def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, monkeypatch):
+    totals, done = {}, []
+
+    @contextmanager
+    def bar(name, total, **options):
+        totals[name] = total
+        yield done.append
+
+    monkeypatch.setattr(scoring_pass, "bar", bar)
+    spec = {
+        "task": "words", "dataset": {"reader": "words", "count": 7}, "models": ["echo", {"echo": {"label": "b", "fail": ["e1", "e6"]}}],
+        "metrics": ["length", {"length": {"scale": 2.0}}], "bootstrap": {"samples": 0},
+    }  # fmt: skip
+    harness.api.evaluate_all(spec, options=Options(shard_size=3))
+    (total,) = [total for name, total in totals.items() if name.endswith("scores")]
+    assert total == sum(done) == 2 * (7 + 5)
 
 
 def test_rescoring_adds_metrics_without_generating(project):

@@ -59,6 +59,11 @@ def test_captions_that_no_model_generates(store):
     assert given.digest(0, 6) == captions_of(store).digest(0, 6)
 
 
+def test_captions_that_utf8_cannot_encode_have_keys(store):
+    given = PlannedSystem.of_rows("m", store, [{"candidates": [text]} for text in ("\ud800", "\ud801", "é")])
+    assert len({key.tobytes() for key in given.keys}) == 3
+
+
 def test_scorable_examples_have_the_texts_that_a_metric_needs(captions):
     trm = current().create("metrics", "trm", {"distance": "cider"})
     assert scorable_examples(system(captions), trm) == 4

@@ -152,6 +152,15 @@ def test_a_finished_part_stays_finished(tmp_path):
     assert json.loads((tmp_path / "r" / "shards.json").read_text())["finished"] is True
 
 
+def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
+    create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
+    create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
+    for part, name in (("2/2", "part 2/2"), (None, "the whole run")):
+        with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
+            create(tmp_path / "r", {**MANIFEST, "part": part})
+    create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
+
+
 def test_two_processes_cannot_write_one_run(tmp_path):
     first = create(tmp_path / "r")
     with pytest.raises(HarnessError, match="another process is writing this run"):

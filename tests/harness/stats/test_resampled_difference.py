@@ -19,6 +19,7 @@ from harness.stats.resampled_difference import (
     difference_of_sums,
     first_draws,
     separable,
+    weights_without_groups,
 )
 
 
@@ -152,6 +153,13 @@ def test_a_statistic_of_all_rows_is_not_separable():
     values = tuple(ratio(x, np.ones((1, 10))).item() for x in (a, b))
     assert separable(ratio, a, b, values)
     assert not separable(lambda s, w: ratio(s, w) * len(s), a, b, (10 * values[0], 10 * values[1]))
+
+
+def test_a_seed_has_the_groups_of_earlier_versions():
+    """Stored intervals of the jackknife depend on which examples are left out together."""
+    left_out = weights_without_groups(103, 7) == 0
+    assert left_out.sum(axis=0).tolist() == [1] * 103
+    assert [np.flatnonzero(row).tolist() for row in left_out if row.sum() > 1] == [[4, 55], [8, 28], [1, 59]]
 
 
 def test_a_family_of_fewer_draws_keeps_an_enumeration():

@@ -11,6 +11,7 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import MissingExtra, UnknownName
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import document_frequency
 from harness_metrics.ngram.cider import Cider
 from harness_metrics.ngram.cider_r import CiderR
 from harness_metrics.tokenisers import java_ptb, java_runtime, tokens
@@ -80,6 +81,19 @@ def test_a_table_that_still_grows_keeps_all_n_grams():
     features.keep(("state", "complete"), METRICS[1].fit(REFERENCES[:SHARD], features))
     features.next_shard()
     assert text_rows_of(features, "ptb").index.n_grams == count
+
+
+def test_an_n_gram_of_a_table_keeps_its_beginnings_that_the_table_lacks(tmp_path):
+    path = tmp_path / "df.json"
+    document_frequency.write(path, document_frequency.Table(["a dog runs fast"], np.array([3]), 4, "none"))
+    metric, features = Cider(df=str(path), tokenizer="none"), FeatureCache([["a dog runs fast"]])
+    sets = [CaptionSet("0", ("the big a dog runs fast",), ("zebra a dog runs fast",))]
+    state = metric.fit(features.references, features)
+    features.keep(("state", metric.signature()), state)
+    before = metric.scores(features.batch(sets), features, state)
+    features.next_shard()
+    assert text_rows_of(features, "none").index.gram_texts() == ["a", "a dog", "a dog runs", "a dog runs fast"]
+    assert np.array_equal(metric.scores(features.batch(sets), features, state), before)
 
 
 def test_a_run_without_document_frequencies_forgets_all_n_grams():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reporting.charts.planes import label_places, metric_questions, plane_points, planes
+from harness.reporting.charts.planes import label_places, metric_questions, plane_chart, plane_points, planes
 from harness.rundir.records import ResultRecord
 
 
@@ -45,6 +45,12 @@ def test_the_frontier_is_that_of_the_definition(values):
 def test_systems_without_both_values_are_left_out():
     rows = plane_points([*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)}), *records({"c": (1, 2)})[:1]], "x", "y")
     assert [row["system"] for row in rows] == ["a"]
+
+
+def test_a_plane_needs_two_systems_with_both_values():
+    one = [*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)})]
+    assert plane_chart(one, "x", "y", "title", "caption", "views") is None
+    assert plane_chart([*one, *records({"c": (3, 1)})], "x", "y", "title", "caption", "views") is not None
 
 
 def test_every_question_stands_against_the_first(captions_run):
@@ -91,3 +97,12 @@ def test_a_label_keeps_a_margin_from_the_point_above():
 def test_in_a_flat_plane_a_label_stands_on_the_side_that_has_room(x, centre):
     ((place, y),) = label_places(np.array([[x, 5.0]]), [40.0], 10.0, (200.0, 10.0))
     assert (place, y) == pytest.approx((centre, 5.0))
+
+
+@pytest.mark.parametrize(("y", "centre"), [(100.0, 120.0), (185.0, 165.0)])
+def test_a_label_without_room_beside_its_point_is_centred_two_heights_away(y, centre):
+    """Other points stand wherever the label would touch its own point; the first point is near the upper edge, or is not."""
+    point = np.array([100.0, y])
+    others = point + np.array([[x, dy] for x in (-30, 30) for dy in (-10, 0, 10)] + [[0, -10], [0, 10]])
+    first, *_ = label_places(np.array([point, *others]), [40.0] + [1.0] * len(others), 10.0, (200.0, 200.0))
+    assert first == pytest.approx((100.0, centre))
