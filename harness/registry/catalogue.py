@@ -19,6 +19,7 @@ component of the same name is reached as ``provider/name``. A bare name that two
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import logging
 import os
 import re
@@ -34,7 +35,7 @@ from harness.contracts.parameters import check_parameters, parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, example_needed, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
-from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, find_manifests, local_plugins
+from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, FILE_NAME, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
@@ -95,6 +96,11 @@ class Registry:
             for name in dict.fromkeys((entry.name, *entry.aliases)):
                 rivals.setdefault((entry.kind, name), []).append(entry)
         return rivals
+
+    @cached_property
+    def hook_points(self) -> Sequence[importlib.metadata.EntryPoint]:
+        """The entry points of installed hook modules, by name."""
+        return sorted(importlib.metadata.entry_points(group="harness"), key=lambda point: (point.name, point.value))
 
     def get(self, kind: str, name: str) -> Entry:
         """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
@@ -277,7 +283,9 @@ def use_files(files: Sequence[str | Path]) -> None:
 
 def current() -> Registry:
     """Return the registry as seen from the working directory, with the files of ``--registry``; cached."""
-    return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"), local_plugins())
+    local = local_plugins() and Path(FILE_NAME).is_file()
+    directory = os.getcwd() if local else ""  # folders without a manifest of their own have one registry
+    return _load(tuple(dict.fromkeys(_extra_files)), directory, os.environ.get("HARNESS_LOAD_PLUGINS"), local)
 
 
 def split_spec(spec: object, kind: str) -> tuple[str, Values]:

@@ -8,7 +8,6 @@ with :data:`hookimpl`.
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import os
 import traceback
 from collections.abc import Callable, Generator, Iterator
@@ -73,7 +72,7 @@ class Plugins:
 
         A module that cannot be imported is recorded in ``failures``, or raised when ``HARNESS_STRICT_PLUGINS=1``.
         """
-        for name, load in (*_entry_points(), *_manifest_hooks(registry)):
+        for name, load in (*_entry_points(registry), *_manifest_hooks(registry)):
             if self.manager.has_plugin(name):
                 continue
             try:
@@ -119,9 +118,9 @@ class Plugins:
             raise HarnessError(f"plugin '{name}' failed in {hook}: {text}") from error
 
 
-def _entry_points() -> Iterator[tuple[str, Callable[[], object]]]:
+def _entry_points(registry: Registry) -> Iterator[tuple[str, Callable[[], object]]]:
     providers = kept_providers(os.environ.get("HARNESS_LOAD_PLUGINS"))
-    for point in sorted(importlib.metadata.entry_points(group="harness"), key=lambda p: (p.name, p.value)):
+    for point in registry.hook_points:
         distribution = point.dist.name if point.dist is not None else ""
         if providers is None or point.name in providers or distribution in providers:
             yield point.name, point.load

@@ -32,7 +32,7 @@ class Server(ThreadingHTTPServer):
         """Maximum number of choices of a reply."""
         self.answer: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: captions(body, min(self.limit, body.get("n", 1)))
         self.pause = 0.0
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -25,7 +25,7 @@ class Hub(ThreadingHTTPServer):
         """Name of a data set -> commit -> path -> content; the last commit is ``main``."""
         self.gated: set[str] = set()
         self.requests: list[str] = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -26,7 +26,7 @@ class Hub(ThreadingHTTPServer):
         """Bodies of the requests that create a repository."""
         self.refuse_creation = 0
         """Status with which such requests are refused; 0: they are accepted."""
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -23,7 +23,7 @@ from harness.run.progress import WORK
 
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")
-QUIET_SECONDS, LAST_SECONDS = 3.0, 30.0
+QUIET_SECONDS, LAST_SECONDS, POLL_SECONDS = 3.0, 30.0, 0.05
 """Time without a request after which every open page, which asks each second, has the report; and the longest wait for it."""
 HEADERS = {
     "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
@@ -58,7 +58,7 @@ class LivePage:
         self.url = f"http://{ADDRESS}:{port}/{self.token}/"
 
     def __enter__(self) -> LivePage:
-        threading.Thread(target=self._server.serve_forever, name="page", daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,), name="page", daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -70,7 +70,7 @@ class LivePage:
         self._report = report.read_bytes()
         end = time.monotonic() + LAST_SECONDS
         while time.monotonic() < min(end, self._asked + QUIET_SECONDS):
-            time.sleep(0.05)
+            time.sleep(POLL_SECONDS)
 
     def state(self) -> Values:
         """Return the state of the run as JSON types."""
