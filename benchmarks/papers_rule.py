@@ -138,12 +138,11 @@ def same_order(values_by_seed: Sequence[Mapping[str, float]]) -> tuple[str, ...]
 def read_cells(name: str, item: str, folder: Path = RESULTS) -> list[Cell]:
     """Return the cells of an item in the file of results ``name``; empty where there is no file."""
     file = folder / f"{name}.json"
-    rows = json.loads(file.read_text(encoding="utf-8"))["cells"] if file.is_file() else []
-    return [
-        Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], printed_rounding(row["published"]))
-        for row in rows
-        if row.get("item", item) == item
-    ]
+    stored = json.loads(file.read_text(encoding="utf-8"))["cells"] if file.is_file() else []
+    rows = [row for row in stored if row.get("item", item) == item]
+    # An item is printed with one number of digits; a number loses its last zeros when it is read.
+    rounding = min((printed_rounding(row["published"]) for row in rows), default=0.0)
+    return [Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], rounding) for row in rows]
 
 
 def read_pairs(table: str, cells: str = "", folder: Path = RESULTS) -> list[tuple[str, float, float]]:
