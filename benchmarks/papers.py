@@ -186,8 +186,10 @@ def largest_stored(item: Item) -> str:
         return item.kind
     cells = [(f"{cell.name}; {cell.n:,} examples", cell.ours, cell.published) for cell in read_cells(item.results, item.id)]
     pairs = cells or (read_pairs(item.table, item.cells) if item.table else [])
-    name, ours, published = max(pairs, key=lambda pair: abs(pair[1] - pair[2]), default=(PENDING, math.nan, math.nan))
-    return PENDING if name == PENDING else f"{number(abs(ours - published))} ({name})"
+    if not pairs:
+        return PENDING
+    name, ours, published = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+    return f"{number(abs(ours - published))} ({name})"
 
 
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:

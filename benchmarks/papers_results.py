@@ -65,6 +65,8 @@ LIMITS = {"msrvtt-single": 250}
 """Task -> limit of examples below that of its study."""
 SEEDS, VIDEOS = range(3), 60
 TIED = "BLEU-4, ties"
+SYMMETRIC = ("mmd", "frechet")
+"""Metrics that do not tell candidates from references."""
 
 
 def p_values(run: Run, record: Any) -> np.ndarray:
@@ -92,7 +94,10 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
 
 def cell_of(row: str, record: Any, p: np.ndarray, aggregation: str, published: float, published_n: int | None) -> dict[str, Any]:
     """Return a cell as stored: the aggregation of the published number, its error and expectation, and ours by every aggregation."""
-    relabelings = math.comb(record.sizes["candidates"][0] + record.sizes["references"][0], record.sizes["references"][0])
+    candidates, references = record.sizes["candidates"][0], record.sizes["references"][0]
+    relabelings = math.comb(candidates + references, references)
+    if candidates == references and record.metric.startswith(SYMMETRIC):  # exchanging the sets gives the same value
+        relabelings //= 2
     expected, expected_error = exchangeable_moments(relabelings, len(p), aggregation)
     # A bootstrap cannot draw the rare small p that make the tail of a harmonic mean: its error is that of the simulation.
     error = expected_error if "harmonic" in aggregation else bootstrap_error(p, aggregation)

@@ -140,7 +140,7 @@ def read_cells(name: str, item: str, folder: Path = RESULTS) -> list[Cell]:
     file = folder / f"{name}.json"
     stored = json.loads(file.read_text(encoding="utf-8"))["cells"] if file.is_file() else []
     rows = [row for row in stored if row.get("item", item) == item]
-    # An item is printed with one number of digits; a number loses its last zeros when it is read.
+    # A printed number loses its last zeros when it is read, so that the number of digits is the largest of the item.
     rounding = min((printed_rounding(row["published"]) for row in rows), default=0.0)
     return [Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], rounding) for row in rows]
 
