@@ -225,3 +225,15 @@ def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(kin
     message = rf"^{kind[:-1]} '{name}' needs the plugin caption-{package}, which is not installed: pip install 'git.*examples/{package}'$"
     with pytest.raises(MissingExtra, match=message):
         registry.Registry(()).get(kind, name)
+
+
+def test_folders_without_a_manifest_have_one_registry(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in ("a", "b")]
+    found = []
+    for folder in folders:
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        found.append(registry.current())
+    assert found[0] is found[1]
+    (tmp_path / "b/registry.yaml").write_text("provider: mine\n", encoding="utf-8")  # written after the first use
+    assert [manifest.provider for manifest in registry.current().manifests if manifest.local] == ["mine"]
