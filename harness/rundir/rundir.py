@@ -124,7 +124,7 @@ class RunDir:
         return run
 
     def _take(self, manifest: Mapping[str, object], mode: Mode) -> bool:
-        """Lock the directory and return True; return False for a finished run in a folder that cannot be written."""
+        """Lock the directory and return True; return False where the run is finished in a folder that cannot be written."""
         for attempt in range(ATTEMPTS):
             self.path.mkdir(parents=True, exist_ok=True)
             try:
@@ -134,9 +134,9 @@ class RunDir:
                 if attempt == ATTEMPTS - 1:
                     raise
             except OSError as error:
-                previous = self._read_stored_manifest(mode)
+                same = (self._read_stored_manifest(mode) or {}).get("digest") == manifest["digest"]
                 readable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and mode != "fresh"
-                if readable and previous is not None and self.finished:
+                if readable and same and self.finished:
                     return False
                 raise
         raise AssertionError("the last attempt returns or raises")

@@ -136,6 +136,16 @@ def test_a_folder_in_a_commit_that_was_cut_off_is_not_moved(tmp_path):
     assert (tmp_path / "r" / ".next/scores/x.npz/inner.txt").read_bytes() == b"mine"
 
 
+def test_opening_a_run_carries_out_a_commit_that_was_cut_off(tmp_path):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    run.folder.write(".next/report.html", b"new")
+    run.folder.write("commit.json", b'{"moved": ["report.html"], "removed": []}')
+    RunDir.open(tmp_path / "r")
+    assert (tmp_path / "r" / "report.html").read_bytes() == b"new"
+    assert not (tmp_path / "r" / "commit.json").exists()
+
+
 def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
     finish(create(tmp_path / "r"))
     old = files_of(tmp_path / "r")
@@ -143,6 +153,19 @@ def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
         with pytest.raises(HarnessError), create(tmp_path / "r", OTHER, mode):
             raise HarnessError("no model")
         assert files_of(tmp_path / "r") == old
+
+
+def test_a_run_that_fails_keeps_what_it_has_beside_the_one_before_it(tmp_path):
+    first = create(tmp_path / "r")
+    first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    finish(first)
+    for mode, kept in (("extend", False), ("fresh", True)):
+        run = create(tmp_path / "r", OTHER, mode)
+        if mode == "fresh":
+            run.artifacts.write_arrays(KEY, {"stats": np.zeros(3)})
+        run.discard_if_empty()
+        run.close()
+        assert (tmp_path / "r" / ".next").exists() == kept
 
 
 def test_a_finished_part_stays_finished(tmp_path):
@@ -155,9 +178,9 @@ def test_a_finished_part_stays_finished(tmp_path):
 def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
     create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
     create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
-    for part, name in (("2/2", "part 2/2"), (None, "the whole run")):
+    for part, name, mode in (("2/2", "part 2/2", "auto"), (None, "the whole run", "auto"), ("2/2", "part 2/2", "resume")):
         with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
-            create(tmp_path / "r", {**MANIFEST, "part": part})
+            create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
     create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
 
 
@@ -251,10 +274,11 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):
     assert file.exists() != removed
 
 
-@pytest.mark.parametrize("mode", ["auto", "resume"])
+@pytest.mark.parametrize("mode", ["auto", "resume", "extend"])
 def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, monkeypatch, mode):
     finish(create(tmp_path / "r"))
-
+    (tmp_path / "r" / ".results.json.999.tmp").write_text("{")
+    files = files_of(tmp_path / "r")
     open_file = os.open
 
     def read_only(path, flags, *arguments, **folders):
@@ -266,8 +290,11 @@ def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, m
     run = create(tmp_path / "r", mode=mode)
     assert run.finished
     run.close()
+    assert files_of(tmp_path / "r") == files
     with pytest.raises(OSError, match="Read-only"):
         create(tmp_path / "r", mode="fresh")
+    with pytest.raises(OSError, match="Read-only"):
+        create(tmp_path / "r", OTHER, "extend")
     (tmp_path / "r" / "results.json").unlink()
     with pytest.raises(OSError, match="Read-only"):
         create(tmp_path / "r")

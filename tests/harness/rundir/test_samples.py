@@ -82,9 +82,14 @@ def test_one_row_group_per_system_and_columns_are_read_by_name(read, tmp_path, m
         return read_file(file, **options)
 
     monkeypatch.setattr(pq.ParquetFile, "read", recorded)
-    read.numbers("m")
-    read.numbers("m")
+    assert len(read) == 3
+    assert columns == []
+    for _ in range(2):
+        read.numbers("m")
     assert columns == [["m"]]
+    assert read["k"] == [None, None, 2.0]
+    assert np.array_equal(read.numbers("k"), [np.nan, np.nan, 2.0], equal_nan=True)
+    assert columns == [["m"], ["k"]], "a column is read once"
 
 
 def test_a_run_without_captions_has_an_empty_table(tmp_path):
