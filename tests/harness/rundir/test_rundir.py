@@ -159,13 +159,13 @@ def test_a_run_that_fails_keeps_what_it_has_beside_the_one_before_it(tmp_path):
     first = create(tmp_path / "r")
     first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     finish(first)
-    for mode, kept in (("extend", False), ("fresh", True)):
+    for mode in ("extend", "fresh"):
         run = create(tmp_path / "r", OTHER, mode)
         if mode == "fresh":
             run.artifacts.write_arrays(KEY, {"stats": np.zeros(3)})
         run.discard_if_empty()
         run.close()
-        assert (tmp_path / "r" / ".next").exists() == kept
+        assert (tmp_path / "r" / ".next").exists() == (mode == "fresh")
 
 
 def test_a_finished_part_stays_finished(tmp_path):
@@ -178,9 +178,10 @@ def test_a_finished_part_stays_finished(tmp_path):
 def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
     create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
     create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
-    for part, name, mode in (("2/2", "part 2/2", "auto"), (None, "the whole run", "auto"), ("2/2", "part 2/2", "resume")):
-        with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
-            create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
+    for part, name in (("2/2", "part 2/2"), (None, "the whole run")):
+        for mode in ("auto", "resume"):
+            with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
+                create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
     create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
 
 
