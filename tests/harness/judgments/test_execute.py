@@ -308,6 +308,15 @@ def test_every_list_of_categories_and_side_is_a_corpus_of_its_own(jsonl):
     assert not np.allclose(whole.scores.scores, metric.scores.scores)
 
 
+@pytest.mark.parametrize("corpus", [[["a", "b"]], [["a"], ["b"]]])
+def test_statistics_of_several_corpora_are_those_of_all_captions(plan, jsonl, length, tmp_path, corpus):
+    task = {"form": "pairs", "path": jsonl(SCORING_RECORDS)}
+    metric = length()
+    run = execute(plan(task, [metric], statistics=["accuracy"], references={"corpus": corpus}, groups="kind"), output=tmp_path / "r")
+    lengths = [len(record[side]) for record in SCORING_RECORDS for side in ("caption_a", "caption_b")]
+    assert sorted(metric.per_example(run.statistics(run.records[0]))) == sorted(lengths)
+
+
 def test_a_judge_that_ties_on_all_pairs_has_the_interval_of_a_coin(plan, jsonl, length):
     pairs = [{"id": str(k), "references": ["r"], "first": f"{k} ab", "second": f"{k} cd", "preference": (-1) ** k} for k in range(20)]
     run = execute(plan({"form": "pairs", "path": jsonl(pairs)}, [length()], statistics=["accuracy"]))

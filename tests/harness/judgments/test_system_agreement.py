@@ -91,6 +91,19 @@ def test_a_system_that_always_wins_is_one_line_and_finite():
     assert np.isfinite(agreements(rows, metric, "pearson_system")["all"].reduce(np.ones((1, ITEMS)))[0])
 
 
+@pytest.mark.parametrize(
+    ("sizes", "skipped"), [({"a": [2, 2], "b": [2, 2]}, 0), ({"a": [2, 2], "b": [2, 3]}, 2), ({"a": [2, 3], "b": [2, 2]}, 2)]
+)
+def test_systems_whose_sets_differ_in_size_have_no_agreement(sizes, skipped):
+    captions = [JudgedCaption(item, (f"{name}{item}",), name, (float(item),)) for name in sizes for item in range(2)]
+    judgments = Judgments("f", (JudgedItem("0", ("r",)), JudgedItem("1", ("r",))), tuple(captions))
+    spec = {"task": "t", "metrics": ["m"], "judgments": {"form": "captions", "path": "f"}, "statistics": ["pearson_system"]}
+    rows = JudgmentRows(judgments, JudgmentSpec.model_validate(spec))
+    metric = MetricScores(np.arange(4.0)[:, None], sizes={"references": np.array([*sizes["a"], *sizes["b"]])})
+    agreement = agreements(rows, metric, "pearson_system")["all"]
+    assert (agreement.n, agreement.skipped) == (2 - skipped, skipped)
+
+
 def test_metrics_are_compared_by_exchanging_items():
     rows, metric = battles(tests={"draws": 200})
     noise = MetricScores(-metric.scores)
