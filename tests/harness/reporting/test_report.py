@@ -7,7 +7,7 @@ import pytest
 from harness.errors import InputError
 from harness.reporting.charts import DOUBLE, SINGLE, charts_for
 from harness.reporting.charts.drawing import width_of
-from harness.reporting.report import write_figures
+from harness.reporting.report import report, write_figures
 
 pytest.importorskip("vl_convert")
 
@@ -48,6 +48,16 @@ def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
     for file in write_figures([captions_run.path], tmp_path):
         if file.suffix != ".pdf":
             assert file.read_bytes() == (folder / file.name).read_bytes(), file.name
+
+
+@pytest.mark.parametrize(
+    ("options", "names"), [({}, ["report.html"]), ({"figures": "f"}, ["f"]), ({"figures": "f", "output": "page.html"}, ["page.html", "f"])]
+)
+def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, names):
+    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options: target)
+    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder: [])
+    monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder: [folder])
+    assert [file.name for file in report(captions_run.path, **options)] == names
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):

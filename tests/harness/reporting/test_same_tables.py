@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness.analysis.same import Settings, Source, compare_all
+from dataclasses import replace
+
+from harness.analysis.same import Feature, Settings, Source, compare_all
 from harness.analysis.same_plan import Design
 from harness.reporting.same_tables import feature_table, matrix_table, plan_table, prompt_table, report_lines
 
@@ -31,3 +33,11 @@ def test_tables():
     assert prompt_table(result, 2).rows[0][2].startswith("a dog.\na dog.")
     rows = plan_table([Design("x", 5, 10, 0.9), Design("y", 5, 100, 0.2)], 0.8).rows
     assert [row[2] for row in rows] == ["10", "more than 100"]
+
+
+def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
+    (result,) = compare_all([Source("a", A), Source("b", B)], SETTINGS)
+    features = tuple(Feature(f"property {p}", 1.0, 2.0, p) for p in (0.01, SETTINGS.alpha, 0.06))
+    result = replace(result, features=features)
+    assert feature_table(result, SETTINGS).bold == {(0, 3), (1, 3)}
+    assert sum("property" in line for line in report_lines(result, SETTINGS)) == 2

@@ -52,6 +52,13 @@ def test_rows_are_grouped_by_metric_and_carry_the_difference_to_the_baseline():
     assert sheet.notes[-1] == BOLD_NOTE
 
 
+def test_the_baseline_is_found_by_its_label_wherever_it_stands():
+    records = [record(label, value, "vocabulary") for label, value in (("b", 7.0), ("a", 5.0), ("c", 4.0))]
+    untested = {"difference": None, "p": None, "metric": "vocabulary", "note": "cannot be resampled", "better": "not tested"}
+    rows = [replace(comparison(system, **untested), system_b="b") for system in "ac"]
+    assert [row["difference"] for row in table(score_table(records, rows, "b"))] == ["", "-2.0000", "-3.0000"]
+
+
 def test_bold_values_of_several_systems_need_the_tests_of_all_pairs():
     records = [record("a", 3.0), record("b", 2.0), record("c", 1.0)]
     for p, bold in ((0.01, {(0, 2)}), (0.2, {(0, 2), (1, 2)})):

@@ -45,6 +45,7 @@ def test_the_text_is_near_the_number(value):
         (None, ""),
         ({"candidates": [12], "references": [4]}, "12 + 4"),
         ({"candidates": [1, 2, 3], "references": [5]}, "1-3 + 5"),
+        ({"candidates": [1, 3], "references": [5]}, "1-3 + 5"),
         ({"references": [5]}, "5"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,6 +101,16 @@ def test_correlations_are_spearmans_oriented_and_averaged(captions_run):
     assert matrix[0, 1] == pytest.approx(expected)
     assert matrix[1, 0] == matrix[0, 1]
     assert np.diag(matrix) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize("gaps", [([0], [1]), ([0, 1], [2]), ([], [3])])
+def test_correlations_are_those_of_the_examples_that_both_metrics_define(gaps):
+    scores = np.random.default_rng(0).permuted(np.tile(np.arange(12.0), (2, 1)), axis=1)
+    for row, undefined in zip(scores, gaps):
+        row[undefined] = np.nan
+    system = SimpleNamespace(scores=dict(zip("ab", scores)).get)
+    matrix = mean_rank_correlation([system], ["a", "b"], {"a": True, "b": True})
+    assert matrix[0, 1] == pytest.approx(spearmanr(*scores, nan_policy="omit").statistic)
 
 
 def test_similar_metrics_stand_together():

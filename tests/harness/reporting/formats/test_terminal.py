@@ -102,4 +102,4 @@ def test_a_pipe_has_all_columns_on_one_line_at_any_width(capsys, monkeypatch):
 
 
 def test_the_console_has_a_fixed_width_without_a_terminal():
-    assert console_for_tables(70).width == 70
+    assert (console_for_tables().width, console_for_tables(70).width) == (160, 70)

@@ -67,11 +67,13 @@ def test_runs_of_the_same_data_share_a_matrix_and_others_have_their_own(finished
     assert '<th scope="col" data-column="run">' in text and "third" in text
 
 
-def test_examples_and_title_are_options(finished, blocks):
+def test_examples_and_title_are_options(finished, blocks, monkeypatch):
+    monkeypatch.setattr("harness.reporting.page.document.BUDGET", 0)
     text = page.build([finished()], PageOptions(title="Mine", examples=2))
     assert "<title>Mine</title>" in text
     index = json.loads(blocks(text)["g0-index"])
     assert (len(index["ids"]), index["total"]) == (2, 6)
+    assert "6 tests take too long for a page" in text, "comparisons beyond the budget are computed on request alone"
 
 
 def test_sections_of_plugins_are_shown(finished, monkeypatch):

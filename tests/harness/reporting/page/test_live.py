@@ -50,6 +50,11 @@ def test_page_and_state_are_served_under_the_token_alone(watch):
     assert len(token.strip("/")) >= 32
 
 
+def test_the_page_shows_the_innermost_work_alone(watch):
+    with LivePage(watch) as live, bar("captions", 8, show=False), bar("scores", 10, show=False):
+        assert [work["name"] for work in live.state()["work"]] == ["scores"]
+
+
 def test_a_page_of_another_site_is_refused(watch):
     with LivePage(watch) as live:
         path = urlsplit(live.url).path
