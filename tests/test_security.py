@@ -163,6 +163,7 @@ def test_a_data_set_does_not_leave_its_folders(folder, server, capsys):
     assert run(server, f"{folder}/data/1.png") == 0 and len(server.requests) == 1
 
 
+@pytest.mark.slow
 @holds("Its texts are never templates, and no control character of theirs reaches a terminal.")
 def test_texts_are_texts(folder, server):
     assert run(server, prompt="{source}", text="{id} ${MY_SECRET}") == 0

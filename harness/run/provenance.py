@@ -192,7 +192,8 @@ def kernels_build() -> str:
     return f"{caption_kernels.__version__}+{caption_kernels.build_hash}"
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the installed packages that numbers depend on."""
     out = {"harness": __version__, "python": platform.python_version(), "platform": sys.platform}
     for package in PACKAGES:

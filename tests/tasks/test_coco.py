@@ -94,6 +94,7 @@ def test_every_metric_sinks_the_blind_samples(real):
         assert p[human] > 0.05, metric
 
 
+@pytest.mark.slow
 def test_the_bland_captioner_wins_by_meteor_and_loses_by_trm(real):
     central = "central caption x 12"
     meteor, trm = values(real, "meteor"), values(real, "trm(meteor)")

@@ -77,6 +77,7 @@ def test_score_and_compare_in_every_format(hostile, capsys, form):
     check(output, "31;5mred")
 
 
+@pytest.mark.slow
 def test_compare_with_examples_shows_each_caption_on_one_line(hostile):
     assert main([*SCORE, "--output", "out", "--json"]) == 0
     code, output = run_in_terminal(["compare", "out", "--examples", "2"], hostile)
@@ -84,6 +85,7 @@ def test_compare_with_examples_shows_each_caption_on_one_line(hostile):
     check(output, r"a dog \x1b[31;5mred", r"ref \x1b[31;5mred")
 
 
+@pytest.mark.slow
 def test_judgments(hostile):
     rows = [
         {
@@ -115,6 +117,7 @@ def test_a_table_in_a_pipe_is_escaped_because_a_terminal_may_show_it_later(hosti
     assert SHOWN[:20] in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_ascii_terminal(hostile):
     assert main([*SCORE, "--output", "out", "--json"]) == 0
     environment = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}

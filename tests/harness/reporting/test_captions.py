@@ -165,6 +165,7 @@ def test_mistakes_are_told_before_the_run(view, told, project):
         harness.evaluate({**SPEC, "views": [view]})
 
 
+@pytest.mark.slow
 def test_a_browser_shows_the_table(run, browse):
     with browse(page.write([run])) as view:
         table = view.locator("table.sets")

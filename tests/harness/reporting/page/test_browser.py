@@ -21,7 +21,7 @@ def open_tab(view, tab: str) -> None:
         view.wait_for_selector("[data-browser][data-ready] .detail .system", state="attached")
 
 
-@pytest.mark.first_case_fast
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"), [("light", {**DESK, "color_scheme": "light"}), ("dark", {**DESK, "color_scheme": "dark"}), ("phone", PHONE)]
 )
@@ -40,6 +40,7 @@ def test_every_part_is_accessible_and_fits(report, browse, violations, artefacts
             assert view.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
 
 
+@pytest.mark.slow
 def test_print_has_matrix_plots_and_provenance(report, browse, artefacts):
     with browse(report, **DESK) as view:
         open_tab(view, "plots")
@@ -50,6 +51,7 @@ def test_print_has_matrix_plots_and_provenance(report, browse, artefacts):
         view.screenshot(path=artefacts / "print.png", full_page=True)
 
 
+@pytest.mark.slow
 def test_without_script_every_table_is_shown(report, browse, artefacts):
     with browse(report, java_script_enabled=False, **DESK) as view:
         assert view.locator("table.matrix tbody tr[data-row]").count() == 4
@@ -81,6 +83,7 @@ def test_the_matrix_sorts_hides_pins_and_filters(report, browse):
         assert not view.locator('th[data-column="m0"]').is_visible()
 
 
+@pytest.mark.slow
 def test_a_cell_says_its_interval(report, browse):
     with browse(report, **DESK) as view:
         view.click("td.number >> nth=0")
@@ -109,6 +112,7 @@ def test_examples_are_searched_sorted_and_browsed_by_keys(report, browse):
         view.wait_for_selector("text=No example matches")
 
 
+@pytest.mark.slow
 def test_captions_with_markup_scripts_and_other_scripts_are_texts(project, finished, browse, violations):
     code = (project / "mine_parts.py").read_text()
     texts = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "שלום עולם", "👩‍👩‍👧 dog", "word " * 2000, "", "<!--"]

@@ -81,6 +81,7 @@ def test_a_page_of_fewer_examples_leaves_out_what_depends_on_the_others(run, bro
         assert "CIDEr-D" in card.locator(".editor p").inner_text()
 
 
+@pytest.mark.slow
 def test_a_page_has_no_module_unless_it_is_asked_for(run, browse, monkeypatch, tmp_path, capsys):
     plain = page.build([run])
     assert "'wasm-unsafe-eval'" not in plain and 'data-block="scoring-module"' not in plain

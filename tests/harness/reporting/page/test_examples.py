@@ -138,6 +138,7 @@ def test_a_run_without_images_has_no_block(finished, blocks):
     assert "g0-images" not in blocks(page.build([finished()]))
 
 
+@pytest.mark.slow
 def test_the_page_shows_them(pictured, browse):
     with browse(page.write([pictured])) as view:
         view.click('.tabs a[href="#examples"]')

@@ -53,6 +53,7 @@ def test_scores_of_another_metric_are_not_explained(group):
     assert data == {}
 
 
+@pytest.mark.slow
 def test_the_page_shows_them(finished, blocks, browse):
     file = page.write([finished(**TRM)], options=PageOptions(explain=6))
     assert json.loads(blocks(file.read_text())["g0-explain"])

@@ -72,6 +72,7 @@ def test_other_methods_are_refused(watch):
         assert refused.value.code == 501
 
 
+@pytest.mark.slow
 def test_the_report_takes_the_place_of_the_page(watch, tmp_path):
     (tmp_path / "report.html").write_text("<p>the report")
     with LivePage(watch) as live:

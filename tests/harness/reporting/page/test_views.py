@@ -31,6 +31,7 @@ def examples(pair, browse):
         yield view
 
 
+@pytest.mark.slow
 def test_the_overview_counts_wins_and_opens_the_most_telling_examples(pair, browse):
     with browse(pair, **DESK) as view:
         view.wait_for_selector("[data-pair].started")
@@ -46,6 +47,7 @@ def test_the_overview_counts_wins_and_opens_the_most_telling_examples(pair, brow
         view.wait_for_selector(f"#examples.current .example-id:text('{first}')")
 
 
+@pytest.mark.slow
 def test_words_of_one_system_alone_and_of_the_references_are_marked(examples):
     examples.click(".row >> nth=2")
     examples.wait_for_selector(".example-id:text('e2')")
@@ -98,6 +100,7 @@ def test_a_bad_filter_is_one_line_and_the_list_stays(examples):
         assert examples.inner_text(".count") == "3 of 6 examples"
 
 
+@pytest.mark.slow
 def test_the_address_has_the_whole_view(pair, browse):
     with browse(pair, **DESK) as view:
         view.wait_for_selector("[data-pair].started")
@@ -134,6 +137,7 @@ def test_the_address_has_the_whole_view(pair, browse):
         assert view.locator("tr.pinned .label").all_inner_texts() == ["two"] and not view.is_checked("text=Bars")
 
 
+@pytest.mark.slow
 def test_escape_leaves_a_field_with_its_text(examples):
     examples.keyboard.press("/")
     examples.keyboard.type("dog")
@@ -145,6 +149,7 @@ def test_escape_leaves_a_field_with_its_text(examples):
     assert examples.input_value(".browser input[type=search]") == "dog", "j is a key of the list again"
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_tap_opens_the_example_over_the_list(pair, browse):
     with browse(pair, **PHONE) as view:
         view.tap('.tabs a[href="#examples"]')
@@ -161,6 +166,7 @@ def test_on_a_phone_a_tap_opens_the_example_over_the_list(pair, browse):
         assert view.evaluate("document.activeElement.className") == "list"
 
 
+@pytest.mark.slow
 def test_a_print_waits_for_the_charts_and_has_the_example_in_view(pair, browse):
     with browse(pair, **DESK) as view:
         view.evaluate(
@@ -179,6 +185,7 @@ def test_a_print_waits_for_the_charts_and_has_the_example_in_view(pair, browse):
         assert view.locator(".telling .card").count() > 0 and not view.locator(".toolbar").first.is_visible()
 
 
+@pytest.mark.slow
 def test_charts_beyond_the_usual_ones_are_drawn_on_request(report, browse):
     with browse(report, **DESK) as view:
         view.click('.tabs a[href="#plots"]')
@@ -188,6 +195,7 @@ def test_charts_beyond_the_usual_ones_are_drawn_on_request(report, browse):
         view.wait_for_selector(".more-charts[open] figure.chart[data-look] svg")
 
 
+@pytest.mark.slow
 def test_an_image_opens_as_large_as_the_window(project, browse):
     image = pytest.importorskip("PIL.Image")
     import harness
