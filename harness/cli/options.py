@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -246,21 +246,35 @@ class Parser(argparse.ArgumentParser):
             if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
                 continue
             if not (any(option.startswith(name) for option in options) or token[:2] in options):
-                self._raise(f"no option '{name}'{did_you_mean(name, _beginning_alike(name, options) or options)}")
+                self._raise(f"no option '{name}'{_instead(name, options)}")
 
     def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
         raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
 
 
+def _instead(name: str, options: Collection[str]) -> str:
+    """Return what to type in place of an unknown option: the nearest one, or the key of the spec that it names."""
+    alike = _beginning_alike(name, options)
+    if len(name) == 2 and alike:
+        return f"; did you mean {' or '.join(alike)}?"
+    if "--set" in options and not alike:
+        from harness.spec.models import Spec
+
+        key = next((key for key in Spec.model_fields if len(name) > 4 and key.startswith(name.lstrip("-"))), None)
+        if key:
+            return f"; '{key}' is a key of the spec: --set {key}=VALUE"
+    return did_you_mean(name, alike or options)
+
+
 def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
     """Return the options that begin with all but at most the last character of ``name``, of which at least three are letters.
 
-    >>> _beginning_alike("--refs", ["--references", "--fresh"])
-    ['--references']
+    >>> _beginning_alike("--refs", ["--references", "--fresh"]), _beginning_alike("-o", ["--output", "--fresh"])
+    (['--references'], ['--output'])
     """
-    beginning = name[:-1]
-    return [option for option in options if len(beginning) > 4 and option.startswith(beginning)]
+    beginning = f"-{name}" if len(name) == 2 else name[:-1] if len(name) > 5 else name
+    return [option for option in options if beginning != name and option.startswith(beginning)]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
-from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -281,13 +280,12 @@ def results_of(
     adapter: Adapter, label: str, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
 ) -> Iterator[Generation | Failure]:
     """Yield the results of one call of an adapter; raise :class:`HarnessError` for another number of them."""
-    results = iter(adapter.generate(examples, decoding, seeds))
     count = 0
-    for item in islice(results, len(examples)):
-        count += 1
+    for count, item in enumerate(adapter.generate(examples, decoding, seeds), 1):
+        if count > len(examples):
+            raise HarnessError(f"model '{label}' returned more than {len(examples)} results for {len(examples)} examples")
         yield as_generation(item, label)
-    count += sum(1 for _ in results)
-    if count != len(examples):
+    if count < len(examples):
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
 
 

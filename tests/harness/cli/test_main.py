@@ -92,6 +92,8 @@ def test_a_verb_of_a_package_that_is_not_installed_says_what_to_install(monkeypa
         (["list", "--registry", "none.yaml"], "none.yaml: no such registry file"),
         (["run", "--limt", "3"], "run: no option '--limt'; did you mean '--limit'?"),
         (["run", "spec.yaml", "--limt=3"], "run: no option '--limt'; did you mean '--limit'?"),
+        (["run", "spec.yaml", "-o", "x"], "run: no option '-o'; did you mean --output?"),
+        (["run", "spec.yaml", "--metric", "x"], "run: no option '--metric'; 'metrics' is a key of the spec: --set metrics=VALUE"),
         (["run"], "run: the following arguments are required: spec"),
         (["run", "spec.yaml", "--limit", "x"], "run: argument --limit: invalid int value: 'x'"),
         (["score", "-x"], "score: no option '-x' ('harness score --help' lists the options)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,11 +72,11 @@ def test_anything_else_is_refused(item):
         as_generation(item, "m")
 
 
-@pytest.mark.parametrize("number", [1, 6])
-def test_another_number_of_results_is_an_error(number):
+@pytest.mark.parametrize(("results", "number"), [([("a caption",)], "1"), (itertools.repeat(("a caption",)), "more than 5")])
+def test_another_number_of_results_is_an_error_also_where_they_never_end(results, number):
     class Other(Model):
         def generate(self, examples, decoding, seeds):
-            yield from [("a caption",)] * number
+            yield from results
 
     with pytest.raises(HarnessError, match=f"model 'm' returned {number} results for 5 examples"):
         run(Other(caption))
