@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import harness.api
+import harness
 from harness.run.execute import Options
 from harness.run.execute import execute as run
 from harness.run.merge import merge

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-import harness.api
+import harness
 from harness.errors import HarnessError, UnknownName
 from harness.reporting import notebook
 
