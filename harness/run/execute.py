@@ -35,6 +35,7 @@ from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
+from harness.run.executor import Cluster
 from harness.run.finished import Run
 from harness.run.generate import generate, prepare, token_scores
 from harness.run.metric_plan import ModelPlan, Plan
@@ -281,9 +282,7 @@ class ModelExecution(Execution):
         self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult
     ) -> None:
         """Store the captions of a model from the cluster, after waiting for the connection."""
-        cluster = self.cluster()
-        assert cluster is not None
-        for position, item in enumerate(cluster.generate(model, examples, decoding, seeds)):
+        for position, item in enumerate(cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)):
             store(position, item)
 
     def _count_cost(self, model: ModelPlan) -> None:
@@ -296,15 +295,12 @@ class ModelExecution(Execution):
 
     def _exceeds_data(self, system: PlannedSystem, decoding: Decoding, grid: Sequence[int | None], references: int | None) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
-        sizes = system.sizes()
-        if not len(sizes[0]):
-            return False
-        n, m = (int(values.max()) for values in sizes)
+        n, m = system.sizes()
         for noun, size, available, sizes_of_grid in (
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(system.label, noun, size, available, sizes_of_grid)
+            note = size_note(system.label, noun, size, int(available.max()), sizes_of_grid) if len(available) else None
             if note is None:
                 continue
             if note.text not in self.notes:
