@@ -105,7 +105,7 @@ class ScoringPass:
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
-            if len(self.shards) > 1 and not self.growing:  # the numbers need statistics alone, and the n-grams are as large
+            if not self.growing:  # the numbers need statistics alone, and the n-grams are as large
                 self.__dict__.pop("fit", None)
 
     @cached_property
