@@ -212,7 +212,7 @@ class ModelExecution(Execution):
             self.show = scoring.show = False
             for batch in batches(all_shards):
                 self.span = start, stop = batch[0][0], batch[-1][1]
-                scoring.select(self.generate_systems(), batch, growing=True)
+                scoring.select(self.generate_systems(growing=True), batch, growing=True)
                 scoring.compute()
                 stopping.add(scoring)
                 advance(stop - start)
@@ -227,8 +227,11 @@ class ModelExecution(Execution):
             self.rundir.write_manifest(self.provenance.content)
 
     # ------------------------------------------------------------------ captions
-    def generate_systems(self) -> list[PlannedSystem]:
-        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid."""
+    def generate_systems(self, *, growing: bool = False) -> list[PlannedSystem]:
+        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid.
+
+        ``growing``: the rows of a batch, all of them, since later examples may have sizes beyond the data of these.
+        """
         plan = self.plan
         drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
         generated = [
@@ -251,7 +254,7 @@ class ModelExecution(Execution):
             for system, decodings in generated
             for decoding in decodings
             for count in plan.reference_counts
-            if not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
+            if growing or not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
         ]
 
     def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:

@@ -15,6 +15,7 @@ import harness
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.run.example_store import ExampleStore
+from harness.run.execution import Options
 from harness.run.metric_plan import caption_plans, metric_plans
 from harness.run.stopping import BATCH, Condition, Stopping, batches, order_examples, read_conditions
 from harness.spec.models import UntilSpec
@@ -209,6 +210,22 @@ def test_a_precision_is_reached_for_every_system(spec):
         assert [look["n"] for look in item["path"]] == [200, 400, 500], "all looks from the first one on"
 
 
+def test_a_size_that_few_examples_have_grows_with_the_others(tmp_path):
+    """One example of 60 has five references, so that most batches of 10 have at most three."""
+    spec = write_task(tmp_path, 60)
+    first, *others = (tmp_path / "data.jsonl").read_text().splitlines()
+    row = json.loads(first)
+    (tmp_path / "data.jsonl").write_text("\n".join([json.dumps({**row, "references": [*row["references"], "a", "b"]}), *others]))
+    content = {**spec, "references": [3, 5], "until": {"conditions": ["rouge ± 0.0001"]}}
+    run = harness.evaluate(content, options=Options(shard_size=10))
+    sequences = stopped(run)["conditions"][0]["sequences"]
+    assert [item["systems"] for item in sequences] == ["good", "good", "twin", "twin", "bad", "bad"]
+    assert all([look["n"] for look in item["path"]] == [10, 20, 30, 40, 50, 60] for item in sequences)
+    values = [record.value for record in run.records if record.metric == "rouge"]
+    assert [item["path"][-1]["difference"] for item in sequences] == pytest.approx(values)
+    assert [note for note in run.notes if "references" in note] == []
+
+
 def test_the_claim_about_the_data_set_is_settled_by_its_end(spec, whole):
     state = stopped(until(spec, "rouge: good > twin", population=True))
     (condition,) = state["conditions"]
@@ -326,7 +343,6 @@ def test_a_whole_run_in_the_same_directory_has_its_own_digits(spec, whole, tmp_p
 
 
 def test_shards_and_processes_change_no_digit(spec, tmp_path):
-    from harness.run.execution import Options
     from harness.run.executor import ExecutorOptions
 
     until(spec, "rouge: good > bad", output=tmp_path / "r")
