@@ -227,7 +227,7 @@ class ModelExecution(Execution):
             self.rundir.write_manifest(self.provenance.content)
 
     # ------------------------------------------------------------------ captions
-    def generate_systems(self, *, growing: bool = False) -> list[PlannedSystem]:
+    def generate_systems(self, growing: bool = False) -> list[PlannedSystem]:
         """Return the rows of the table of results: captions of each model and generation under the sizes of the grid.
 
         ``growing``: the rows of a batch, all of them, since later examples may have sizes beyond the data of these.

@@ -133,7 +133,7 @@ class Stopping:
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return all(item.verdict(self._sequences(item, last=True), self.level) != "undecided" for item in self.conditions)
+        return "undecided" not in (item.verdict(self._sequences(item, last=True), self.level) for item in self.conditions)
 
     def summary(self) -> Values:
         """Return how the run ended, for manifest.json: examples, verdicts, and the paths of the sequences."""

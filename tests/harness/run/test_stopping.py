@@ -119,7 +119,7 @@ def test_the_verdict_of_an_order_is_that_of_the_look_that_decided_it():
 
 
 def test_verdicts_of_a_precision_need_every_system():
-    condition, narrow, wide = Condition("", 0, width=0.1), Look(9, 0.5, 0.4, 0.6, 1), Look(9, 0.5, 0.2, 0.8, 1)
+    condition, narrow, wide = Condition("", 0, width=0.5), Look(9, 0.5, 0.0, 1.0, 1), Look(9, 0.5, -0.1, 1.1, 1)
     assert condition.verdict([[wide, narrow], [narrow]], 0.05) == "confirmed"
     assert condition.verdict([[narrow], [narrow, wide]], 0.05) == "undecided"
     assert condition.pairs(2) == [(0, None), (1, None)]
