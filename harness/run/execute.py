@@ -35,6 +35,7 @@ from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connect_cluster
+from harness.run.executor import Cluster
 from harness.run.finished import Run
 from harness.run.generate import generate, prepare, token_scores
 from harness.run.metric_plan import ModelPlan, Plan
@@ -211,7 +212,7 @@ class ModelExecution(Execution):
             self.show = scoring.show = False
             for batch in batches(all_shards):
                 self.span = start, stop = batch[0][0], batch[-1][1]
-                scoring.select(self.generate_systems(), batch, growing=True)
+                scoring.select(self.generate_systems(growing=True), batch, growing=True)
                 scoring.compute()
                 stopping.add(scoring)
                 advance(stop - start)
@@ -226,8 +227,11 @@ class ModelExecution(Execution):
             self.rundir.write_manifest(self.provenance.content)
 
     # ------------------------------------------------------------------ captions
-    def generate_systems(self) -> list[PlannedSystem]:
-        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid."""
+    def generate_systems(self, growing: bool = False) -> list[PlannedSystem]:
+        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid.
+
+        ``growing``: the rows of a batch, all of them, since later examples may have sizes beyond the data of these.
+        """
         plan = self.plan
         drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
         generated = [
@@ -250,7 +254,7 @@ class ModelExecution(Execution):
             for system, decodings in generated
             for decoding in decodings
             for count in plan.reference_counts
-            if not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
+            if growing or not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
         ]
 
     def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:
@@ -281,9 +285,7 @@ class ModelExecution(Execution):
         self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult
     ) -> None:
         """Store the captions of a model from the cluster, after waiting for the connection."""
-        cluster = self.cluster()
-        assert cluster is not None
-        for position, item in enumerate(cluster.generate(model, examples, decoding, seeds)):
+        for position, item in enumerate(cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)):
             store(position, item)
 
     def _count_cost(self, model: ModelPlan) -> None:
@@ -296,15 +298,12 @@ class ModelExecution(Execution):
 
     def _exceeds_data(self, system: PlannedSystem, decoding: Decoding, grid: Sequence[int | None], references: int | None) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
-        sizes = system.sizes()
-        if not len(sizes[0]):
-            return False
-        n, m = (int(values.max()) for values in sizes)
+        n, m = system.sizes()
         for noun, size, available, sizes_of_grid in (
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(system.label, noun, size, available, sizes_of_grid)
+            note = size_note(system.label, noun, size, int(available.max()), sizes_of_grid) if len(available) else None
             if note is None:
                 continue
             if note.text not in self.notes:

@@ -144,7 +144,7 @@ def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float) ->
 
 def _number(metric: Metric, value: object) -> float:
     """Return a corpus number; raise :class:`HarnessError` for anything else."""
-    if np.ndim(cast("float", value)) == 0 and not isinstance(value, (str, bytes)) and value is not None:
+    if not np.ndim(cast("float", value)) and not isinstance(value, (str, bytes)) and value is not None:
         return float(cast("float", value))
     raise HarnessError(f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; expected one number")
 

@@ -273,7 +273,7 @@ def drop_uncovered_views(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Pl
     """
     replaced = loaded.located.replaced & {"metrics", *CELLS}
     changed = replaced | loaded.located.dropped
-    if plan.token_metrics or not loaded.spec.views or not changed:
+    if plan.token_metrics:
         return loaded, plan
     views: list[tuple[int, ViewSpec]] = []
     absent: list[str] = []

@@ -77,17 +77,14 @@ class Condition:
         """Return the pairs of systems whose sequences the condition looks at; None: the number of one system."""
         return [(self.systems[0], self.systems[1])] if self.systems else [(system, None) for system in range(count)]
 
-    def is_decided(self, looks: Sequence[Look], level: float) -> bool:
-        """Return True when the sequences answer the condition: p-values are small where and only where 0 is outside of them."""
-        if self.systems:
-            return looks[0].p_value <= level
-        return all((look.high - look.low) / 2 <= self.width for look in looks)
-
-    def verdict(self, looks: Sequence[Look], level: float) -> str:
-        """Return the answer: ``confirmed``, ``refuted``, or ``undecided``."""
-        if not self.is_decided(looks, level):
+    def verdict(self, paths: Sequence[Sequence[Look]], level: float) -> str:
+        """Return ``confirmed``, ``refuted`` or ``undecided``: for an order, by the first look with a small p-value and so without 0."""
+        if not self.systems:
+            return "confirmed" if all((path[-1].high - path[-1].low) / 2 <= self.width for path in paths) else "undecided"
+        look = next((look for path in paths for look in path if look.p_value <= level), None)
+        if look is None:
             return "undecided"
-        return "confirmed" if not self.systems or (looks[0].difference > 0) == (self.sign == ">") else "refuted"
+        return "confirmed" if (">" if look.difference > 0 else "<") == self.sign else "refuted"
 
 
 def read_conditions(spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> list[Condition]:
@@ -136,7 +133,7 @@ class Stopping:
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return all(item.is_decided([look[-1] for look in self._sequences(item, last=True)], self.level) for item in self.conditions)
+        return "undecided" not in (item.verdict(self._sequences(item, last=True), self.level) for item in self.conditions)
 
     def summary(self) -> Values:
         """Return how the run ended, for manifest.json: examples, verdicts, and the paths of the sequences."""
@@ -146,7 +143,7 @@ class Stopping:
             names = ["" if b is None else f"{self._labels[a]} - {self._labels[b]}" for a, b in condition.pairs(len(self._labels))]
             conditions.append({
                 "condition": condition.text,
-                "verdict": condition.verdict([looks[-1] for looks in sequences], self.level),
+                "verdict": condition.verdict(sequences, self.level),
                 "sequences": [
                     {"systems": name or self._labels[k], "path": [asdict(look) for look in looks]}
                     for k, (name, looks) in enumerate(zip(names, sequences))
@@ -167,8 +164,8 @@ class Stopping:
             "those of a fixed number of examples, the confidence sequences are in manifest.json and in the report"
         )
 
-    def _sequences(self, condition: Condition, *, last: bool = False) -> list[list[Look]]:
-        """Return the confidence sequences of a condition; ``last``: their state now."""
+    def _sequences(self, condition: Condition, last: bool = False) -> list[list[Look]]:
+        """Return the confidence sequences of a condition; ``last``: no more of them than the answer needs."""
         plan = self.metrics[condition.metric]
         sequences: list[list[Look]] = []
         for a, b in condition.pairs(len(self._labels)):
@@ -187,8 +184,9 @@ class Stopping:
             second = sums[1][has_example] if b is not None else None
             sequences.append(
                 metric_looks(
-                    plan.metric, sums[0][has_example], second, sizes[has_example], numbers[-1:] if last else numbers, level=self.level,
-                    population=population, largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
+                    plan.metric, sums[0][has_example], second, sizes[has_example],
+                    numbers[-1:] if last and not condition.systems else numbers, level=self.level, population=population,
+                    largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
                 )
             )  # fmt: skip
         return sequences

@@ -89,3 +89,18 @@ def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms_and_0_w
             moments.add(np.stack([first, y], axis=1))
             terms = first - 3 * y
             assert moments.estimate(Difference()) == pytest.approx((terms.sum(), 1.96 * terms.std() * np.sqrt(20)), abs=1e-5)
+
+
+class Roots(MeanMetric):
+    """Sum of the square roots of the sums."""
+
+    def of_sums(self, sums):
+        return np.sqrt(np.where(sums < 0, np.nan, sums)).sum(axis=1)
+
+
+def test_addends_that_are_all_0_leave_the_interval_of_the_others():
+    x = np.random.default_rng(0).random((50, 1))
+    alone, beside = (RunningMoments(0, np.zeros(k), np.zeros((k, k))) for k in (1, 2))
+    alone.add(x)
+    beside.add(np.hstack([x, np.zeros_like(x)]))
+    assert beside.estimate(Roots()) == pytest.approx(alone.estimate(Roots())), "although the number is not defined beside such a sum"

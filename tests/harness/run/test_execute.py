@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import harness
+import harness.api
 from harness.errors import HarnessError, InputError
-from harness.run.execute import ModelExecution, print_speed, work_of
+from harness.run.execute import ModelExecution, Options, print_speed, work_of
+from harness.run.shard_grid import Part
 
 SPEC = {
     "task": "words",
@@ -114,6 +116,27 @@ def test_sizes_beyond_the_data_are_noted_and_left_out(project):
     run = harness.evaluate({**SPEC, "references": [2, 5]})
     assert [record["decoding"]["references"] for record in run.results] == [2]
     assert run.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+
+
+def test_a_part_without_examples_notes_no_size_beyond_the_data(project):
+    spec = {**SPEC, "dataset": {"reader": "words", "count": 1}, "references": [2, 5]}
+    empty, whole = (
+        harness.api.evaluate_all(spec, output=Path(f"p{part.index}"), options=Options(part=part, shard_size=1))[0]
+        for part in (Part(1, 2), Part(2, 2))
+    )
+    assert empty.notes == []
+    assert whole.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+
+
+def test_captions_of_a_cluster_are_stored_in_the_order_of_the_examples():
+    class Machines:
+        def generate(self, model, examples, decoding, seeds):
+            return (f"{model} {example} {seed}" for example, seed in zip(examples, seeds))
+
+    stored = {}
+    execution = SimpleNamespace(cluster=Machines)
+    ModelExecution._ask_cluster(execution, "m", ["a", "b"], None, [1, 2], stored.__setitem__)  # type: ignore[arg-type]
+    assert stored == {0: "m a 1", 1: "m b 2"}
 
 
 def test_parameters_of_a_plugin_tell_its_settings_apart(project):

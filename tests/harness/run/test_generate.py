@@ -241,6 +241,18 @@ def test_stored_answers_of_a_part_count_as_progress_at_once(small_artifacts):
     assert steps == [3] and len(model.calls) == 5
 
 
+def test_answers_of_earlier_runs_are_counted_in_a_note_where_there_are_any(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("HARNESS_ANSWERS", "all")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    first, second = Model(caption), Model(caption)
+    with caplog.at_level("INFO", logger="harness"):
+        captions = run(first, examples=EXAMPLES[:3]).caption_sets()
+        assert not caplog.messages
+        assert run(second).caption_sets()[:3] == captions
+    assert caplog.messages == ["m: 3 answers of earlier runs (HARNESS_ANSWERS=none asks again)"]
+    assert [name for name, _ in second.calls] == ["e3", "e4"]
+
+
 TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
 
 

@@ -144,6 +144,16 @@ def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal()
     assert same == Interval(None, "an interval needs at least two clusters")
 
 
+@pytest.mark.parametrize("value", [None, "0.5", [1.0, 2.0]])
+def test_a_reduction_that_gives_no_number_is_one_line(value):
+    class Other(Mean):
+        def reduce(self, stats, weights=None):
+            return value
+
+    with pytest.raises(HarnessError, match="metric 'mean' reduces its statistics to .*; expected one number"):
+        intervals.estimate(Other(), ROWS, 50, 0)
+
+
 class Symmetric(Fixed):
     def __init__(self) -> None:
         self.spec = MetricSpec("share", True, bounds=(0.0, 1.0))

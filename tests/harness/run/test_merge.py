@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import harness
+import harness.api
 from harness.errors import InputError
 from harness.run.execute import Options
 from harness.run.merge import merge
@@ -80,3 +80,22 @@ def test_mistakes(project):
     Path("p2/shards.json").write_text(json.dumps({**state, "finished": False}))
     with pytest.raises(InputError, match="p2: part 2/3 has not finished; run its command again"):
         merge(folders, Path("m"))
+
+
+def test_parts_of_other_code_are_merged_with_a_warning_and_parts_of_other_data_are_refused(project, caplog):
+    folders = parts(2)
+    expected = [record.value for record in merge(folders, Path("merged")).records]
+    assert not caplog.messages, "parts of the code that is installed"
+
+    def change(**fields):
+        for folder in folders:
+            manifest = json.loads((folder / "manifest.json").read_text())
+            (folder / "manifest.json").write_text(json.dumps({**manifest, "digest": "0" * 64, **fields}))
+
+    change()
+    assert [record.value for record in merge(folders, Path("other")).records] == expected
+    assert "computed with another version or other code: statistics are computed again" in caplog.text
+    change(data={"fingerprint": "words-8"}, metrics=[])
+    with pytest.raises(InputError, match="p1: the parts were computed with other data and metrics than are installed here"):
+        merge(folders, Path("refused"))
+    assert not Path("refused").exists()

@@ -239,6 +239,13 @@ def test_a_mistake_in_the_file_stays_an_error_with_its_line(spec):
         planned(spec)
 
 
+def test_a_mistake_in_published_values_stays_an_error_with_other_decodings(spec):
+    table = "reference: {source: S, rows: [{label: tow, values: {length: 1.0}}]}"
+    spec.write_text(SPEC_OF_VIEWS + f"  - {{plot: table, x: metric, by: model, {table}}}\n")
+    with pytest.raises(InputError, match=r"published values of the row 'tow'; did you mean 'two'"):
+        planned(spec, "decoding.candidates=2")
+
+
 def test_lines_of_the_remaining_views(spec):
     spec.write_text(SPEC_OF_VIEWS.replace("title: all, x: metric", "title: all, x: metrc"))
     with pytest.raises(InputError, match=r"spec.yaml:9: the view's axis 'metrc'"):

@@ -53,6 +53,7 @@ def test_long_work_prints_lines_without_a_terminal(capsys, monkeypatch):
         (500, 2000, 10.0, "500 of 2,000 examples, 50/s, 30 s left"),
         (3, 90, 60.0, "3 of 90 examples, 0.05/s, 29 min 00 s left"),
         (7, 0, 2.0, "7 examples, 3.5/s"),
+        (3, 0, 0.5, "3 examples, 6/s"),
         (90, 90, 9.0, "90 of 90 examples, 10/s"),
     ],
 )

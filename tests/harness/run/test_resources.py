@@ -28,6 +28,15 @@ def test_the_time_grows_with_the_number_of_systems_and_with_tests(project):
     assert tested.seconds > once.seconds
 
 
+def test_relabelings_beyond_the_budget_of_exact_tests_are_drawn(project):
+    def seconds(*significance):
+        return estimate_of(["metrics=[bleu]", "decoding.candidates=5", *(f"significance.{item}" for item in significance)]).seconds
+
+    drawn = seconds("method=monte-carlo", "draws=4")
+    assert seconds("method=exact", "draws=4", "budget=20") == drawn < seconds("method=exact", "draws=4", "budget=21"), "21 of 5 + 2 texts"
+    assert seconds("method=monte-carlo", "draws=99") == seconds("method=exact")
+
+
 def test_the_memory_is_that_of_the_largest_metric(project):
     small, large = estimate_of(["metrics=[bleu]"]), estimate_of(["metrics=[bleu, mmdagg]"])
     assert large.bytes > small.bytes >= 200e6

@@ -153,6 +153,7 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         (lambda: harness.reward("trm", REFERENCES, baseline="leave-one-out"), "would bias the gradient"),
         (lambda: harness.reward("ciderd", REFERENCES, scale="mean"), "scale is 'mean'; expected 'none' or 'estimated'"),
         (lambda: harness.reward("ciderd", {"1": ["a dog"], "2": ["a cat"]}, scale="estimated"), "needs examples of 2 references"),
+        (lambda: harness.reward("trm", {"2": REFERENCES["2"]}, scale="estimated"), "the estimate of trm needs examples of 5 references"),
         (lambda: harness.reward("ciderd", {"1": ["a", "b"], "2": ["c", "d"]}, scale="estimated"), "is constant on the references"),
         (lambda: harness.reward("meteor", REFERENCES, eos=True), "does not count the end of a sentence"),
         (lambda: harness.reward("ciderd", REFERENCES, decode=["a", "b"])(["1"], [[-1]]), "expected a text, or known token ids"),

@@ -20,6 +20,7 @@ from harness.run.features import FeatureCache
 from harness.run.metric_plan import metric_plan
 from harness.run.scoring_pass import fit, prime
 from harness.testing.metric_subject import same_rows
+from tests.support.growing import write_task
 
 SAMPLE = str(Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json")
 SPEC = {
@@ -123,6 +124,21 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
     harness.api.evaluate_all(spec, options=Options(shard_size=3))
     (total,) = [total for name, total in totals.items() if name.endswith("scores")]
     assert total == sum(done) == 2 * (7 + 5)
+
+
+def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypatch):
+    stages = []
+
+    @contextmanager
+    def bar(name, total, **options):
+        stages.append(name)
+        yield lambda steps: None
+
+    monkeypatch.setattr(scoring_pass, "bar", bar)
+    spec = {**write_task(tmp_path, 30), "until": {"conditions": ["rouge: good > twin"]}}
+    (run,) = harness.api.evaluate_all(spec, options=Options(shard_size=10))
+    assert {record.n for record in run.records} == {30}
+    assert [name.rpartition("] ")[2] for name in stages] == ["corpus statistics", "scores", "scores", "scores"]
 
 
 def test_rescoring_adds_metrics_without_generating(project):

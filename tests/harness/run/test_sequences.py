@@ -58,6 +58,16 @@ def test_means_within_bounds_have_the_betting_sequence():
     assert (known.low, known.high) == pytest.approx((a[:, 0].mean(),) * 2)
 
 
+def test_the_sequence_of_a_mean_has_the_scale_of_its_range():
+    scores, sizes = np.random.default_rng(1).uniform(0, 1, 80), np.ones(80)
+    of_one, of_ten = (
+        metric_looks(metric(name), np.column_stack([largest * scores, sizes]), None, sizes, [40, 80])
+        for name, largest in (("rouge", 1), ("cider", 10))
+    )
+    for one, ten in zip(of_one, of_ten):
+        assert (ten.low, ten.difference, ten.high) == pytest.approx((10 * one.low, 10 * one.difference, 10 * one.high))
+
+
 def test_ratios_of_sums_have_the_asymptotic_sequence_and_no_population():
     rng, bleu = np.random.default_rng(2), metric("bleu4")
     width = 10

@@ -49,7 +49,7 @@ def test_the_size_of_shards(monkeypatch):
     assert grid_of(5000, 6, size=70).size == 70
     assert grid_of(5000, 1000).size == (1 << 30) // (4000 * 1000)
     assert grid_of(5000, 6, workers=2).size == 625
-    assert grid_of(62, 6, workers=2).size == shard_grid.MIN_SHARD
+    assert grid_of(62, 6, workers=2).size == 64
     assert [grid_of(62, 6, parts=parts).size for parts in (2, 3)] == [31, 21]
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 1 << 20)
     assert grid_of(5000, 6).size == shard_grid.MIN_SHARD
@@ -113,4 +113,4 @@ def test_texts_that_would_take_minutes_are_refused(name):
 
 def test_texts_of_numbers():
     assert [memory_text(count) for count in (3e5, 2e6, 1.26e9)] == ["0 MB", "2 MB", "1.3 GB"]
-    assert [duration_text(seconds) for seconds in (0.2, 119, 121, 7300)] == ["0 s", "119 s", "2 min", "2 h"]
+    assert [duration_text(seconds) for seconds in (0.2, 119, 121, 7199, 7200)] == ["0 s", "119 s", "2 min", "120 min", "2 h"]

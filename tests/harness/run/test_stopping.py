@@ -15,6 +15,7 @@ import harness
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.run.example_store import ExampleStore
+from harness.run.execution import Options
 from harness.run.metric_plan import caption_plans, metric_plans
 from harness.run.stopping import BATCH, Condition, Stopping, batches, order_examples, read_conditions
 from harness.spec.models import UntilSpec
@@ -106,15 +107,21 @@ def test_verdicts_of_an_order(low, high, greater, less):
     looks = [Look(100, (low + high) / 2, low, high, 0.5 if low < 0 < high else 0.01)]
     for sign, expected in ((">", greater), ("<", less)):
         condition = Condition("", 0, (0, 1), sign)
-        assert condition.verdict(looks, 0.05) == expected
-        assert condition.is_decided(looks, 0.05) == (expected != "undecided")
+        assert condition.verdict([looks], 0.05) == expected
         assert condition.pairs(3) == [(0, 1)]
 
 
+def test_the_verdict_of_an_order_is_that_of_the_look_that_decided_it():
+    looks = [Look(100, -0.1, -0.3, 0.1, 0.5), Look(200, 0.2, 0.1, 0.3, 0.01), Look(300, -0.01, -0.1, 0.1, 0.01)]
+    assert [Condition("", 0, (0, 1), sign).verdict([looks], 0.05) for sign in "><"] == ["confirmed", "refuted"]
+    assert Condition("", 0, (0, 1), ">").verdict([looks], 0.01) == "confirmed", "a p-value that is the level decides"
+    assert Condition("", 0, (0, 1), ">").verdict([looks], 0.009) == "undecided"
+
+
 def test_verdicts_of_a_precision_need_every_system():
-    condition, narrow, wide = Condition("", 0, width=0.1), Look(9, 0.5, 0.4, 0.6, 1), Look(9, 0.5, 0.3, 0.6, 1)
-    assert condition.verdict([narrow, narrow], 0.05) == "confirmed"
-    assert condition.verdict([narrow, wide], 0.05) == "undecided"
+    condition, narrow, wide = Condition("", 0, width=0.5), Look(9, 0.5, 0.0, 1.0, 1), Look(9, 0.5, -0.1, 1.1, 1)
+    assert condition.verdict([[wide, narrow], [narrow]], 0.05) == "confirmed"
+    assert condition.verdict([[narrow], [narrow, wide]], 0.05) == "undecided"
     assert condition.pairs(2) == [(0, None), (1, None)]
 
 
@@ -199,6 +206,24 @@ def test_a_precision_is_reached_for_every_system(spec):
     assert all((high - low) / 2 <= 0.12 for low, high in ends)
     tight = stopped(until(spec, "ROUGE-L ± 0.0001"))
     assert tight["conditions"][0]["verdict"] == "undecided" and tight["examples"] == 500
+    for item in tight["conditions"][0]["sequences"]:
+        assert [look["n"] for look in item["path"]] == [200, 400, 500], "all looks from the first one on"
+
+
+def test_a_size_that_few_examples_have_grows_with_the_others(tmp_path):
+    """One example of 60 has five references, so that most batches of 10 have at most three."""
+    spec = write_task(tmp_path, 60)
+    first, *others = (tmp_path / "data.jsonl").read_text().splitlines()
+    row = json.loads(first)
+    (tmp_path / "data.jsonl").write_text("\n".join([json.dumps({**row, "references": [*row["references"], "a", "b"]}), *others]))
+    content = {**spec, "references": [3, 5], "until": {"conditions": ["rouge ± 0.0001"]}}
+    run = harness.evaluate(content, options=Options(shard_size=10))
+    sequences = stopped(run)["conditions"][0]["sequences"]
+    assert [item["systems"] for item in sequences] == ["good", "good", "twin", "twin", "bad", "bad"]
+    assert all([look["n"] for look in item["path"]] == [10, 20, 30, 40, 50, 60] for item in sequences)
+    values = [record.value for record in run.records if record.metric == "rouge"]
+    assert [item["path"][-1]["difference"] for item in sequences] == pytest.approx(values)
+    assert [note for note in run.notes if "references" in note] == []
 
 
 def test_the_claim_about_the_data_set_is_settled_by_its_end(spec, whole):
@@ -227,6 +252,27 @@ def test_a_cluster_that_is_cut_waits_for_its_end():
         stopping._blocks[system, 0] = [np.full((12, 1), value)]
     (condition,) = stopping.summary()["conditions"]
     assert [look["n"] for look in condition["sequences"][0]["path"]] == [1, 2, 4]
+
+
+def test_a_condition_stays_decided_while_others_are_open():
+    """The first 200 examples say that the first system is better, the next 200 that it is worse."""
+    examples = ExampleStore([Example(f"e{k}", ("a",)) for k in range(400)], "test")
+    plans = caption_plans(metric_plans([{"bleu4": {"tokenizer": "none"}}]))
+    stopping = Stopping(UntilSpec(conditions=["bleu4: a > b"]), plans, examples, looks=[200])
+    stopping.conditions, stopping._labels = read_conditions(stopping.spec, plans, ["a", "b"]), ["a", "b"]
+    bad = np.tile([0.0, 5, 4, 3, 2, 8, 7, 6, 5, 8, 8], (200, 1))  # score, n-grams that match, n-grams, lengths
+    bad[::2, 1:5] -= 1
+    good = bad.copy()
+    good[:, 1:5] += 2
+    for system, rows in enumerate((good, bad)):
+        stopping._blocks[system, 0] = [rows]
+    assert stopping.decided()
+    for system, rows in enumerate((bad, good)):
+        stopping._blocks[system, 0].append(rows)
+    stopping.looks.append(400)
+    assert stopping.decided()
+    (condition,) = stopping.summary()["conditions"]
+    assert condition["verdict"] == "confirmed" and condition["sequences"][0]["path"][-1]["low"] < 0
 
 
 def test_examples_without_captions_are_left_out(spec, tmp_path):
@@ -297,7 +343,6 @@ def test_a_whole_run_in_the_same_directory_has_its_own_digits(spec, whole, tmp_p
 
 
 def test_shards_and_processes_change_no_digit(spec, tmp_path):
-    from harness.run.execution import Options
     from harness.run.executor import ExecutorOptions
 
     until(spec, "rouge: good > bad", output=tmp_path / "r")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.contracts import Decoding, Example, TaskView
+from harness.contracts import Decoding, Example, MetricSpec, TaskView
 from harness.registry import current
 from harness.run.example_store import ExampleStore
 from harness.run.generate import generate
@@ -102,6 +102,28 @@ def test_keys_name_everything_that_statistics_depend_on(store, captions):
 )  # fmt: skip
 def test_metrics_whose_statistics_depend_on_the_scored_example_alone(name, params, free):
     assert is_corpus_free(current().create("metrics", name, params)) is free
+
+
+def test_a_metric_is_free_of_the_corpus_by_its_fit_its_note_and_its_parts():
+    class Free:
+        def __init__(self, *parts, held_fixed=""):
+            self.parts, self.spec = parts, MetricSpec("free", True, held_fixed=held_fixed)
+
+        def fit(self, references, features):
+            """Return None."""
+
+    class Fitted(Free):
+        def fit(self, references, features):
+            return references
+
+    class Embedding:
+        def encode(self, texts):
+            return texts
+
+    assert is_corpus_free(Free()) and is_corpus_free(Free("encode", 3))
+    assert not is_corpus_free(Free(held_fixed="vocabulary held fixed"))
+    assert not is_corpus_free(Fitted())
+    assert not is_corpus_free(Free(Embedding())) and not is_corpus_free(Free(Free(Embedding())))
 
 
 def test_a_fit_that_returns_its_argument_is_not_trivial():
