@@ -104,11 +104,13 @@ def test_versions_name_the_harness_python_and_installed_packages():
 
 def test_versions_leave_out_kernels_that_are_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "caption_kernels", None)
-    kernels_build.cache_clear()
+    for function in (kernels_build, versions):
+        function.cache_clear()
     try:
         assert "caption-kernels" not in versions()
     finally:
-        kernels_build.cache_clear()
+        for function in (kernels_build, versions):
+            function.cache_clear()
 
 
 def test_components_and_failures_are_listed(project):
