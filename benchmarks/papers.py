@@ -46,8 +46,8 @@ KINDS = ("drawn", "definition", "property")
 HEAD = """\
 # The four papers, item by item
 
-Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured. The published
-numbers are those of `tasks/harness_tasks/studies/published/`.
+Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured; `make docs` compares.
+The published numbers are those of `tasks/harness_tasks/studies/published/`.
 `drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. `property`: a statement holds
 or does not. The study pages of this folder have the tables.
 
