@@ -3,9 +3,9 @@
     python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
 An item *agrees*, *differs* (with the command that shows the cause) or *cannot be told* (with what would tell) by the rule of
-:mod:`benchmarks.papers_rule`. Its cells are those of the stored results (docs/studies/results, written by ``benchmarks.papers_results``);
-items without them, definitions and properties of figures, have the state of the index. Items, specs and reasons are in
-tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
+:mod:`benchmarks.papers_rule`. Its cells are those of the stored results (docs/studies/results, written by ``benchmarks.papers_results``)
+or of a stored table; items without them, definitions and properties of figures, have the state of the index. Items, specs and reasons
+are in tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
 
 The largest difference is that between a number of a study and the published one, in absolute value. It is computed now where that takes
 seconds (the published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder)
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.papers_rule import judge, read_cells, read_pairs
+from benchmarks.papers_rule import Cell, judge, read_cells, read_table
 from harness import api
 from harness.errors import HarnessError
 from harness.reporting.table import number
@@ -46,14 +46,16 @@ KINDS = ("drawn", "definition", "property")
 HEAD = """\
 # The four papers, item by item
 
-Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured. The published
-numbers are those of `tasks/harness_tasks/studies/published/`.
+Output of `python -m benchmarks.papers --page docs/studies/papers.md`: stored results and the index, nothing is measured (`make docs`
+compares). The published numbers are those of `tasks/harness_tasks/studies/published/`.
 `drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. `property`: a statement holds
 or does not. The study pages of this folder have the tables.
 
 A number *agrees* where it is within two standard errors of the published one and its standard error is at most the tolerance of the
 item; it *differs* beyond two standard errors; *cannot tell*: within two standard errors, but the standard error is above the tolerance. An
-item is its worst number. The last column is the command that shows the cause of a difference.
+item is its worst number. Numbers of stored tables have no standard error: they differ beyond the rounding of the published one and the
+tolerance of the item, which is 0 but for A3DS, whose games are drawn, and ranges where it is outside. The last column is the command that
+shows the cause of a difference, or the experiments that found none.
 """
 STATES = ("agrees", "differs", "cannot tell")
 
@@ -75,17 +77,17 @@ class Item:
     kind: str = ""
     """drawn, definition or property, of an item without printed numbers (``HEAD``)."""
     table: str = ""
-    """Stored table with published numbers beside ours, as FILE/TABLE, of an item whose state is that of the index."""
+    """Stored table with published numbers beside ours, as FILE/TABLE, whose cells decide; without standard errors."""
     cells: str = ""
     """Regular expression of the names of those cells of the table that belong to the item."""
     state: str = ""
-    """agrees, differs or cannot tell; empty for an item with stored results, whose cells decide."""
+    """agrees, differs or cannot tell; empty for an item with stored results or a stored table, whose cells decide."""
     shows: str = ""
     """Command that shows the cause of a difference."""
     results: str = ""
     """File of stored results with the cells of the item."""
-    tolerance: float = math.nan
-    """Largest standard error with which the item agrees (:mod:`benchmarks.papers_rule`)."""
+    tolerance: float = 0.0
+    """Largest standard error with which the item agrees; of a stored table, the largest difference (:mod:`benchmarks.papers_rule`)."""
     published_n: int | None = None
     """Number of examples of the published numbers, where the paper prints it."""
 
@@ -165,13 +167,18 @@ def computed(entries: list[Item]) -> dict[str, str]:
     return {item.source: checks[item.paper, item.id] for item in entries if (item.paper, item.id) in checks}
 
 
+def cells_of(item: Item) -> list[Cell]:
+    """Return the numbers of an item beside the published ones."""
+    return read_table(item.table, item.cells, item.tolerance) if item.table else read_cells(item.results, item.id)
+
+
 def compare(item: Item) -> tuple[str, str]:
     """Return the state of an item and the numbers that decide it; those are empty for an item without cells."""
-    cells = read_cells(item.results, item.id) if item.results else []
+    cells = cells_of(item)
     if not cells:
         return item.state or "cannot tell", "" if item.state else f"no results are stored; {item.shows} measures them"
     state, cell = judge(cells, item.tolerance)
-    numbers = f"{cell.name}: {cell.ours:.4g} ± {cell.error:.2g}, published {cell.published:g}"
+    numbers = f"{cell.name}: {cell.ours:.4g}" + (f" ± {cell.error:.2g}" if cell.error else "") + f", published {cell.published:g}"
     if state == "differs":
         count = sum(each.verdict(item.tolerance) == "differs" for each in cells)
         return state, f"{count} of {len(cells)} numbers differ, the furthest {numbers}"
@@ -184,12 +191,10 @@ def largest_stored(item: Item) -> str:
     """Return the largest difference of the stored results of an item, with its row; its kind where no number is printed."""
     if item.kind:
         return item.kind
-    cells = [(f"{cell.name}; {cell.n:,} examples", cell.ours, cell.published) for cell in read_cells(item.results, item.id)]
-    pairs = cells or (read_pairs(item.table, item.cells) if item.table else [])
-    if not pairs:
+    if not (cells := cells_of(item)):
         return PENDING
-    name, ours, published = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-    return f"{number(abs(ours - published))} ({name})"
+    cell = max(cells, key=lambda cell: abs(cell.ours - cell.published))
+    return f"{number(abs(cell.ours - cell.published))} ({cell.name}" + (f"; {cell.n:,} examples)" if cell.n else ")")
 
 
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:

@@ -4,8 +4,9 @@
 
 Each study runs at the size below, by the metrics that have a published number. A cell is one number of a view with published values: the
 aggregation is that of the view (``mean p``: arithmetic mean, ...), its standard error that of a bootstrap over examples, and of harmonic
-means that of simulated p-values of people against people. ``table1`` also has BLEU-4 with ties: the sentence score is 0 where an order has
-no match. ``orders`` runs people against people of Figure B.1 at three seeds. Files docs/studies/results/ITEM.json hold the cells and tables
+means that of simulated p-values of people against people. ``table1`` also has variants, which are not judged: the mean over references in
+place of the best one, other encoders, and BLEU-4 with ties: the sentence score is 0 where an order has no match. ``orders`` runs Figure B.1
+and Table B.2 at three seeds. Files docs/studies/results/ITEM.json hold the cells and tables
 of the study pages; ``python -m tools.documentation.result_tables`` writes them into the pages. About five CPU minutes for all.
 """
 
@@ -25,10 +26,11 @@ import numpy as np
 import yaml
 
 from benchmarks import papers_checks
-from benchmarks.captions import data_folder, read_json_lines
+from benchmarks.captions import data_folder
 from benchmarks.papers_rule import AGGREGATIONS, RESULTS, bootstrap_error, exchangeable_moments, join_errors, same_order
 from caption_kernels.batches import ngram
 from harness import api
+from harness.contracts import CaptionSet
 from harness.judgments.task_kinds import execute_tasks
 from harness.reporting.views import split_quantity
 from harness.run.finished import Run
@@ -46,11 +48,23 @@ NAMES = {
     "log harmonic p": "log of the harmonic mean",
 }
 """Quantity of a view -> aggregation."""
-PAIRWISE = "[{bleu: {n: 4}}, rouge, meteor, cider, {pairwise: {distance: bert}}]"
+VARIANTS = {
+    "pairwise(rouge)": "rouge",
+    "pairwise(meteor)": "meteor",
+    "bertscore": "pairwise(bert)",
+    "pairwise(bert, best)": "pairwise(bert)",
+    "pairwise(cosine-glove)": "pairwise(bert)",
+}
+"""Variant of a metric of Table 1 -> the metric with the published numbers."""
+PAIRWISE = (
+    "[{bleu: {n: 4}}, rouge, {pairwise: {distance: rouge}}, meteor, {pairwise: {distance: meteor}}, cider, {pairwise: {distance: bert}}, "
+    "{pairwise: {distance: bert, aggregate: best}}, bertscore, {pairwise: {distance: {bert: {embedding: glove}}}}]"
+)
+MAUVE = "[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"
 STUDIES: dict[str, tuple[str, int, list[str]]] = {
     "table1": ("studies/trm-table1", 500, [f"metrics={PAIRWISE}"]),
     "tableB1": ("studies/human-pvalues", 200, []),
-    "tableB2": ("studies/mauve", 100, ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"]),
+    "tableB2": ("studies/mauve", 100, [f"metrics={MAUVE}"]),
     "figureB1": ("studies/embeddings", 2990, ["metrics=[{trm: {distance: cider}}, {mmd: {embedding: [minilm, glove, bow]}}]"]),
 }
 """Item -> spec, limit of examples, overrides."""
@@ -69,15 +83,20 @@ SYMMETRIC = ("mmd", "frechet")
 """Metrics that do not tell candidates from references."""
 
 
+def system_of(run: Run, record: Any) -> Any:
+    """Return the system of a record."""
+    (system,) = (s for s in run.samples.systems if s.model == record.model and s.decoding == record.decoding)
+    return system
+
+
 def p_values(run: Run, record: Any) -> np.ndarray:
     """Return the p-values of the examples of a record, without undefined ones."""
-    (system,) = (s for s in run.samples.systems if s.model == record.model and s.decoding == record.decoding)
-    p = run.samples.numbers(f"p:{record.metric}")[system.rows]
+    p = run.samples.numbers(f"p:{record.metric}")[system_of(run, record).rows]
     return p[~np.isnan(p)]
 
 
 def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any]]:
-    """Yield the cells of the views with published values, with all aggregations and the calibrated p of ours."""
+    """Yield the cells of the views with published values, with all aggregations and the calibrated p of ours; then those of variants."""
     for view in run.provenance.views:
         name, _ = split_quantity(view.metrics[0])
         if name not in NAMES or not isinstance(view.reference, PublishedTable):
@@ -87,9 +106,13 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
                 label, column = str(lookup(record, str(view.by))), record.metric
             else:
                 label, column = f"{name}:{record.metric} {lookup(record, str(view.by))}", str(lookup(record, view.x))
-            value = row.values.get(column)
+            value = row.values.get(VARIANTS.get(column, column))
             if row.task == run.provenance.task and row.label == label and isinstance(value, float):
-                yield cell_of(row.title, record, p_values(run, record), NAMES[name], value, published_n)
+                cell = cell_of(row.title, record, p_values(run, record), NAMES[name], value, published_n)
+                yield variant_of(cell, record.metric) if column in VARIANTS else cell
+                if column == "bleu4":
+                    tied = tied_bleu_p(system_of(run, record).caption_sets())
+                    yield variant_of(cell_of(row.title, record, tied, NAMES[name], value, published_n), TIED)
 
 
 def cell_of(row: str, record: Any, p: np.ndarray, aggregation: str, published: float, published_n: int | None) -> dict[str, Any]:
@@ -109,15 +132,23 @@ def cell_of(row: str, record: Any, p: np.ndarray, aggregation: str, published: f
     }  # fmt: skip
 
 
-def tied_bleu_p(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+def variant_of(cell: dict[str, Any], metric: str) -> dict[str, Any]:
+    """Return a cell of another metric than that of the published number, which is not judged."""
+    return {key: cell[key] for key in ("row", "task", "aggregation", "published", "ours", "error", "n")} | {
+        "metric": metric,
+        "variant": True,
+    }
+
+
+def tied_bleu_p(sets: Sequence[CaptionSet]) -> np.ndarray:
     """Return p-values (n,) of one candidate against m references by sentence BLEU-4 that is 0 where an order has no match.
 
     The p of an example is the share of its m + 1 texts whose score against the others is at most that of the candidate.
     """
     out: list[float] = []
-    for candidate, others in zip(candidates, references):
+    for item in sets:
         own = TextRows("ptb")
-        rows = own.index.gram_rows(own.add([candidate, *others]))
+        rows = own.index.gram_rows(own.add([*item.candidates, *item.references]))
         order = np.array([[k, *(j for j in range(len(rows)) if j != k)] for k in range(len(rows))])
         texts, against = rows[order[:, :1]], rows[order[:, 1:]]
         matches, lengths = ngram.clip_at_all(own.index, texts, against), ngram.row_lengths(own.index, texts)
@@ -126,20 +157,6 @@ def tied_bleu_p(candidates: Sequence[str], references: Sequence[Sequence[str]]) 
         score = np.where((matches[:, 0] > 0).all(axis=-1), score, 0.0)
         out.append(float((score <= score[0]).mean()))
     return np.array(out)
-
-
-def tied_cells(published_n: int | None) -> Iterator[dict[str, Any]]:
-    """Yield the cells of BLEU-4 with ties, of VLP and of the person beside it."""
-    rows = read_json_lines(data_folder() / "thumb_mscoco/judgments.jsonl.gz")
-    items = yaml.safe_load((INDEX.parent / "chan2022.yaml").read_text(encoding="utf-8"))["items"]
-    table = {(row["dataset"], row["model"]): row["BLEU@4"] for row in next(item for item in items if item["id"] == "table1")["rows"]}
-    for system, model, title in (("Unified-VLP", "VLP", "VLP, COCO"), ("Human", "Human", "people, COCO")):
-        p = tied_bleu_p([row["systems"][system]["caption"] for row in rows], [row["references"] for row in rows])
-        error = join_errors(bootstrap_error(p, "arithmetic mean"), len(p), published_n)
-        yield {
-            "row": f"{title} (arithmetic mean)", "metric": TIED, "task": "coco-vlp", "aggregation": "arithmetic mean",
-            "published": table["MS-COCO", model], "ours": float(p.mean()), "error": error, "n": len(p),
-        }  # fmt: skip
 
 
 def task_runs(spec: str, skipped: Sequence[str], overrides: Sequence[str], limit: int, **replace: Any) -> Iterator[Run]:
@@ -155,16 +172,21 @@ def measure(item: str, limit: int | None) -> Iterator[dict[str, Any]]:
     """Run the study of an item and yield its cells and tables after each task."""
     spec, usual, overrides = STUDIES[item]
     published_n = yaml.safe_load(INDEX.read_text(encoding="utf-8"))["items"]["chan2022"][item].get("published_n")
-    cells = list(tied_cells(published_n)) if item == "table1" else []
+    cells: list[dict[str, Any]] = []
     command = f"python -m benchmarks.papers_results {item}" + (f" --limit {limit}" if limit else "")
     for run in task_runs(spec, SKIPPED.get(item, ()), overrides, limit or usual):
         cells += published_cells(run, published_n)
-        yield {"command": command, "cells": cells, "tables": tables_of(item, cells)}
+        yield {"command": command, "cells": cells, "tables": tables_of(item, cells, published_n)}
 
 
-def tables_of(item: str, cells: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the tables of the study page: ours with its standard error beside the published values, and ours by every aggregation."""
+def tables_of(item: str, cells: Sequence[dict[str, Any]], published_n: int | None) -> dict[str, dict[str, Any]]:
+    """Return the tables of the study page: ours with its standard error beside the published values, and ours by every aggregation.
+
+    The standard error is that of ours, or that of the difference where the paper prints its number of examples.
+    """
+    error = "error" if published_n is None else f"error of the difference from {published_n} published examples"
     metrics = list(dict.fromkeys(cell["metric"] for cell in cells))
+    measured = list(dict.fromkeys(cell["metric"] for cell in cells if "all" in cell))
     rows: dict[tuple[str, str, int], dict[str, dict[str, Any]]] = {}
     for cell in cells:
         rows.setdefault((cell["row"], cell["task"], cell["n"]), {})[cell["metric"]] = cell
@@ -172,16 +194,14 @@ def tables_of(item: str, cells: Sequence[dict[str, Any]]) -> dict[str, dict[str,
     every: list[list[str]] = []
     for (row, task, n), found in rows.items():
         head = f"{row}, {n} ({task})"
-        beside.append([f"{head}: ours ± error", *(text(found, m, "ours", "error") for m in metrics)])
+        beside.append([f"{head}: ours ± {error}", *(text(found, m, "ours", "error") for m in metrics)])
         beside.append(["published", *(text(found, m, "published") for m in metrics)])
         if any("expected" in cell for cell in found.values()) and "people" in row:
             beside.append(["expected without ties ± error", *(text(found, m, "expected", "expected_error") for m in metrics)])
-        measured = [m for m in metrics if "all" in found.get(m, {})]
         for name in AGGREGATIONS:
-            every.append([f"{head}: {name}", *(f"{found[m]['all'][name]:.3f}" if m in measured else "" for m in metrics)])
-        combined = (f"{found[m]['calibrated']:.2g}" if m in measured else "" for m in metrics)
-        every.append([f"{head}: combined p (calibrated)", *combined])
-    return {item: {"headers": ["", *metrics], "rows": beside}, f"{item}-aggregations": {"headers": ["", *metrics], "rows": every}}
+            every.append([f"{head}: {name}", *(f"{found[m]['all'][name]:.3f}" for m in measured)])
+        every.append([f"{head}: combined p (calibrated)", *(f"{found[m]['calibrated']:.2g}" for m in measured)])
+    return {item: {"headers": ["", *metrics], "rows": beside}, f"{item}-aggregations": {"headers": ["", *measured], "rows": every}}
 
 
 def text(found: dict[str, dict[str, Any]], metric: str, value: str, error: str = "") -> str:
@@ -191,7 +211,7 @@ def text(found: dict[str, dict[str, Any]], metric: str, value: str, error: str =
 
 
 def orders() -> dict[str, Any]:
-    """Return log harmonic p of people against people at several seeds, and the order that all of them give, if any."""
+    """Return averages of p of people against people at several seeds, and the order of Figure B.1 that all of them give, if any."""
     spec, _, overrides = STUDIES["figureB1"]
     by_seed: list[dict[str, float]] = []
     for seed in SEEDS:
@@ -199,6 +219,12 @@ def orders() -> dict[str, Any]:
         by_seed.append({cell["metric"]: cell["ours"] for run in runs for cell in published_cells(run, None)})
     metrics = list(by_seed[0])
     rows = [[f"seed {seed}", *(f"{values[m]:.2f}" for m in metrics)] for seed, values in zip(SEEDS, by_seed)]
+    people: list[list[str]] = []
+    for seed in SEEDS:
+        (run,) = task_runs("studies/mauve", SKIPPED["tableB2"], [f"metrics={MAUVE}"], 100, seed=seed)
+        p = {record.metric: p_values(run, record) for record in run.records}
+        means = (f"{np.log(values.mean()):.3f} ± {bootstrap_error(values, NAMES['log mean p']):.3f}" for values in p.values())
+        people.append([f"seed {seed}", *means])
     moments: list[list[str]] = []
     for n in (VIDEOS, 300, 1000, 2990):
         # A statistic that does not change when two sets of equal size are exchanged has half as many values.
@@ -210,6 +236,7 @@ def orders() -> dict[str, Any]:
         "values": by_seed,
         "tables": {
             "orders": {"headers": ["60 videos", *metrics], "rows": rows},
+            "orders-mauve": {"headers": ["people, 100 videos, log of the arithmetic mean", *p], "rows": people},
             "harmonic-moments": {"headers": ["log harmonic p, 5 + 5", "252 values", "126 values (symmetric, as MMD)"], "rows": moments},
         },
     }

@@ -10,7 +10,9 @@ of the difference and t the tolerance of the item (``tolerance`` in tasks/harnes
 An item is its worst cell: it differs where one cell differs, agrees where all agree, and cannot be told otherwise. No allowance is made
 for the number of cells: of cells without a true difference about one in 22 is more than two standard errors away, so that an item of
 fifteen cells differs by chance in half of the cases; its line states how many cells differ. Numbers that do not depend on a sample have
-s = 0. Items without printed numbers state a property that holds or does not. An order of values is claimed only where every seed gives it.
+s = 0. Those of a stored table (``table`` in the index) have no s: they differ where |d| > r + t, and a range of ours agrees with all
+numbers within it. Items without printed numbers state a property that holds or does not. An order of values is claimed only where every
+seed gives it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -136,20 +139,21 @@ def same_order(values_by_seed: Sequence[Mapping[str, float]]) -> tuple[str, ...]
 
 
 def read_cells(name: str, item: str, folder: Path = RESULTS) -> list[Cell]:
-    """Return the cells of an item in the file of results ``name``; empty where there is no file."""
+    """Return the cells of an item in the file of results ``name``, without variants; empty where there is no file."""
     file = folder / f"{name}.json"
     stored = json.loads(file.read_text(encoding="utf-8"))["cells"] if file.is_file() else []
-    rows = [row for row in stored if row.get("item", item) == item]
+    rows = [row for row in stored if row.get("item", item) == item and not row.get("variant")]
     # A printed number loses its last zeros when it is read, so that the number of digits is the largest of the item.
     rounding = min((printed_rounding(row["published"]) for row in rows), default=0.0)
     return [Cell(f"{row['row']}, {row['metric']}", row["ours"], row["published"], row["error"], row["n"], rounding) for row in rows]
 
 
-def read_pairs(table: str, cells: str = "", folder: Path = RESULTS) -> list[tuple[str, float, float]]:
-    """Return name, number of ours and published number of the cells of a stored table (``FILE/TABLE``).
+def read_table(table: str, cells: str = "", tolerance: float = 0.0, folder: Path = RESULTS) -> list[Cell]:
+    """Return the cells of a stored table (``FILE/TABLE``), without standard errors and numbers of examples.
 
-    The published number stands in the cell (``ours / published``), in the column *published*, or in the next row of this name. A range
-    ``a … b`` of ours is two pairs. ``cells`` is a regular expression of the names ``row, column``.
+    The published number stands in the cell (``ours / published``), in the column *published*, or in the next row of this name. Of a range
+    ``a … b`` of ours the nearest number counts. The tolerance is added to the rounding. ``cells`` is a regular expression of the names
+    ``row, column``.
     """
     file, _, name = table.partition("/")
     stored = json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))["tables"][name]
@@ -169,18 +173,20 @@ def read_pairs(table: str, cells: str = "", folder: Path = RESULTS) -> list[tupl
             for head, text in zip(heads, texts):
                 ours, _, theirs = text.partition(" / ")
                 found.append((f"{label}, {head}{block}", ours, theirs or column))
-    return [
-        (cell, float(number), float(theirs))
-        for cell, ours, theirs in found
-        if re.search(cells, cell) and _NUMBER.fullmatch(theirs)
-        for number in _NUMBER.findall(ours)
-    ]
+    out: list[Cell] = []
+    for cell, ours, theirs in found:
+        if re.search(cells, cell) and _NUMBER.fullmatch(theirs) and (numbers := [float(number) for number in _NUMBER.findall(ours)]):
+            published = float(theirs)
+            out.append(
+                Cell(cell, min(max(published, min(numbers)), max(numbers)), published, 0.0, 0, tolerance + printed_rounding(published))
+            )
+    return out
 
 
 def printed_rounding(printed: float) -> float:
     """Return half of the last digit of a printed number.
 
-    >>> printed_rounding(0.55)
-    0.005
+    >>> printed_rounding(0.55), printed_rounding(7.5e-07)
+    (0.005, 5e-09)
     """
-    return 0.5 * 10.0 ** -len(f"{printed!r}".partition(".")[2])
+    return 0.5 * 10.0 ** int(Decimal(repr(printed)).as_tuple().exponent)

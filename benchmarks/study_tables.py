@@ -23,8 +23,8 @@ import yaml
 
 from benchmarks import crnrr_tables, pregen_tables, scene_tables, text_tables
 from benchmarks.captions import data_folder, read_json_lines
-from benchmarks.papers_results import INDEX, p_values, task_runs, write_results
-from benchmarks.papers_rule import AGGREGATIONS, RESULTS, log_harmonic_mean
+from benchmarks.papers_results import INDEX, MAUVE, cell_of, p_values, task_runs, text, write_results
+from benchmarks.papers_rule import AGGREGATIONS, RESULTS, bootstrap_error, log_harmonic_mean
 from benchmarks.sensitivity import sensitivity_tables
 from harness import api
 from harness.run.finished import Run
@@ -130,15 +130,21 @@ def game_tables(runs: Sequence[Run]) -> Tables:
 
 
 def aggregation_tables(runs: Sequence[Run]) -> Tables:
-    """Return averages of p of each task by every aggregation, the combined p and the examples that differ at an FDR of 5 %."""
+    """Return averages of p of each task by every aggregation, with errors, the combined p and the examples that differ at an FDR of 5 %."""
     metrics = list(dict.fromkeys(record.metric for run in runs for record in run.records))
     rows: list[list[str]] = []
     for run in runs:
         found = {record.metric: record for record in run.records}
         p = {metric: p_values(run, record) for metric, record in found.items()}
         head = f"{run.provenance.task}, {run.records[0].n}"
-        for name, function in AGGREGATIONS.items():
-            rows.append([f"{head}: {name}", *(f"{function(p[metric]):.3f}" if metric in p else "" for metric in metrics)])
+        people = "human" in run.provenance.task
+        for name in AGGREGATIONS:
+            cells = {metric: cell_of("", record, p[metric], name, 0.0, None) for metric, record in found.items()}
+            if not people:  # the simulated error of a harmonic mean is that of people
+                cells = {metric: cell | {"error": bootstrap_error(p[metric], name)} for metric, cell in cells.items()}
+            rows.append([f"{head}: {name} ± error", *(text(cells, metric, "ours", "error") for metric in metrics)])
+            if people:
+                rows.append(["expected without ties ± error", *(text(cells, metric, "expected", "expected_error") for metric in metrics)])
         combined = (f"{found[metric].p_value:.2g}" if metric in found else "" for metric in metrics)
         discoveries = (str((found[metric].p or {})["discoveries"]) if metric in found else "" for metric in metrics)
         rows += [[f"{head}: combined p (calibrated)", *combined], [f"{head}: examples at an FDR of 5 %", *discoveries]]
@@ -185,7 +191,7 @@ STUDIES: dict[str, tuple[Callable[[], Runs], Callable[[Sequence[Run]], Tables]]]
     "other-pvalues": (
         lambda: [
             *task_runs("studies/human-pvalues", [], [], 200),
-            *task_runs("studies/mauve", ["mauve-msrvtt"], ["metrics=[meteor, {trm: {distance: meteor}}, mmd, mauve-example]"], 100),
+            *task_runs("studies/mauve", ["mauve-msrvtt"], [f"metrics={MAUVE}"], 100),
         ],
         aggregation_tables,
     ),

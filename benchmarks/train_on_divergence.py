@@ -244,13 +244,13 @@ def draw(seeds: Mapping[str, Values], path: str) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Collect the runs, if there are any, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", metavar="RUN")
     parser.add_argument("--results", default="docs/studies/train-on-divergence.json", metavar="FILE")
     parser.add_argument("--figure", metavar="FILE.svg")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     path = Path(args.results)
     results: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {"scenes": {}, "a3ds": {}, "captions": {}}
     for name in args.runs:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import sys
 
 import numpy as np
 import pytest
+
+from harness.contracts import CaptionSet
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +67,22 @@ def test_bootstrap_error_of_a_mean(rule):
 def test_an_order_is_that_of_every_seed(rule):
     assert rule.same_order([{"a": 1.0, "b": 2.0}, {"a": -1.0, "b": 0.0}]) == ("a", "b")
     assert rule.same_order([{"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 0.0}]) is None
+
+
+def test_variants_are_stored_and_not_judged(tmp_path):
+    from benchmarks.papers_rule import read_cells
+
+    cell = {"row": "r", "metric": "m", "ours": 0.5, "published": 0.55, "error": 0.01, "n": 9}
+    content = {"cells": [cell, cell | {"metric": "v", "variant": True}]}
+    (tmp_path / "f.json").write_text(json.dumps(content), encoding="utf-8")
+    assert [found.name for found in read_cells("f", "item", tmp_path)] == ["r, m"]
+
+
+def test_sentences_without_a_match_of_four_words_are_tied():
+    from benchmarks.papers_results import tied_bleu_p
+
+    far = CaptionSet("0", ("one two",), ("three four", "five six", "seven eight"))
+    near = CaptionSet("1", ("a b c d e",), ("a b c d e", "f g h i j", "k l m n o"))
+    assert tied_bleu_p([far, near]).tolist() == [1.0, 1.0]
+    worst = CaptionSet("2", ("x y z w v",), ("a b c d e", "a b c d e", "a b c d e"))
+    assert tied_bleu_p([worst]).tolist() == [0.25]

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     output = args.output.resolve()
     if stale := stale_pages():
-        print(f"{stale[0]}: its tables are not the stored results; python -m tools.documentation.result_tables --write", file=sys.stderr)
+        print(f"{stale[0]}: is not the stored results; python -m tools.documentation.result_tables --write", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "pages")

@@ -3,13 +3,16 @@
     python -m tools.documentation.result_tables [--write]
 
 A file docs/studies/results/NAME.json has ``command`` and ``tables``: name -> headers and rows of texts. A page has a table between the
-lines ``<!-- results NAME -->`` and ``<!-- end -->``. ``make docs`` compares: a page whose table is not that of the results, or that
-names none of them, fails the build. Nothing is measured here.
+lines ``<!-- results NAME -->`` and ``<!-- end -->``. papers.md is the page of ``python -m benchmarks.papers --page``, and each row of
+numbers of train-on-divergence.md is a row that ``python -m benchmarks.train_on_divergence`` prints from the results beside that page.
+``make docs`` compares: a page that is not that of the results, or that names none of them, fails the build. Nothing is measured here.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import re
 import sys
@@ -20,6 +23,8 @@ STUDIES = Path(__file__).resolve().parents[2] / "docs" / "studies"
 LARGEST = 2_000_000
 """Bytes that all results may have together."""
 _NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
+_SYSTEM_ROW = re.compile(r"\| (XE|CIDEr-D)[^|]*\| [-+]?\d")
+"""A row of train-on-divergence.md with numbers."""
 _TABLE = re.compile(r"<!-- results (?P<name>\S+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 
 
@@ -64,16 +69,35 @@ def write_page(text: str, tables: Mapping[str, str], page: str) -> str:
     return _TABLE.sub(table, text)
 
 
+def papers_page() -> str:
+    """Return the page of all published items: stored results and the index."""
+    from benchmarks import papers
+
+    return papers.page(papers.lines(papers.items(), {}))
+
+
+def unprinted_rows(page: str, results: Path) -> list[str]:
+    """Return the rows of systems and numbers of a page that ``benchmarks.train_on_divergence`` does not print from a file of results."""
+    from benchmarks import train_on_divergence
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        train_on_divergence.main(["--results", str(results)])
+    lines = set(printed.getvalue().splitlines())
+    return [line for line in page.splitlines() if _SYSTEM_ROW.match(line) and line not in lines]
+
+
 def stale_pages(studies: Path = STUDIES, *, write: bool = False) -> list[Path]:
-    """Return the pages whose tables are not those of the results, after writing them where ``write`` is set."""
+    """Return the pages that are not those of the results, after writing the tables, and papers.md, where ``write`` is set."""
     tables = read_tables(studies / "results")
     stale: list[Path] = []
     for page in sorted(studies.glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        new = write_page(text, tables, page.name)
-        if new != text:
+        new = papers_page() if page.name == "papers.md" else write_page(text, tables, page.name)
+        beside = page.with_suffix(".json")
+        if new != text or (beside.is_file() and unprinted_rows(text, beside)):
             stale.append(page)
-            if write:
+            if write and new != text:
                 page.write_text(new, encoding="utf-8")
     return stale
 
@@ -83,10 +107,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the tables into the pages")
     write = parser.parse_args(argv).write
-    stale = stale_pages(write=write)
-    for page in stale:
-        print(f"{page}: {'written' if write else 'is not the results in docs/studies/results; run with --write'}", file=sys.stderr)
-    return int(bool(stale) and not write)
+    written = stale_pages(write=True) if write else []
+    stale = stale_pages()
+    for page in written:
+        print(f"{page}: {'has rows that its command does not print' if page in stale else 'written'}", file=sys.stderr)
+    for page in () if write else stale:
+        print(f"{page}: is not the stored results; run with --write", file=sys.stderr)
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

@@ -40,5 +40,28 @@ def test_the_size_of_all_results_is_bounded(studies, monkeypatch):
         result_tables.read_tables(studies / "results")
 
 
+def test_the_page_of_the_papers_is_compared(studies, monkeypatch, capsys):
+    result_tables.stale_pages(studies, write=True)
+    page = studies / "papers.md"
+    page.write_text("another page\n", encoding="utf-8")
+    monkeypatch.setattr(result_tables, "papers_page", lambda: "the page\n")
+    assert result_tables.stale_pages(studies) == [page]
+    assert result_tables.stale_pages(studies, write=True) == [page]
+    assert page.read_text(encoding="utf-8") == "the page\n" and result_tables.stale_pages(studies) == []
+
+
+def test_rows_that_the_command_does_not_print_are_stale(studies):
+    result_tables.stale_pages(studies, write=True)
+    for suffix in ("md", "json"):
+        text = (result_tables.STUDIES / f"train-on-divergence.{suffix}").read_text(encoding="utf-8")
+        (studies / f"train-on-divergence.{suffix}").write_text(text, encoding="utf-8")
+    page = studies / "train-on-divergence.md"
+    assert result_tables.stale_pages(studies) == []
+    page.write_text(page.read_text(encoding="utf-8").replace("| XE | 1.538", "| XE | 1.539"), encoding="utf-8")
+    assert result_tables.stale_pages(studies, write=True) == [page] == result_tables.stale_pages(studies)
+    (row,) = result_tables.unprinted_rows(page.read_text(encoding="utf-8"), page.with_suffix(".json"))
+    assert row.startswith("| XE | 1.539 ")
+
+
 def test_the_pages_have_the_stored_results():
     assert result_tables.stale_pages() == []
