@@ -170,6 +170,7 @@ def test_each_stratum_is_its_own_data_set():
     assert [(row["num_strata"], row["stratum"]) for row in rows] == [(1, 0), (2, 0), (2, 1)]
     # shortest captions first: examples 4, 3 | 2, 1 (0, the best, is left over); state is the stratum's longest reference
     assert [row["length"] for row in rows] == pytest.approx([3 / 5, 1.5 / 5, 3.5 / 3])
+    assert stratify_by_metric(SETS, [plan(Length())], 1, plan(Length())) == rows[:1]
 
 
 def test_pregen_takes_the_token_scores_of_the_stratum():

@@ -7,7 +7,7 @@ import math
 import harness
 from harness.reporting import page
 from harness.reporting.console import print_run
-from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names
+from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names, usage_notes
 from harness.rundir.records import ResultRecord
 
 
@@ -81,3 +81,7 @@ def test_the_table_and_the_page_show_the_reason(project, capsys):
     line = "no 95 % interval: length (every resample of the examples gives the same number)"
     assert line in capsys.readouterr().out
     assert line in page.build(["r"])
+
+
+def test_details_that_are_no_usage_of_a_judge_have_no_line():
+    assert usage_notes([ResultRecord(model="a", metric="m", details={"requests": 3}), ResultRecord(model="a", metric="m")]) == []

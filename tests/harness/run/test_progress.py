@@ -141,10 +141,10 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display))
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.bar("captions: <model>", 4) as advance:
-        for _ in range(4):
-            clock[0] += 0.6
+        for seconds in (0.6, 0.6, 0.6, 0.1):
+            clock[0] += seconds
             advance(1)
-    assert len(shown) == 4, "the first second draws nothing"
+    assert len(shown) == 4, "the first second draws nothing, and the last step is drawn at once"
     assert 'value="4" max="4"' in shown[-2]
     assert shown[-1] == "", "the bar goes when the work is done"
     assert "captions: &lt;model&gt;" in shown[0]

@@ -123,6 +123,12 @@ def test_references_of_a_file(tmp_path: Path) -> None:
     path.unlink()
 
 
+def test_a_metric_that_reads_no_references_needs_none(project: Path) -> None:
+    code = project / "mine_parts.py"
+    code.write_text(code.read_text().replace("higher_is_better=True)", "higher_is_better=True, needs=frozenset())"))
+    assert list(harness.reward("mine/length")(["1", "new"], ["a dog", "a dog runs"])) == [2.0, 3.0]
+
+
 def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         harness.reward({"trm:distance=cider": -1, "ciderd": 1}, REFERENCES)

@@ -125,6 +125,8 @@ def test_styles_differ_in_background_and_inks():
     assert dark["background"] == "transparent"
     assert lightness(dark["axis"]["labelColor"]) > 80 > lightness(light["axis"]["labelColor"])
     assert paper["axis"]["labelColor"] == "#000000"
+    assert [colours["style"]["halo"]["stroke"] for colours in (light, paper)] == ["white", "white"]
+    assert lightness(dark["style"]["halo"]["stroke"]) < 20
     assert len(set(SHAPES)) == len(LIGHT)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from harness.reporting.charts import samples
 from harness.reporting.charts.samples import (
     BINS,
     _curves,
@@ -58,6 +59,14 @@ def test_scores_have_a_curve_and_quartiles_per_system_and_metric(captions_run):
     assert (mark["low"], mark["high"]) == pytest.approx(tuple(np.quantile(scores, [0.25, 0.75])))
     assert {curve["row"] for curve in data["curves"] if curve["metric"] == "ROUGE-L ↑"} == {0, 1, 2}
     assert all(curve["top"] <= curve["row"] <= curve["bottom"] for curve in data["curves"])
+
+
+def test_systems_beyond_the_most_are_left_out_with_a_note(captions_run, monkeypatch):
+    assert " systems." not in score_distributions(captions_run)[0].caption
+    monkeypatch.setattr(samples, "MOST_SYSTEMS", 2)
+    (chart,) = score_distributions(captions_run)
+    assert "The first 2 of 3 systems." in chart.caption
+    assert {mark["row"] for mark in chart.spec["datasets"]["marks"]} == {0, 1}
 
 
 def test_histograms_count_every_p_value(captions_run):
