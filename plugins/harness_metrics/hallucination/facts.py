@@ -222,8 +222,6 @@ class _Reader:
                 if last and not joined and not lists.FRAMES.issuperset(last[0]):
                     nouns, last = list(last[0]), None  # a man with glasses is reading
                 self.subjects = list(nouns)
-            elif chunk.kind == "pronoun" and not nouns:
-                nouns = list(self.subjects)
             if chunk.kind in ("conjunction", "copula", "pronoun"):
                 self._close(sources, pending)
                 pending = []

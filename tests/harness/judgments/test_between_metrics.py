@@ -154,6 +154,14 @@ def test_a_metric_that_skips_many_rows_is_not_ranked():
     assert compare_metrics(judged, metrics(human), [0.9, 0.8, 0.1], [0.47, 0.05, 0.0]).ranks == (None, 1, 2)
 
 
+@pytest.mark.parametrize(("common", "tested"), [(1, False), (2, True)])
+def test_two_common_rows_are_needed(common, tested):
+    judged, human = rows("spearman", groups={"by": "kind", "headline": "all"})
+    gaps = MetricScores(np.where(np.arange(4 * ITEMS) < common, human, np.nan)[:, None])
+    raw = compare_metrics(judged, [*metrics(human)[:1], gaps], [0.9, 0.1]).raw
+    assert np.isfinite(raw[0, 1]) == tested
+
+
 def test_without_draws_nothing_is_ranked():
     judged, human = rows("pearson", tests={"draws": 0})
     assert compare_metrics(judged, metrics(human), [0.9, 0.8, 0.1]).ranks == (None,) * 3

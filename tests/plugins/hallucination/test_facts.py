@@ -47,6 +47,11 @@ def test_pronouns_and_frames():
     assert relations == {"person|in|dress", "person|hold|cup"}
 
 
+def test_a_pronoun_stands_for_all_subjects():
+    relations = facts("a man and a dog run. They with a ball", ObjectTable({}))[2]
+    assert relations == {"man|with|ball", "dog|with|ball"}
+
+
 def test_without_a_table_nouns_are_themselves():
     assert facts("puppies near a sofa", ObjectTable({})) == ({"puppy", "sofa"}, set(), {"puppy|near|sofa"})
 
