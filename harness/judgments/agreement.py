@@ -146,9 +146,7 @@ def _in_unequal_items(metric: MetricScores, rated: RatedRows, items: int) -> np.
 def _one_draw(statistic: str, scores: np.ndarray, rows: JudgmentRows, usable: np.ndarray) -> Agreement:
     """Return the agreement of the scores (u,) of the rows that ``usable`` selects of all (n,)."""
     human, item = rows.rated.human[usable], rows.rated.item[usable]
-    if len(scores) < 2:
-        return Agreement(lambda weights: np.full(len(weights), np.nan), len(scores))
-    grouping = rows.spec.grouping_of(statistic)
+    grouping = rows.spec.grouping_of(statistic) if len(scores) > 1 else "none"
     if grouping == "item":
         return _within(correlate_groups(statistic, scores, human, item, rows.items), len(scores))
     if grouping == "system":
@@ -159,6 +157,8 @@ def _one_draw(statistic: str, scores: np.ndarray, rows: JudgmentRows, usable: np
 
 def agree_by_rows(rows: JudgmentRows, statistic: str, scores: np.ndarray, human: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return a correlation, or the detection of labels, of scores and judgments (n,) as a map from row weights (W, n) to values (W,)."""
+    if len(scores) < 2:
+        return lambda weights: np.full(len(weights), np.nan)
     if statistic not in LABEL_STATISTICS:
         return CORRELATIONS[statistic](scores, human)
     label = human == human.max()
@@ -196,7 +196,7 @@ def correlate_groups(statistic: str, scores: np.ndarray, human: np.ndarray, grou
     out = np.full(groups, np.nan)
     order = np.argsort(group, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        if np.ptp(human[members]):
+        if len(members) and np.ptp(human[members]):
             value = CORRELATIONS[statistic](scores[members], human[members])(np.ones((1, len(members))))[0]
             out[group[members[0]]] = np.nan_to_num(value)
     return out

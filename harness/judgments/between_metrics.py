@@ -187,7 +187,7 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
         positions, groups = positions_in_grouping(rows, statistic)
         return lambda scores: np.array([np.nanmean(correlate_groups(statistic, row, human, positions[usable], groups)) for row in scores])
     ones = np.ones((1, len(human)))
-    if statistic in ("kendall_b", "kendall_c") and len(np.unique(human)) <= MOST_LEVELS:
+    if statistic in ("kendall_b", "kendall_c") and len(human) and len(np.unique(human)) <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
     if statistic in SYSTEM_STATISTICS:
         return _of_systems(rows, statistic, usable)

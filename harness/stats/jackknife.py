@@ -121,7 +121,7 @@ def t_test(values: np.ndarray) -> tuple[float, float]:
     Parameters
     ----------
     values : ndarray
-        The number under each of :func:`weights_without_items`, shape (1 + parts,).
+        The number under each of :func:`weights_without_items`, shape (1 + parts,); NaN without parts.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def t_test(values: np.ndarray) -> tuple[float, float]:
     (3.464, 0.0742)
     """
     value, parts = float(values[0]), len(values) - 1
-    left_out = LeftOut(values[1:], 1 / parts, parts - 1)
+    left_out = LeftOut(values[1:], parts and 1 / parts, parts - 1)
     error = _error_of_parts(left_out)
     return (value / error if error else 0.0 if value == 0 else float("nan")), p_value_of_parts(value, left_out)
 

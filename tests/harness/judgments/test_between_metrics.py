@@ -154,12 +154,30 @@ def test_a_metric_that_skips_many_rows_is_not_ranked():
     assert compare_metrics(judged, metrics(human), [0.9, 0.8, 0.1], [0.47, 0.05, 0.0]).ranks == (None, 1, 2)
 
 
-@pytest.mark.parametrize(("common", "tested"), [(1, False), (2, True)])
-def test_two_common_rows_are_needed(common, tested):
-    judged, human = rows("spearman", groups={"by": "kind", "headline": "all"})
-    gaps = MetricScores(np.where(np.arange(4 * ITEMS) < common, human, np.nan)[:, None])
-    raw = compare_metrics(judged, [*metrics(human)[:1], gaps], [0.9, 0.1]).raw
-    assert np.isfinite(raw[0, 1]) == tested
+def only(metric, kept):
+    """Return the scores of a metric on some rows, NaN on the others."""
+    return np.where(np.isin(np.arange(len(metric.scores)), kept)[:, None], metric.scores, np.nan)
+
+
+def test_two_rows_in_common_suffice_for_a_test():
+    judged, human = rows("kendall_b", tests={"draws": 20, "unit": "record"})
+    good, _, noise = metrics(human)
+    p = [compare_metrics(judged, [MetricScores(only(good, np.arange(n))), noise], [0.5, 0.4]).raw[0, 1] for n in (1, 2)]
+    assert np.isnan(p[0]) and p[1] == 1.0
+
+
+@pytest.mark.parametrize("statistic", ["kendall_b", "kendall_c", "pearson", "spearman", "auc"])
+@pytest.mark.parametrize(
+    "keys", [{}, {"groups": {"by": "kind", "headline": "mean"}}, {"groups": {"by": "kind", "headline": "mean"}, "grouping": "system"}]
+)
+def test_metrics_without_a_row_in_common_are_not_tested(statistic, keys):
+    judged, human = rows(statistic, **({} if statistic == "auc" else {"statistics": ["pearson"]}), **keys, tests={"draws": 20})
+    good, _, noise = metrics(human)
+    of_kind_b = np.arange(1, len(human), 2) if keys else np.arange(0)  # in a mean over groups, one group without a row suffices
+    of_each = [MetricScores(only(metric, [*range(k, len(human), 4), *of_kind_b])) for k, metric in ((0, good), (2, noise))]
+    tests = compare_metrics(judged, of_each, [0.5, 0.4])
+    assert np.isnan(tests.raw[0, 1])
+    assert keys or np.isnan([*tests.of_pearson.get((0, 1), {}).values()]).all()
 
 
 def test_without_draws_nothing_is_ranked():
