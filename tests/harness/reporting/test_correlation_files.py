@@ -88,3 +88,8 @@ def test_all_digits_are_written(tmp_path, name):
 def test_another_suffix(tmp_path):
     with pytest.raises(InputError, match="ends with '.xlsx'; expected .csv"):
         write_study(STUDY, tmp_path / "s.xlsx")
+
+
+def test_folders_of_a_file_of_numbers_are_made(tmp_path):
+    path = write_study(study(TABLE, ["a", "b"], ["y"], by="set"), tmp_path / "new" / "folder" / "study.parquet")
+    assert path.is_file()

@@ -85,3 +85,10 @@ def test_the_table_and_the_page_show_the_reason(project, capsys):
 
 def test_details_that_are_no_usage_of_a_judge_have_no_line():
     assert usage_notes([ResultRecord(model="a", metric="m", details={"requests": 3}), ResultRecord(model="a", metric="m")]) == []
+
+
+def test_all_answers_of_a_judge_are_counted():
+    usage = {"answers": {"ambiguous": 2, "valid": 1}, "requests": 3, "tokens": {"input": 9}, "cost": 0.5}
+    assert usage_notes([ResultRecord(model="a", metric="m", details=usage)]) == [
+        "m: 2 ambiguous, 1 valid, 3 requests, 9 input tokens, cost 0.5"
+    ]

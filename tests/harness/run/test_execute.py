@@ -307,3 +307,15 @@ def test_the_speed_is_printed_with_devices_and_batches(caplog):
         print_speed("m", work_of(Worker()))
         print_speed("m", {"requests": 3})
     assert caplog.messages == ["m: 1,234 tokens/s, batches of 8 on cpu"]
+
+
+def test_a_fresh_run_that_cannot_read_its_data_leaves_the_finished_one(project):
+    data = project / "data.jsonl"
+    data.write_text('{"id": "1", "references": ["a dog", "the dog"]}\n')
+    spec = {**SPEC, "dataset": {"reader": "jsonl", "path": str(data)}}
+    harness.evaluate(spec, output="r")
+    held = stable(project / "r")
+    data.write_text("no JSON")
+    with pytest.raises(HarnessError):
+        harness.evaluate(spec, output="r", mode="fresh")
+    assert stable(project / "r") == held

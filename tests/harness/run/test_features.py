@@ -150,3 +150,16 @@ def test_a_bad_distance_is_named_with_its_pair(bad, message):
 def test_a_batch_holds_one_shape():
     with pytest.raises(ValueError, match="one \\(n, m\\) shape"):
         FeatureCache().batch([SETS[0], CaptionSet("z", ("a",), ("b", "c"))])
+
+
+def test_the_parts_of_a_state_forget_the_texts_of_a_shard():
+    class State:
+        forgotten = 0
+
+        def forget_texts(self):
+            self.forgotten += 1
+
+    cache, states = FeatureCache([["a"]]), [State(), State()]
+    cache.keep(("state", "m"), [states[0], (states[1],)])
+    cache.next_shard()
+    assert [state.forgotten for state in states] == [1, 1]

@@ -19,6 +19,7 @@ from harness.run.file_pair import (
     FileOptions,
     candidate_adapter,
     file_labels,
+    read_answers,
     read_file_pair,
     reference_reader,
     respell,
@@ -141,3 +142,9 @@ def test_advice_is_what_the_command_and_the_function_accept(text):
     keyword = respell(InputError(text), KEYWORD_SPELLING).message
     words = re.findall(r"(\w+)=", keyword)
     assert words and set(words) <= set(inspect.signature(harness.score).parameters)
+
+
+def test_answers_are_those_of_the_first_system(tmp_path):
+    (tmp_path / "p.jsonl").write_text('{"id": "1", "caption": {"A": "of A", "B": "of B"}}\n')
+    answers = read_answers(str(tmp_path / "p.jsonl"), FileOptions(systems=("B", "A")))
+    assert answers == {"1": ("of B",)}

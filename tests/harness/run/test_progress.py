@@ -149,6 +149,18 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
     assert shown[-1] == "", "the bar goes when the work is done"
     assert "captions: &lt;model&gt;" in shown[0]
     shown.clear()
+    with progress.bar("captions", 3) as advance:
+        for seconds in (1.2, 0.1, 0.1):
+            clock[0] += seconds
+            advance(1)
+    assert ['value="1" max="3"' in shown[0], 'value="3" max="3"' in shown[1], *shown[2:]] == [True, True, ""], "the last step is shown"
+    shown.clear()
+    with progress.bar("reading examples") as advance:
+        for _ in range(40):
+            clock[0] += 0.1
+            advance(1)
+    assert 8 < len(shown) < 14, "four times a second at most, also of an unknown number of steps"
+    shown.clear()
     with progress.bar("quiet", 4, show=False) as advance:
         clock[0] += 9
         advance(4)

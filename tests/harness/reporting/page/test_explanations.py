@@ -10,6 +10,7 @@ from harness.reporting import page
 from harness.reporting.page import PageOptions
 from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import groups_of, open_run
+from harness.run import score as scoring
 
 TRM = {"metrics": ["mine/length", {"trm": {"distance": {"chars": {}}}}], "views": []}
 
@@ -28,6 +29,13 @@ def test_the_largest_scores_are_explained(group):
     assert len(systems) == 4 and systems[0][0]["title"].startswith("TRM (chars): Heaviest triangle: two ")
     assert all(0 <= place < 4 for place, _ in systems[0][0]["texts"])
     assert not explanations(group, ids, (), 0).data
+
+
+def test_metrics_that_explain_nothing_are_not_fitted_again(group, monkeypatch):
+    fitted, fit_once = [], scoring.fit_once
+    monkeypatch.setattr(scoring, "fit_once", lambda metric, features: (fitted.append(metric.spec.name), fit_once(metric, features))[1])
+    assert explanations(group, ["e0", "e1"], ()).data
+    assert len(group.metrics) == 2 and "length" not in fitted and fitted
 
 
 def test_scores_of_another_metric_are_not_explained(group):

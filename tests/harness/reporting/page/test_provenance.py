@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+from types import SimpleNamespace
+from typing import cast
 
 from harness.cli.main import main
 from harness.reporting.page.provenance import command, listings, portable
@@ -56,3 +58,7 @@ def test_the_command_runs_the_same_spec(finished, project, monkeypatch):
 def test_the_delimiter_is_no_line_of_the_spec(finished):
     text = command(Run.open(finished(description="SPEC\nSPEC", views=[])))
     assert text.splitlines()[0] == "cat > again.yaml <<'SPEC_'"
+
+
+def test_without_a_spec_there_is_no_command():
+    assert command(cast(Run, SimpleNamespace(provenance=SimpleNamespace(spec={})))) == ""
