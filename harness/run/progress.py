@@ -171,7 +171,7 @@ class NotebookBar(Meter):
         """Add steps and draw the bar."""
         super().advance(steps)
         now = time.monotonic()
-        if now - self.started > FIRST_SECONDS and (now - self._drawn > 0.25 or self.done >= self.total):
+        if now - self.started > FIRST_SECONDS and (now - self._drawn > 0.25 or self.done == self.total):
             self._drawn = now
             self._draw()
 
