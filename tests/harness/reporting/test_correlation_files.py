@@ -74,7 +74,7 @@ def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
 STUDY = study(from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never")
 
 
-@pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/s.parquet", "s.json"])
+@pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/er/s.parquet", "s.json"])
 def test_all_digits_are_written(tmp_path, name):
     path = write_study(STUDY, tmp_path / name)
     expected = STUDY.record("a", "b")["r"]

@@ -7,7 +7,7 @@ import math
 import harness
 from harness.reporting import page
 from harness.reporting.console import print_run
-from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names
+from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names, usage_notes
 from harness.rundir.records import ResultRecord
 
 
@@ -48,6 +48,11 @@ def test_set_metrics_are_divided_by_set_size():
 def test_groups_of_one_metric_follow_each_other():
     records = [sized(1, 5), sized(2, 5, metric="k"), sized(3, 1), sized(4, 1, metric="k")]
     assert [group[0].metric for group in group_records(records)] == ["m", "m", "k", "k"]
+
+
+def test_the_usage_of_a_judge_has_answers_and_tokens_of_any_name():
+    usage = {"answers": {"abstained": 2}, "requests": 3, "tokens": {"cached": 1000}, "cost": 0.5}
+    assert usage_notes([record(details=usage)]) == ["m: 2 abstained, 3 requests, 1,000 cached tokens, cost 0.5"]
 
 
 def test_systems_have_the_fields_in_which_they_differ():

@@ -19,6 +19,7 @@ from harness.run.file_pair import (
     FileOptions,
     candidate_adapter,
     file_labels,
+    read_answers,
     read_file_pair,
     reference_reader,
     respell,
@@ -48,6 +49,12 @@ def test_sets_are_in_the_order_of_the_references(pair):
 def test_missing_candidates_are_refused_without_permission(pair):
     with pytest.raises(InputError, match="'c'"):
         read_file_pair(*pair)
+
+
+def test_answers_of_one_system_of_a_file(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps({"id": "a", "candidates": {"one": ["x", ""], "two": ["y"]}}))
+    assert read_answers(str(path), FileOptions(systems=("one",))) == {"a": ("x", "")}
 
 
 def test_the_spec_of_two_files_has_the_options_as_places(pair):
