@@ -33,7 +33,6 @@ def write_study(study: Study, path: Path) -> Path:
     if suffix == ".json":
         write_atomically(path, to_json({"source": study.source, "by": study.by, "correlations": records}))
     elif suffix == ".parquet":
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_columns(path, {name: [record[name] for record in records] for name in COLUMNS}, [(0, len(records))])
     elif suffix in SUFFIXES:
         rows = [list(COLUMNS), *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records)]

@@ -119,3 +119,9 @@ def test_many_results_are_printed_in_short_and_all_on_request(run, capsys):
     print_run(many, all_results=True)
     everything = capsys.readouterr().out
     assert everything.count("│ two") >= 30 and "metric-29" in everything and "Two numbers" in everything
+
+
+@pytest.mark.parametrize(("count", "is_short"), [(40, False), (41, True)])
+def test_forty_results_are_printed_whole(run, capsys, count, is_short):
+    records = tuple(replace(run.records[0], metric=f"metric-{k}") for k in range(count))
+    assert ("--all prints" in output(replace(run, records=records), capsys)) is is_short

@@ -74,7 +74,7 @@ def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
 STUDY = study(from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never")
 
 
-@pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/s.parquet", "s.json"])
+@pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/er/s.parquet", "s.json"])
 def test_all_digits_are_written(tmp_path, name):
     path = write_study(STUDY, tmp_path / name)
     expected = STUDY.record("a", "b")["r"]
@@ -88,8 +88,3 @@ def test_all_digits_are_written(tmp_path, name):
 def test_another_suffix(tmp_path):
     with pytest.raises(InputError, match="ends with '.xlsx'; expected .csv"):
         write_study(STUDY, tmp_path / "s.xlsx")
-
-
-def test_folders_of_a_file_of_numbers_are_made(tmp_path):
-    path = write_study(study(TABLE, ["a", "b"], ["y"], by="set"), tmp_path / "new" / "folder" / "study.parquet")
-    assert path.is_file()

@@ -50,6 +50,11 @@ def test_groups_of_one_metric_follow_each_other():
     assert [group[0].metric for group in group_records(records)] == ["m", "m", "k", "k"]
 
 
+def test_the_usage_of_a_judge_has_answers_and_tokens_of_any_name():
+    usage = {"answers": {"abstained": 2}, "requests": 3, "tokens": {"cached": 1000}, "cost": 0.5}
+    assert usage_notes([record(details=usage)]) == ["m: 2 abstained, 3 requests, 1,000 cached tokens, cost 0.5"]
+
+
 def test_systems_have_the_fields_in_which_they_differ():
     records = [
         ResultRecord(model=model, metric="m", decoding={"strategy": "nucleus", "temperature": t}) for model in "ab" for t in (0.5, 1.0)
@@ -85,10 +90,3 @@ def test_the_table_and_the_page_show_the_reason(project, capsys):
 
 def test_details_that_are_no_usage_of_a_judge_have_no_line():
     assert usage_notes([ResultRecord(model="a", metric="m", details={"requests": 3}), ResultRecord(model="a", metric="m")]) == []
-
-
-def test_all_answers_of_a_judge_are_counted():
-    usage = {"answers": {"ambiguous": 2, "valid": 1}, "requests": 3, "tokens": {"input": 9}, "cost": 0.5}
-    assert usage_notes([ResultRecord(model="a", metric="m", details=usage)]) == [
-        "m: 2 ambiguous, 1 valid, 3 requests, 9 input tokens, cost 0.5"
-    ]

@@ -194,6 +194,12 @@ def test_a_finished_run_is_found_again_and_a_foreign_one_refused(project):
     assert not (project / "new").exists()
 
 
+def test_a_finished_run_that_is_replaced_by_itself_is_no_interrupted_one(project, caplog):
+    harness.evaluate(SPEC, output="r")
+    harness.evaluate(SPEC, output="r", mode="fresh")
+    assert "goes on" not in caplog.text
+
+
 @pytest.mark.slow
 @pytest.mark.equal_bits
 def test_a_killed_run_resumes_to_the_same_results(project):

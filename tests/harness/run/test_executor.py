@@ -151,6 +151,12 @@ def test_a_pool_that_always_breaks_is_given_up(monkeypatch):
     assert steps == []
 
 
+def test_losses_between_shards_that_end_are_not_added(monkeypatch):
+    monkeypatch.setattr(module, "MAX_LOSSES", 1)
+    executor, steps = pooled(monkeypatch, Pool({0, 15, 30}))
+    assert len(list(executor.scores(jobs(40), steps.append))) == 40
+
+
 def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypatch):
     def fails(payload):
         raise HarnessError("no such file")

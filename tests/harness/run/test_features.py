@@ -147,19 +147,25 @@ def test_a_bad_distance_is_named_with_its_pair(bad, message):
         features.distances(Chars(bad), features.batch(SETS))
 
 
+class Held:
+    """Corpus state that keeps values of texts."""
+
+    def __init__(self):
+        self.by_id = {0: "of the first text"}
+
+    def forget_texts(self):
+        self.by_id.clear()
+
+
+@pytest.mark.parametrize("form", [lambda part: part, lambda part: [part], lambda part: ("fitted", [part])])
+def test_corpus_state_that_is_kept_forgets_the_texts_of_a_shard(form):
+    features, part = FeatureCache(), Held()
+    features.keep("state", form(part))
+    features.next_shard()
+    assert features.memo("state", list) is not None
+    assert part.by_id == {}
+
+
 def test_a_batch_holds_one_shape():
     with pytest.raises(ValueError, match="one \\(n, m\\) shape"):
         FeatureCache().batch([SETS[0], CaptionSet("z", ("a",), ("b", "c"))])
-
-
-def test_the_parts_of_a_state_forget_the_texts_of_a_shard():
-    class State:
-        forgotten = 0
-
-        def forget_texts(self):
-            self.forgotten += 1
-
-    cache, states = FeatureCache([["a"]]), [State(), State()]
-    cache.keep(("state", "m"), [states[0], (states[1],)])
-    cache.next_shard()
-    assert [state.forgotten for state in states] == [1, 1]

@@ -51,6 +51,12 @@ def test_missing_candidates_are_refused_without_permission(pair):
         read_file_pair(*pair)
 
 
+def test_answers_of_one_system_of_a_file(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps({"id": "a", "candidates": {"one": ["x", ""], "two": ["y"]}}))
+    assert read_answers(str(path), FileOptions(systems=("one",))) == {"a": ("x", "")}
+
+
 def test_the_spec_of_two_files_has_the_options_as_places(pair):
     candidates, references = pair
     located = score_spec([candidates], references, ["cider", "bleu:n=2"], p_value="exact", seed=3, limit=1, allow=["missing"])
@@ -142,9 +148,3 @@ def test_advice_is_what_the_command_and_the_function_accept(text):
     keyword = respell(InputError(text), KEYWORD_SPELLING).message
     words = re.findall(r"(\w+)=", keyword)
     assert words and set(words) <= set(inspect.signature(harness.score).parameters)
-
-
-def test_answers_are_those_of_the_first_system(tmp_path):
-    (tmp_path / "p.jsonl").write_text('{"id": "1", "caption": {"A": "of A", "B": "of B"}}\n')
-    answers = read_answers(str(tmp_path / "p.jsonl"), FileOptions(systems=("B", "A")))
-    assert answers == {"1": ("of B",)}

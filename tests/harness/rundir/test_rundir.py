@@ -110,6 +110,16 @@ def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path):
     assert RunDir.open(tmp_path / "r").provenance.digest == "x"
 
 
+def test_a_run_that_extends_the_one_before_it_drops_a_killed_fresh_one(tmp_path):
+    first = create(tmp_path / "r")
+    first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    finish(first)
+    create(tmp_path / "r", OTHER, "fresh").close()
+    run = create(tmp_path / "r", OTHER, "extend")
+    assert run.artifacts.read_arrays(KEY.stem) is not None
+    run.close()
+
+
 def test_a_killed_fresh_run_of_an_empty_directory_goes_on_with_the_same_command(tmp_path):
     run = create(tmp_path / "r", mode="fresh")
     run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})

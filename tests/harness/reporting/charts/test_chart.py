@@ -59,6 +59,7 @@ def test_rows_of_panels_are_even(count, columns):
 def test_labels_take_room_from_the_panels():
     assert PAPER.columns(6, labels=100) == 2
     assert PAPER.columns(6, labels=230) == 1
+    assert PAPER.panel_width(1) == PAPER.width
     assert PAPER.panel_width(2, labels=100) == (240 - 100 - PAPER.gap) / 2
 
 
