@@ -246,14 +246,14 @@ class Parser(argparse.ArgumentParser):
             if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
                 continue
             if not (any(option.startswith(name) for option in options) or token[:2] in options):
-                self._raise(f"no option '{name}'{_instead(name, options)}")
+                self._raise(f"no option '{name}'{_suggest(name, options)}")
 
     def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
         raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
 
 
-def _instead(name: str, options: Collection[str]) -> str:
+def _suggest(name: str, options: Collection[str]) -> str:
     """Return what to type in place of an unknown option: the nearest one, or the key of the spec that it names."""
     alike = _beginning_alike(name, options)
     if len(name) == 2 and alike:
@@ -268,13 +268,16 @@ def _instead(name: str, options: Collection[str]) -> str:
 
 
 def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
-    """Return the options that begin with all but at most the last character of ``name``, of which at least three are letters.
+    """Return the options that begin with the letter of a short ``name``, or with all of a long one but at most its last character.
+
+    At least three letters of a long name are compared.
 
     >>> _beginning_alike("--refs", ["--references", "--fresh"]), _beginning_alike("-o", ["--output", "--fresh"])
     (['--references'], ['--output'])
     """
-    beginning = f"-{name}" if len(name) == 2 else name[:-1] if len(name) > 5 else name
-    return [option for option in options if beginning != name and option.startswith(beginning)]
+    is_short = len(name) == 2
+    beginning = f"-{name}" if is_short else name[:-1]
+    return [option for option in options if (is_short or len(beginning) > 4) and option.startswith(beginning)]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

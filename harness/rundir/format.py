@@ -52,7 +52,7 @@ def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:
 
 def to_json(value: object) -> bytes:
     """Return readable JSON: keys in the order given, null for NaN, ``"inf"`` and ``"-inf"`` for infinities."""
-    text = json.dumps(plain(value), indent=1, ensure_ascii=False)
+    text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
