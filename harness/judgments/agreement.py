@@ -280,5 +280,4 @@ def calibrated_epsilon(difference: np.ndarray, preference: np.ndarray) -> float:
     correct = np.cumsum(tie) + (agree.sum() - np.cumsum(agree))
     last = np.concatenate([size[1:] != size[:-1], [True]])
     best = int(np.argmax(np.where(last, correct, -1)))
-    without = int(agree[size > 0].sum() + tie[size == 0].sum())
-    return float(size[best]) if correct[best] > without else 0.0
+    return float(size[best]) if correct[best] > agree.sum() else 0.0

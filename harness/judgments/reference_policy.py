@@ -150,8 +150,6 @@ def _corpus_numbers(judgments: Judgments, policy: ReferencePolicy, by: str) -> l
 
 def _pad_rotations(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
     width = max((len(rotations) for draws in index for rotations in draws), default=1)
-    if width == 1:
-        return np.asarray(index, dtype=np.int64)
     padded = [[[*rotations, *[-1] * (width - len(rotations))] for rotations in draws] for draws in index]
     return np.asarray(padded, dtype=np.int64)
 

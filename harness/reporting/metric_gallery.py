@@ -98,7 +98,7 @@ def _advice(league: League, question: str, speeds: dict[str, float]) -> str:
     """Return the metrics in the first cluster of most sets of a question, the fastest first."""
     sets = [judged for judged in league.sets if question_of(judged) == question]
     wins = {name: sum(cluster(judged.headlines.get(name)) == 1 for judged in sets) for name in league.metrics}
-    most = max(wins.values(), default=0)
-    best = sorted((name for name, count in wins.items() if count == most and most), key=lambda name: -speeds.get(name, 0.0))
+    most = max([1, *wins.values()])
+    best = sorted((name for name, count in wins.items() if count == most), key=lambda name: -speeds.get(name, 0.0))
     names = ", ".join(f"<b>{html.escape(league.names[name])}</b> (first cluster of {most} of {len(sets)} sets)" for name in best)
     return f'<li data-question="{question}">{QUESTIONS[question]}: {names or "no tests"}</li>\n'

@@ -132,6 +132,12 @@ def test_all_that_are_not_worse_than_the_best_lead_whatever_their_letters():
     assert leading == [("a", True), ("b", True), ("c", False), ("d", True), ("e", False)]
 
 
+@pytest.mark.parametrize(("p", "letters"), [(0.05, ["a", "b"]), (0.0501, ["a", "a"])])
+def test_systems_are_apart_at_the_level(p, letters):
+    ranking = rankings([row_of_clusters("a", "b", 3.0, 1.0, p, "A" if p <= 0.05 else "=")])["x"]
+    assert [item.letters for item in ranking] == letters
+
+
 def test_lower_is_better_reverses_the_order():
     rows = [row_of_clusters("a", "b", 1.0, 3.0, 0.01, "A", higher_is_better=False)]
     assert [item.system for item in rankings(rows)["x"]] == ["a", "b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import inf
 
 import numpy as np
@@ -137,6 +138,21 @@ def test_every_slice_has_to_pass(folder):
     assert result.rows[0].n == 240 and {row.n for row in result.rows[1:]} == {5}
     sums = sum(row.worsening * row.n for row in result.rows[1:])
     assert sums / 240 == pytest.approx(result.rows[0].worsening)
+
+
+@pytest.mark.parametrize(("slices", "place"), [(None, ""), ("video", " in video=v0")])
+def test_an_undefined_number_names_its_slice(folder, tmp_path, slices, place):
+    """Texts of one word have no pair of words."""
+    spec = write_task(tmp_path, 240)
+    rows = [json.loads(line) for line in (tmp_path / "good.jsonl").read_text().splitlines()]
+    for number, row in enumerate(rows):
+        if slices is None or number < 5:
+            row["candidates"] = ["dog"]
+    (tmp_path / "short.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = {"predictions": {"label": "model", "path": str(tmp_path / "short.jsonl")}}
+    harness.evaluate({**spec, "models": [model], "metrics": [DISTINCT]}, output=tmp_path / "short")
+    with pytest.raises(HarnessError, match=f"'distinct2' is undefined{place} for .*short"):
+        decide(tmp_path, "short", folder / "good", slices, distinct2="0.1")
 
 
 def test_an_unknown_slice_names_the_nearest_column(folder):

@@ -35,6 +35,11 @@ def test_the_specification_is_that_of_a_page():
     assert repr(chart) == "<chart one: One>"
 
 
+def test_capital_letters_and_characters_of_full_width_are_wider():
+    layout = Layout(width=900, panel=200, font=10)
+    assert [layout.text_width(text) for text in ("ab", "aB", "a語", "語語")] == pytest.approx([10, 12, 12, 14])
+
+
 def test_a_chart_is_an_altair_chart_with_the_fonts_of_the_light_style(captions_run):
     altair = pytest.importorskip("altair")
     drawn = overview(captions_run)[0].altair()

@@ -93,6 +93,13 @@ def test_a_label_keeps_a_margin_from_the_point_above():
     assert first == pytest.approx((50, 52))
 
 
+@pytest.mark.parametrize(("x", "y"), [(19.5, 50.0), (180.5, 50.0), (50.0, 184.5), (50.0, 15.5)])
+def test_no_label_leaves_the_plot_by_half_a_unit(x, y):
+    ((centre_x, centre_y),) = label_places(np.array([[x, y]]), [40.0], 10.0, (200.0, 200.0))
+    assert 20 <= centre_x <= 180
+    assert 5 <= centre_y <= 195
+
+
 @pytest.mark.parametrize(("x", "centre"), [(20.0, 46.0), (180.0, 154.0)])
 def test_in_a_flat_plane_a_label_stands_on_the_side_that_has_room(x, centre):
     ((place, y),) = label_places(np.array([[x, 5.0]]), [40.0], 10.0, (200.0, 10.0))
