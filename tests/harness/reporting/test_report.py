@@ -60,6 +60,14 @@ def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, n
     assert [file.name for file in report(captions_run.path, **options)] == names
 
 
+def test_all_comparisons_are_asked_for(captions_run, monkeypatch):
+    asked = []
+    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options: asked.append(options) or target)
+    report(captions_run.path)
+    report(captions_run.path, compare=True, editable=True, images=False)
+    assert [(options.compare, options.editable, options.images) for options in asked] == [(False, False, True), (True, True, False)]
+
+
 def test_a_folder_without_a_run_is_an_error(tmp_path):
     with pytest.raises(InputError):
         write_figures([tmp_path], tmp_path / "figures")

@@ -8,7 +8,7 @@ import pytest
 from harness.contracts import CaptionSet, MeanMetric
 from harness.registry import current
 from harness.run import score as scoring
-from harness.run.estimates import Estimates, RunningMoments
+from harness.run.estimates import MIN_EXAMPLES, Estimates, RunningMoments
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan
@@ -51,6 +51,18 @@ def test_the_text_is_that_of_the_system_scored_last():
     assert estimates.text() == "", "too few examples for an interval"
     estimates.add(0, 0, stats)
     assert estimates.text().startswith(f"a: rouge {plan.metric.reduce(stats):.3g} \u00b1 ")
+    estimates.add(1, 0, stats[5:30])
+    assert estimates.text().startswith("a: rouge ") and estimates.text().count("rouge") == 1, "b has fewer examples"
+
+
+@pytest.mark.parametrize(("count", "known"), [(MIN_EXAMPLES - 1, False), (MIN_EXAMPLES, True), (MIN_EXAMPLES + 1, True)])
+def test_a_shown_result_has_an_interval_from_enough_examples(monkeypatch, count, known):
+    plan, stats = statistics("rouge", 40)
+    shown = []
+    monkeypatch.setattr("harness.run.estimates.current_results", lambda: shown)
+    monkeypatch.setattr("harness.run.estimates.show_result", shown.append)
+    Estimates([plan], ["a"]).add(0, 0, stats[:count])
+    assert [(record.ci95 is not None, record.n) for record in shown] == [(known, count)]
 
 
 def test_undefined_examples_and_other_metrics_are_left_out():

@@ -11,14 +11,18 @@ def test_the_paths_of_all_conditions_are_drawn(tmp_path):
     (tmp_path / "data.jsonl").write_text("\n".join(rows))
     path = str(tmp_path / "data.jsonl")
     models = [{"predictions": {"label": name, "path": path, "candidates": name}} for name in ("good", "bad")]
-    conditions = ["ROUGE-L: good > bad", "rouge ± 0.2"]
+    conditions = ["ROUGE-L: good > bad", "rouge ± 0.2", "rouge: bad > good"]
     spec = {"task": "pair", "dataset": {"reader": "jsonl", "path": path}, "models": models, "metrics": ["rouge"]}
     run = harness.evaluate(spec, until={"conditions": conditions})
     (chart,) = [chart for chart in charts_for([run]) if chart.id == "stopping"]
     rows = chart.spec["datasets"]["stopping"]
     assert {row["condition"] for row in rows} == set(conditions)
-    assert {row["systems"] for row in rows} == {"good - bad", "good", "bad"}
+    assert {row["systems"] for row in rows} == {"good - bad", "bad - good", "good", "bad"}
     assert "confirmed" in chart.caption and "of 260" in chart.caption
+    for panel, condition in zip(chart.spec["concat"], conditions):
+        ends = [end for row in rows if row["condition"] == condition for end in (row["low"], row["high"])]
+        low, high = panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
+        assert low <= min(ends) and max(ends) <= high and high - low < 1.2
 
 
 def test_a_run_without_conditions_has_no_such_chart():

@@ -158,6 +158,8 @@ def test_every_layout_gives_the_captions_of_the_system(finished, project):
         parquet.write_table(table, path, row_group_size=size)
         assert [(item.id, item.candidates, item.references) for item in stream(run, system)] == expected
     assert [item.id for item in stream(replace(run, path=None), system)] == [name for name, _, _ in expected]
+    path.unlink()
+    assert [item.id for item in stream(run, system)] == [name for name, _, _ in expected]
 
 
 def test_a_damaged_file_is_named(finished, project):
