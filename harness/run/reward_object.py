@@ -95,8 +95,8 @@ class Reward:
     """
 
     def __init__(
-        self, examples: Sequence[Example], terms: Sequence[Term], *, decode: Decode | None = None, end: int | None = None,
-        eos: bool = False, baseline: Baseline = "none",
+        self, examples: Sequence[Example], terms: Sequence[Term], *, decode: Decode | None, end: int | None, eos: bool,
+        baseline: Baseline,
     ) -> None:  # fmt: skip
         self.terms, self.baseline = tuple(terms), baseline
         self._options: dict[str, Any] = {"decode": decode, "end": end, "eos": eos, "baseline": baseline}

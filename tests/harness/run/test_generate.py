@@ -11,9 +11,11 @@ import pytest
 
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
+from harness.files.dataset_source import DatasetSource
+from harness.files.media import MediaCell
 from harness.run import generate as module
 from harness.run.example_store import ExampleStore
-from harness.run.generate import as_generation, generate, token_scores
+from harness.run.generate import as_generation, generate, shared_key, token_scores
 from harness.run.metric_plan import ModelPlan
 from harness.run.systems import PlannedSystem
 from harness.rundir.artifacts import ArtifactStore
@@ -251,6 +253,29 @@ def test_answers_of_earlier_runs_are_counted_in_a_note_where_there_are_any(tmp_p
         assert run(second).caption_sets()[:3] == captions
     assert caplog.messages == ["m: 3 answers of earlier runs (HARNESS_ANSWERS=none asks again)"]
     assert [name for name, _ in second.calls] == ["e3", "e4"]
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
+
+
+class ReaderModel(Model):
+    """Opens the media of its examples."""
+
+    def __init__(self, media_folder) -> None:
+        super().__init__(caption)
+        self.media_folder = media_folder
+
+
+def test_answers_are_shared_by_the_content_of_media_and_not_at_all_without(tmp_path):
+    for name, content in (("0.png", PNG + b"a"), ("1.png", PNG + b"b")):
+        (tmp_path / name).write_bytes(content)
+    model = ReaderModel(tmp_path)
+    first, second, absent = (shared_key(model, Example("x", ("a",), media=name)) for name in ("0.png", "1.png", "2.png"))
+    assert first and second and first != second and absent is None
+    assert shared_key(model, Example("x", ("a",), media=MediaCell(DatasetSource(str(tmp_path)), "image", 0, "0").text)) is None
+    (tmp_path / "1.png").write_bytes(PNG + b"a")
+    assert shared_key(model, Example("x", ("a",), media="1.png")) not in (second, None)
+    assert shared_key(Model(caption), Example("x", ("a",), media="2.png"))
 
 
 TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])

@@ -98,7 +98,7 @@ def test_a_bar_appears_after_a_second_only(terminal, monkeypatch):
 
 
 def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "RESULT_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "RESULT_SECONDS", 0.1)
     drawn: list[list[float]] = []
 
     def draw(records):
@@ -106,12 +106,14 @@ def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
         return "a table"
 
     with live_results(draw), progress.bar("scores", 3):
+        assert not current_results().seen, "the first bar waits"
         show_result(ResultRecord(model="a", metric="cider", value=0.5))
         show_result(ResultRecord(model="a", metric="cider", value=0.6))
         show_result(ResultRecord(model="b", metric="cider", value=0.7))
         deadline = time.monotonic() + 20
         while [0.6, 0.7] not in drawn and time.monotonic() < deadline:
             time.sleep(0.01)
+        assert current_results().seen
     assert drawn[-1] == [0.6, 0.7], "one result per metric and model, the last one"
     show_result(ResultRecord(model="c", metric="cider"))
     assert current_results() is None, "outside of the context a result is shown nowhere"
