@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
 from harness.rundir.sample_file import SampleWriter
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import META, SampleTable
 
 SETS = [CaptionSet(f"e{k}", ("a dog",), ("r", "s"), meta={"k": k}) for k in range(4)]
 
@@ -33,6 +35,17 @@ def test_rows_come_back_in_order(tmp_path):
     assert table.numbers("p:x").tolist() == [0.5] * 8
     assert np.isnan(table.numbers("y")).all()
     assert list(table.to_arrow().to_pandas()["example"][:4]) == ["e0", "e1", "e2", "e3"]
+
+
+def test_shards_without_metadata_and_without_a_test_have_nulls(tmp_path):
+    path = tmp_path / "samples.parquet"
+    with SampleWriter(path.open("wb"), ["x"], ["x"], has_meta=True) as writer:
+        writer.write("m", {}, SETS[:2], {"x": np.zeros(2)}, {"x": np.full(2, 0.5)})
+        writer.write("n", {}, [replace(item, meta={}) for item in SETS[2:]], {"x": np.ones(2)}, {})
+    rows = SampleTable.open(path).to_arrow().to_pylist()
+    assert [row["x"] for row in rows] == [0.0, 0.0, 1.0, 1.0]
+    assert [row["p:x"] for row in rows] == [0.5, 0.5, None, None]
+    assert [row[META] for row in rows] == ['{"k": 0}', '{"k": 1}', None, None]
 
 
 def test_an_error_closes_the_file(tmp_path):
