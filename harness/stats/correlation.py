@@ -139,7 +139,7 @@ def across_systems(human: np.ndarray, metric: np.ndarray, statistic: str) -> np.
             value = (sign_h * sign_m).sum(axis=1) / np.sqrt((sign_h**2).sum(axis=1)) / np.sqrt((sign_m**2).sum(axis=1))
         else:
             value = (np.where(sign_h != 0, (1 + sign_h * sign_m) / 2, 0.0)).sum(axis=1) / (sign_h != 0).sum(axis=1)
-    return np.where(defined & np.isfinite(value), value, np.nan)
+    return np.where(defined, value, np.nan)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

@@ -161,7 +161,7 @@ def student_quantile(freedom: float, p: float) -> float:
 def _student_factor(a: float, square: float, power: float) -> float:
     """Return (1 + square)^-power / B(a, 1/2)."""
     # Γ(a + 1/2) / Γ(a) by its expansion for large a, reached by the recurrence of Γ.
-    ratio, inverse = 1.0, 0.0
+    ratio = 1.0
     while a < _LARGE:
         ratio, a = ratio * (a / (a + 0.5)), a + 1.0
     inverse = 1.0 / a

@@ -176,6 +176,7 @@ def test_sums_that_do_not_give_the_number_have_no_interval():
 
 def test_poisson_weights_are_the_counts_of_the_probabilities():
     draws = np.arange(1 << 16, dtype=np.uint16)
+    np.testing.assert_array_equal(bootstrap._counts_of(draws), bootstrap._poisson_counts())
     counts = np.bincount(bootstrap._counts_of(draws))
     expected = [math.exp(-1) / math.factorial(count) * 65536 for count in range(9)]
     assert counts.sum() == 1 << 16 and np.abs(counts - expected).max() < 2

@@ -101,7 +101,7 @@ def test_plan_falls_to_monte_carlo_beyond_the_budget_and_says_so():
     assert (beyond.method, beyond.relabelings, beyond.floor) == ("monte-carlo", 999, 1 / 1000)
     assert "3,268,760 relabelings, beyond the budget of 200,000" in beyond.note
     asked = permutation.plan(3, 3, method="monte-carlo")
-    assert (asked.method, asked.note) == ("monte-carlo", "")
+    assert (asked.method, asked.note, asked.seed) == ("monte-carlo", "", 0)
     with pytest.raises(ValueError, match="method is exact, monte-carlo or auto"):
         permutation.plan(3, 3, method="exakt")
 

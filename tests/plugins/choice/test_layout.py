@@ -41,6 +41,7 @@ PAIR = [option(-1), option(-2)]
     [
         ([PAIR, [option(-1)]], Layout(), "example 1 has 1 options; expected at least 2"),
         ([PAIR, [*PAIR, option(-3)]], Layout(options=2), "example 1 has 3 options; expected exactly 2"),
+        ([[*PAIR, option(-3)], PAIR], Layout(options=3), "example 1 has 2 options; expected exactly 3"),
         ([PAIR, [*PAIR, option(-3)]], Layout(group=2), "example 1 has 3 options; expected exactly 2"),
         ([PAIR] * 3, Layout(group=2), "3 examples do not divide into units of 2 .groups of 2 choices."),
         ([PAIR] * 3, Layout(blind=True), "a companion without image for each example"),
