@@ -180,6 +180,7 @@ def test_bad_parameters_and_vectors_are_errors():
         Mmd(embedding=Letters(), estimator="biassed")
     with pytest.raises(HarnessError, match="projections is 0 and p is 2.0; both must be at least 1"):
         SlicedWasserstein(embedding=Letters(), projections=0)
+    assert SlicedWasserstein(embedding=Letters(), projections=1).projections == 1
 
     class Wrong(Letters):
         def encode(self, texts):
