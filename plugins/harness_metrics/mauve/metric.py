@@ -45,7 +45,7 @@ def automatic_buckets(n: int, m: int) -> int:
 
 
 def spread(
-    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
+    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int],
     factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
 ) -> Spread:  # fmt: skip
     """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.

@@ -37,5 +37,7 @@ def test_groups_without_which_too_few_points_are_left_are_undefined():
     y = Sample(np.eye(3, dtype=np.float32)[:2], np.array([0, 1]))
     assert np.isnan(without_groups(x, y, 1, "coverage", 2)).all()
     assert np.isnan(without_groups(x, y, 1, "recall", 2)).tolist() == [True, False]
+    for kind in neighbours.KINDS:  # no ball reaches a fifth neighbour
+        assert np.isnan(without_groups(x, y, 5, kind, 2)).all()
     far = Sample(np.eye(3, dtype=np.float32)[:1], np.array([1]))
     assert np.isnan(without_groups(far, x, 1, "precision", 2)[1])
