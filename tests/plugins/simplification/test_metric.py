@@ -1,12 +1,13 @@
 """``sari`` as a metric: contract with sources, tokenisers, examples without a source."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
 
 from harness.contracts import CaptionSet
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, MissingExtra
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import SCENES, caption_sets
@@ -60,5 +61,10 @@ def test_the_score_is_the_mean_over_candidates():
 def test_errors():
     with pytest.raises(InputError, match="metric 'sari' compares with a source text, and the example 'x' has none"):
         scores(Sari(), [CaptionSet("x", ("a",), ("a",))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "sacrebleu", None)
+        assert Sari(tokenizer="none").tokenizer == "none"
+        with pytest.raises(MissingExtra, match="sacrebleu"):
+            Sari()
     with pytest.raises(HarnessError, match="tokenizer is '13b'; .*; did you mean '13a'"):
         Sari(tokenizer="13b")
