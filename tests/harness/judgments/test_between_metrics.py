@@ -56,6 +56,18 @@ def test_a_metric_beats_noise(statistic, groups):
     assert (tests.raw[0, 2] <= tests.p_values[0, 2]) and tests.raw[0, 2] == tests.raw[2, 0]
 
 
+def test_weighted_credits_sum_to_the_mean_accuracy_of_the_groups():
+    judged, human = rows("accuracy", groups={"by": "kind", "headline": "mean"})
+    scores = metrics(human)[0]
+    values = scores.scores.copy()
+    values[:12] = np.nan  # some pairs are left out
+    scores = MetricScores(values)
+    credit = between_metrics._weighted_credit(judged, scores, "mean")
+    assert np.isnan(credit[:6]).all()
+    expected = agreements(judged, scores, "accuracy")["mean"].reduce(np.ones((1, ITEMS)))[0]
+    assert np.nansum(credit) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("draws", "expected"), [(10, 66), (100, 100), (0, None)])
 def test_the_draws_suffice_for_a_significant_pair_after_correction(monkeypatch, draws, expected):
     asked = []

@@ -77,6 +77,7 @@ def test_columns():
 
 
 def test_numbers():
+    assert [number(v) for v in ("true", " Yes ", "no", [1])] == [1, 1, 0, None]
     assert [number(v) for v in (3, "3.5", True, "false", "x", None, float("nan"), "inf")] == [3, 3.5, 1, 0, None, None, None, None]
 
 

@@ -168,6 +168,20 @@ def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypa
         module._score(jobs(1)[0])
 
 
+def test_a_worker_scores_with_what_it_was_sent(monkeypatch):
+    monkeypatch.setattr(module, "unpack_scorer", lambda payload: SimpleNamespace(score=lambda job: (payload, job.sets)))
+    monkeypatch.setattr(module, "_worker", None)
+    module._start(b"scorer")
+    assert module._score(jobs(1)[0]) == (b"scorer", [["job 0"]])
+
+
+def test_workers_are_started_anew_with_the_scorer():
+    pool = module._new_pool(3, b"scorer")
+    assert (pool._max_workers, pool._initializer, pool._initargs) == (3, module._start, (b"scorer",))
+    assert pool._mp_context.get_start_method() == "spawn"
+    pool.shutdown()
+
+
 def test_modules_of_local_registries_are_named(project):
     from harness.registry import current
 
