@@ -40,8 +40,6 @@ class ScoringSets:
 
         ``per_set`` has shape (sets,), NaN where undefined.
         """
-        if self.index.shape[2] == 1:
-            return per_set[self.index[:, :, 0]]
         used = self.index >= 0
         values = np.where(used, per_set[np.maximum(self.index, 0)], 0.0)
         return values.sum(axis=2) / used.sum(axis=2)

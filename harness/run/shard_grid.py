@@ -64,8 +64,8 @@ class Part:
 
         Raises :class:`InputError` for anything else, and for i outside 1 to N.
         """
-        index, slash, count = text.partition("/")
-        if not slash or not index.strip().isdecimal() or not count.strip().isdecimal():
+        index, _, count = text.partition("/")
+        if not index.strip().isdecimal() or not count.strip().isdecimal():
             raise InputError(f"--shard is {text!r}; expected i/N, such as 1/3", value=text)
         run_part = cls(int(index), int(count))
         if not 1 <= run_part.index <= run_part.count:

@@ -49,6 +49,12 @@ def test_equal_sets_are_scored_once():
     assert len(sets.sets) == 2 and sets.index[:, 0, 0].tolist() == [0, 0, 1]
 
 
+def test_a_set_has_the_name_of_its_item_and_system():
+    judged = [JudgedCaption(0, ("x",), "model"), JudgedCaption(0, ("y",)), JudgedCaption(1, ("x",), "model")]
+    sets = scoring_sets(Judgments("f", ITEMS, tuple(judged)), ReferencePolicy(), 0).sets
+    assert [item.id for item in sets] == ["a/model", "a", "b/model"]
+
+
 def test_samples_belong_to_pair_and_draw():
     policy = ReferencePolicy(own="pair", sample=2, draws=4)
     sets = scoring_sets(PAIRS, policy, 7)

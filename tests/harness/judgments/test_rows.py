@@ -37,6 +37,12 @@ def test_ties_everywhere():
         rows([caption(0, 1.0), caption(1, 2.0)], statistics=["accuracy"]).check()
 
 
+def test_every_statistic_is_checked():
+    pairs = [JudgedPair(0, 1, (1.0,))]
+    with pytest.raises(InputError, match="all 2 human scores are 3: kendall_b is undefined"):
+        rows([caption(0, 3.0), caption(0, 3.0)], pairs, statistics=["accuracy", "kendall_b"]).check()
+
+
 def test_labels_of_three_values():
     with pytest.raises(InputError, match="auc needs labels of two values; the human scores have 3"):
         rows([caption(0, 1.0), caption(1, 2.0), caption(0, 3.0)], statistics=["auc"]).check()
