@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from harness.rundir.artifacts import ArtifactKey, ArtifactStore, MemoryArtifacts, ShardFile, content_digest
+from harness.rundir.artifacts import ArtifactKey, ArtifactStore, KeptFile, MemoryArtifacts, ShardFile, content_digest
 from harness.rundir.run_folder import RunFolder
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
@@ -42,13 +42,15 @@ def test_a_key_depends_on_every_part_and_not_on_the_label():
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-def test_a_truncated_statistics_artifact_is_absent(store, keep):
+def test_a_truncated_statistics_artifact_is_absent_and_logged(store, keep, caplog):
     key = ArtifactKey.of("m", 1)
     store.write_arrays(key, {"stats": np.arange(1000.0)})
     (file,) = (store.folder / "scores").iterdir()
     data = file.read_bytes()
     file.write_bytes(data[: int(keep * len(data)) if isinstance(keep, float) else keep])
-    assert store.read_arrays(key.stem) is None
+    with caplog.at_level("WARNING", logger="harness"):
+        assert store.read_arrays(key.stem) is None
+    assert f"{file} is damaged; it is computed again" in caplog.text
 
 
 def test_a_changed_number_is_noticed(store):
@@ -147,3 +149,12 @@ def test_a_damaged_file_is_none(file):
     for torn in (b"", whole[:9], whole.replace(b"5", b"7", 1), b"[]", b"{}"):
         file.folder.write("shards.json", torn)
         assert file.read() is None
+
+
+def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
+    (tmp_path / "file").write_text("no folder")
+    kept = KeptFile(tmp_path / "file" / "rows.json", "key")
+    with caplog.at_level("INFO", logger="harness"):
+        kept.write(1, [1, 2])
+    assert "rows.json is not kept" in caplog.text and kept.read() is None
+    KeptFile(None, "key").write(1, [1])
