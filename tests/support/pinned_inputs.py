@@ -180,6 +180,17 @@ views:
   - {plot: line, title: Plane, x: "metric:cider", y: "trm(rouge)", by: model_params.unique}
   - {plot: heatmap, title: Grid, x: model, by: model_params.unique, y: cider}
 """,
+    "decoded": """
+task: decoded
+dataset: {reader: jsonl, path: refs.jsonl}
+models:
+  - shuffled: {label: shuffled}
+  - central: {label: central, distance: rouge}
+decoding: {temperature: [0.5, 1.0], candidates: [1, 2]}
+references: 2
+metrics: [rouge, {cider: {tokenizer: none}}, caption-length]
+bootstrap: {samples: 40}
+""",
     "graded": """
 task: judged
 judgments:

@@ -12,8 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.analysis.column_table import read_columns
+from harness.analysis.correlate import study
 from harness.cli.main import main
-from harness.reporting.charts import charts_for
+from harness.reporting.charts import SINGLE, charts_for
+from harness.reporting.correlation_files import ranking, scatter
 from tests.support.pinned import as_text, assert_pinned
 from tests.support.pinned_inputs import SPECS, write_inputs, write_many, write_specs
 
@@ -105,6 +108,7 @@ def folder(tmp_path_factory):
     write_specs()
     for name in SPECS:
         assert main(["run", f"{name}.yaml", "--output", f"out/{name}"]) == 0
+    assert main(["run", "pilot.yaml", "--output", "out/stopped", "--until", "rouge ± 0.03", "--until", "rouge: good > far"]) == 0
     yield path
     os.chdir(before)
 
@@ -131,6 +135,17 @@ def test_charts_of_a_run_are_what_they_were(name):
         for chart in charts_for([f"out/{name}"])
     )
     assert_pinned(f"charts/{name}.txt", hide_varying(text))
+
+
+def test_charts_in_the_width_of_a_column_are_what_they_were():
+    """Charts of all kinds, without their data."""
+    table = read_columns(["out/run"], "example")
+    found = study(table, ["rouge", "cider"], ["trm(rouge)"], by="model")
+    charts = [ranking(found), scatter(found, table, ["rouge", "cider"], "model", "best")]
+    for name in ("run", "sweep", "decoded", "graded", "stopped"):
+        charts += [chart for chart in charts_for([f"out/{name}"]) if name != "sweep" or chart.group == "views"]
+    specs = [(chart, {key: value for key, value in chart.build(SINGLE).items() if key != "datasets"}) for chart in charts]
+    assert_pinned("charts/column.txt", "".join(f"chart {chart.id}: {chart.title}\n{as_text(spec)}\n" for chart, spec in specs))
 
 
 def page_numbers(name: str, data: bytes) -> list[float]:
