@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
+from harness.rundir import lock
 from harness.rundir.lock import Owner, RunLock
 from harness.rundir.run_folder import RunFolder
 
@@ -98,6 +99,7 @@ def test_processes_that_take_turns_are_never_inside_together(tmp_path):
     [
         ({}, True),
         ({"pid": 2**22 + 1}, True),
+        ({"boot": "", "pid": 1}, lock._BOOT_ID.is_file()),
         ({"boot": " "}, True),
         ({"boot": "~"}, True),
         ({"pid": 1}, False),

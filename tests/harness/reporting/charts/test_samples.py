@@ -127,6 +127,8 @@ def test_similar_metrics_stand_together():
     order = leaf_order(matrix)
     assert abs(order.index(0) - order.index(2)) == 1
     assert abs(order.index(1) - order.index(3)) == 1
+    undefined = np.array([[1, np.nan, -0.4, -0.15], [np.nan, 1, 0.55, -0.2], [-0.4, 0.55, 1, -0.25], [-0.15, -0.2, -0.25, 1]])
+    assert leaf_order(undefined) == leaf_order(np.nan_to_num(undefined)), "no correlation is one of 0"
 
 
 def test_the_matrix_has_a_cell_per_pair(captions_run):
