@@ -258,11 +258,13 @@ def test_a_run_without_samples_says_so(tmp_path):
 
 def test_events_are_appended_one_line_each(tmp_path):
     run = create(tmp_path / "r")
-    run.log("note", text="a\nb")
+    run.log("note", text="a\nb\ud800")
     run.log("finished", results=float("nan"))
     run.close()
     lines = [json.loads(line) for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()]
-    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [("note", "a\nb", None), ("finished", None, None)]
+    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [
+        ("note", "a\nb\ud800", None), ("finished", None, None),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
