@@ -40,6 +40,8 @@ def test_points_and_line_are_those_of_the_table():
     item = study(TABLE, ["a", "b"], ["y"], by="set")
     data = scatter(item, TABLE, ["a"], "set", "best").spec["datasets"]
     assert [(point["x"], point["group"]) for point in data["points0"]] == [(float(i), name) for name in ("one", "two") for i in range(6)]
+    colour = scatter(study(TABLE, ["a", "b"], ["y"]), TABLE, ["a"], None, "best").spec["layer"][1]["encoding"]["color"]
+    assert colour["legend"] is None, "all points are of one group"
     slope, offset = np.polyfit(TABLE.numbers["a"], TABLE.numbers["y"], 1)
     assert [end["y"] for end in data["line0"]] == pytest.approx([offset, 5 * slope + offset])
 

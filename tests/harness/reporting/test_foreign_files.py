@@ -50,6 +50,15 @@ def test_files_of_lm_eval(folder, tmp_path, capsys):
     assert results["n-samples"][task] == {"original": 3, "effective": 3}
 
 
+def test_a_baseline_is_what_a_gate_reads(folder, tmp_path):
+    assert main(["export", str(folder / "run"), "--format", "baseline", "--output", str(tmp_path / "b")]) == 0
+    names = {file.relative_to(tmp_path / "b").as_posix() for file in (tmp_path / "b").rglob("*") if file.is_file()}
+    scores = {f"scores/{file.name}" for file in (folder / "run" / "scores").iterdir()}
+    assert scores and names == {"manifest.json", "shards.json", "results.json", "samples.parquet", *scores}
+    for name in names:
+        assert (tmp_path / "b" / name).read_bytes() == (folder / "run" / name).read_bytes()
+
+
 def test_samples_read_back_to_the_same_captions(folder, tmp_path):
     harness.export(folder / "run", "lm-eval", tmp_path)
     for name, label in (("ours", "ours"), ("their_s", "their/s")):

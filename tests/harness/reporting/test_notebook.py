@@ -57,6 +57,11 @@ def test_scores_have_intervals_and_short_representations(scores):
     assert Cells(rouge._repr_html_()).rows[1] == rows[2]
 
 
+def test_numbers_stand_at_the_right(scores):
+    table = notebook.scores_table(scores)
+    assert (len(table.headers), table.alignment) == (4, "lrrr")
+
+
 def test_the_interval_is_that_of_a_run_and_may_be_left_out(scores, tmp_path):
     import json
 

@@ -114,9 +114,12 @@ def test_a_run_that_extends_the_one_before_it_drops_a_killed_fresh_one(tmp_path)
     first = create(tmp_path / "r")
     first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     finish(first)
-    create(tmp_path / "r", OTHER, "fresh").close()
+    killed = create(tmp_path / "r", OTHER, "fresh")
+    killed.folder.write(".next/report.html", b"of the killed run")
+    killed.close()
     run = create(tmp_path / "r", OTHER, "extend")
     assert run.artifacts.read_arrays(KEY.stem) is not None
+    assert run.folder.names(".next") == ["manifest.json"]
     run.close()
 
 
@@ -154,6 +157,21 @@ def test_opening_a_run_carries_out_a_commit_that_was_cut_off(tmp_path):
     RunDir.open(tmp_path / "r")
     assert (tmp_path / "r" / "report.html").read_bytes() == b"new"
     assert not (tmp_path / "r" / "commit.json").exists()
+
+
+@pytest.mark.parametrize("error", [HarnessError("another process is writing this run"), OSError(errno.EROFS, "read-only")], ids=repr)
+def test_a_commit_that_may_not_be_carried_out_is_read_where_it_is(tmp_path, monkeypatch, error):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    run.folder.write(".next/report.html", b"new")
+    run.folder.write("commit.json", b'{"moved": ["report.html"], "removed": []}')
+
+    def refuse(lock):
+        raise error
+
+    monkeypatch.setattr(RunLock, "acquire", refuse)
+    assert RunDir.open(tmp_path / "r").folder.read("report.html") == b"new"
+    assert (tmp_path / "r" / "commit.json").exists()
 
 
 def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
@@ -231,8 +249,9 @@ def test_a_file_foreign_files_or_a_broken_manifest_are_refused(tmp_path):
         create(tmp_path / "f")
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "manifest.json").write_text("nonsense")
-    with pytest.raises(InputError, match="is no manifest of a run"):
-        create(tmp_path / "r")
+    for mode in ("auto", "resume", "extend"):
+        with pytest.raises(InputError, match="is no manifest of a run"):
+            create(tmp_path / "r", mode=mode)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="is not empty and is no run directory"):
@@ -408,3 +427,19 @@ def test_a_run_that_replaces_another_has_its_shards_where_the_examples_are_as_ma
     run = create(tmp_path, OTHER, "extend")
     assert (run.shard_size(12), run.shard_size(13)) == (5, None)
     run.close()
+    run = create(tmp_path, OTHER, "fresh")
+    assert run.shard_size(12) is None
+    run.close()
+
+
+def test_damaged_shards_are_written_again_and_whole_ones_are_kept(tmp_path, caplog):
+    run = create(tmp_path)
+    run.write_shards(5, examples=2)
+    finish(run)
+    again = create(tmp_path)
+    assert again.finished and not caplog.records
+    again.close()
+    (tmp_path / "shards.json").write_text("{")
+    again = create(tmp_path)
+    assert not again.finished and "shards.json: is damaged" in caplog.text
+    again.close()

@@ -88,6 +88,8 @@ def test_a_table_too_wide_without_its_secondary_columns_is_divided():
 def test_one_table_is_kept_whole_where_it_fits_and_nothing_is_divided_below_one_column():
     assert [part.headers for part in table_parts(WIDE, least_width(WIDE))] == [WIDE.headers]
     assert [len(part.headers) for part in table_parts(WIDE, 1)] == [3, 3, 3]
+    numbers = Table(["name", "one", "two"], [["a", "1" * 30, "2" * 30]], "lrr")
+    assert [list(part.headers) for part in table_parts(numbers, 40)] == [["name", "one"], ["name", "two"]]
     texts = Table(["name", "text"], [["a" * 40, "b" * 40]], "ll")
     assert table_parts(texts, 20) == [texts.select([0, 1])]
 

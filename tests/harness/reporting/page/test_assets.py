@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from types import SimpleNamespace
 
+import pytest
+
+from harness.errors import MissingExtra
 from harness.reporting.page import assets
 
 
@@ -26,6 +30,21 @@ def test_every_library_is_pinned_and_has_its_licence():
         assert f"{name} {version} (" in licences
     lock = json.loads((folder / "package-lock.json").read_text())["packages"]
     assert all("integrity" in entry for name, entry in lock.items() if name)
+
+
+def test_the_style_sheet_is_whole():
+    texts = [(assets.HERE / "assets" / name).read_text(encoding="utf-8") for name in assets.STYLES]
+    assert texts and assets.style() == "\n".join(texts)
+
+
+def test_the_metrics_of_an_editable_page_are_those_of_the_installed_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(assets.importlib.util, "find_spec", lambda name: SimpleNamespace(origin=str(tmp_path / "__init__.py")))
+    with pytest.raises(MissingExtra, match="make wasm in a checkout builds it"):
+        assets.scoring()
+    (tmp_path / "browser").mkdir()
+    (tmp_path / "browser" / "scoring.js").write_text("let é;", encoding="utf-8")
+    (tmp_path / "browser" / "caption_kernels.wasm").write_bytes(b"\0asm")
+    assert assets.scoring() == ("let é;", b"\0asm")
 
 
 def test_scripts_end_no_element():
