@@ -185,7 +185,12 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
     human = rows.rated.human[usable]
     if rows.spec.grouping_of(statistic) != "none":
         positions, groups = positions_in_grouping(rows, statistic)
-        return lambda scores: np.array([np.nanmean(correlate_groups(statistic, row, human, positions[usable], groups)) for row in scores])
+
+        def mean_over_groups(scores: np.ndarray) -> float:
+            of_groups = correlate_groups(statistic, scores, human, positions[usable], groups)
+            return float("nan") if np.isnan(of_groups).all() else float(np.nanmean(of_groups))
+
+        return lambda scores: np.array([mean_over_groups(row) for row in scores])
     ones = np.ones((1, len(human)))
     if statistic in ("kendall_b", "kendall_c") and len(human) and len(np.unique(human)) <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
@@ -40,15 +40,15 @@ class Cell:
     """One value with its place on the scale of its column."""
 
     record: ResultRecord
-    letters: str = ""
-    best: bool = False
-    low: float = 0.0
+    letters: str
+    best: bool
+    low: float
     """Left end of the interval, in per cent of the range of the column."""
-    width: float = 0.0
-    dot: float = 0.0
-    ticks: Mapping[str, float] = field(default_factory=dict[str, float])
+    width: float
+    dot: float
+    ticks: Mapping[str, float]
     """Role -> place of its value, in per cent."""
-    share: float | None = None
+    share: float | None
     """Share of the way from the floor to people; None without both."""
 
     @property

@@ -110,6 +110,11 @@ def test_undefined_scores_are_left_out_and_counted():
     assert (result.n, result.skipped) == (34, 2)
     everything = agreements(rows, MetricScores(np.full_like(scores, np.nan)), "pearson")["all"]
     assert np.isnan(everything.reduce(np.ones((1, rows.items)))).all() and everything.n == 0
+    for count, defined in ((1, False), (2, True)):
+        scores[count:] = np.nan
+        scores[:count, 0] = np.arange(count)
+        few = agreements(rows, MetricScores(scores), "kendall_b")["all"]
+        assert (few.n, np.isfinite(few.reduce(np.ones((1, rows.items)))).all()) == (count, defined)
 
 
 def test_the_mean_over_draws():
@@ -118,6 +123,9 @@ def test_the_mean_over_draws():
     both = np.concatenate([first, second], axis=1)
     expected = (value(rows, first, "kendall_c") + value(rows, second, "kendall_c")) / 2
     assert value(rows, both, "kendall_c") == pytest.approx(expected)
+    both[3, 1] = np.nan
+    of_draws = agreements(rows, MetricScores(both), "kendall_c")["all"]
+    assert (of_draws.n, of_draws.skipped) == (36, 0), "counts of the first draw"
 
 
 # ------------------------------------------------------------------ pairs

@@ -105,8 +105,9 @@ def test_williams_needs_one_row_per_item():
     difference = np.corrcoef(human, scores[0].scores[:, 0])[0, 1] - np.corrcoef(human, scores[2].scores[:, 0])[0, 1]
     t = difference / np.sqrt((ITEMS - 1) / ITEMS * np.sum((without - without.mean()) ** 2))
     assert tests[0, 2]["jackknife_t"] == pytest.approx(t) and tests[0, 2]["jackknife"] == pytest.approx(2 * stats.t.sf(t, ITEMS - 1))
-    judged, _ = rows("kendall_b")
-    assert compare_metrics(judged, metrics(human), [0.5, 0.4, float("nan")]).of_pearson == {}
+    for statistic, keys in (("kendall_b", {}), ("pearson", {"grouping": "system"}), ("pearson", {"grouping": "item"})):
+        judged, _ = rows(statistic, **keys)
+        assert compare_metrics(judged, metrics(human), [0.5, 0.4, float("nan")]).of_pearson == {}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,13 @@ def test_all_captions_of_an_item_are_exchanged(statistic, keys):
     exact = np.mean(np.array(shifts) >= shifts[0] - 1e-9)
     p = compare_metrics(judged, [MetricScores(a[:, None]), MetricScores(b[:, None])], [0.5, 0.4]).raw[0, 1]
     assert p == pytest.approx(exact, abs=0.12 if exact > 0.1 else 0.02)  # drawing ends early where the result is clear
+
+
+def test_coefficients_of_items_are_exchanged_as_they_are(monkeypatch):
+    """The mean over items is not computed again for each exchange."""
+    judged, human = rows("pearson", grouping="item")
+    monkeypatch.setattr(between_metrics, "permute_scores", None)
+    assert compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1]).raw[0, 2] < 0.05
 
 
 def test_records_of_a_caption_are_one_unit():

@@ -235,6 +235,8 @@ def test_long_lists_are_cut_and_labels_may_hold_slashes(finished):
     (notice,) = notices(replace(run, failed=failed))
     assert notice.text == "30 examples failed: a/b 30."
     assert len(notice.details) == MAX_LISTED + 1 and notice.details[-1] == ("…", "10 more")
+    (notice,) = notices(replace(run, failed={"gone/e1": "no"}))
+    assert notice.text == "1 example failed: gone 1."
 
 
 def test_undefined_values_missing_scores_notes_and_missing_tests(finished):

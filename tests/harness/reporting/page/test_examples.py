@@ -121,6 +121,8 @@ def test_the_budget_bounds_the_embedded_bytes(pictured):
     size = max(len(url) for url in pictures(pictured).data.values()) * 3 // 4
     result = pictures(pictured, budget=2 * size + 200)
     assert len(result.data) == 2 and len(result.links) == 5
+    whole = sum(len(base64.b64decode(url.partition(",")[2])) for url in pictures(pictured).data.values())
+    assert [len(pictures(pictured, budget=whole - less).data) for less in (0, 1)] == [4, 3]
 
 
 def test_images_elsewhere_are_a_remark_and_changed_data_have_none(pictured, project):
