@@ -169,7 +169,7 @@ def average_cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, item
     sums = np.bincount(cell[usable], values[usable], minlength=items * systems)
     counts = np.bincount(cell[usable], minlength=items * systems)
     with np.errstate(invalid="ignore"):
-        return np.where(counts > 0, sums / counts, np.nan).reshape(systems, items)
+        return (sums / counts).reshape(systems, items)
 
 
 def _read_human_scores(rows: JudgmentRows, names: list[str]) -> list[float] | None:

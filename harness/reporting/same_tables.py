@@ -19,7 +19,7 @@ ASSUMPTION = (
 MOST_FEATURES = 5
 
 
-def report_lines(result: SourceComparison, settings: Settings, prompts: int = 2) -> Iterator[str]:
+def report_lines(result: SourceComparison, settings: Settings, prompts: int) -> Iterator[str]:
     """Yield the lines of a comparison: verdict, p-value, effect, words, prompts, remarks."""
     a, b = result.labels
     answers = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]

@@ -26,7 +26,12 @@ def test_systems_as_columns(scores):
 
 
 def test_scores_of_systems_are_an_object():
-    for scores, message in ((3, "'eval' is the number 3; expected an object"), (None, "'eval' is missing|null"), ("{", "not JSON")):
+    for scores, message in (
+        (3, "'eval' is the number 3; expected an object"),
+        (None, "'eval' is missing|null"),
+        ("{", "not JSON"),
+        ('{"cog": 1, "cog": 2}', "twice|repeat"),
+    ):
         with pytest.raises(InputError, match=f"f:1: .*(?:{message})"):
             gather_columns(Record("f:1", {**WIDE, "eval": scores}), COLUMNS)
     with pytest.raises(InputError, match="no column 'GT_4'; did you mean 'GT_"):

@@ -137,8 +137,9 @@ def test_best_and_worst(jsonl, source):
         read_judgments(source(jsonl(two({**record, "best": "z", "worst": "p"})), form="best-worst"))
     with pytest.raises(InputError, match="best and worst are the same caption"):
         read_judgments(source(jsonl(two({**record, "best": "p", "worst": "p"})), form="best-worst"))
-    with pytest.raises(InputError, match="or not as many"):
-        read_judgments(source(jsonl(two({**record, "best": ["p", "p"], "worst": ["q"]})), form="best-worst"))
+    for best, worst in ((["p", "p"], ["q"]), (["p"], ["q", "r"])):
+        with pytest.raises(InputError, match="or not as many"):
+            read_judgments(source(jsonl(two({**record, "best": best, "worst": worst})), form="best-worst"))
 
 
 def test_pairs_with_a_table_of_references(jsonl, source, tmp_path):

@@ -22,6 +22,10 @@ def caption(item, score=None, **meta):
 def test_constant_scores():
     with pytest.raises(InputError, match="f: all 2 human scores are 3: kendall_b is undefined"):
         rows([caption(0, 3.0), caption(1, 3.0)]).check()
+    lower = {"form": "captions", "path": "f", "higher_is_better": False}
+    with pytest.raises(InputError, match="f: all 2 human scores are 3: kendall_b is undefined"):
+        rows([caption(0, 3.0), caption(1, 3.0)], judgments=lower).check()
+    assert rows([caption(0, 3.0), caption(1, 1.0)], judgments=lower).rated.human.tolist() == [-3.0, -1.0]
 
 
 def test_ratings_are_needed():

@@ -22,7 +22,7 @@ def test_lines_of_a_difference_have_words_prompts_and_the_assumption():
 
 def test_lines_never_call_sources_the_same():
     (result,) = compare_all([Source("a", A), Source("b", A)], SETTINGS)
-    text = "\n".join(report_lines(result, SETTINGS))
+    text = "\n".join(report_lines(result, SETTINGS, 2))
     assert "a difference is not shown" in text and "same" not in text
 
 
@@ -40,4 +40,4 @@ def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
     features = tuple(Feature(f"property {p}", 1.0, 2.0, p) for p in (0.01, SETTINGS.alpha, 0.06))
     result = replace(result, features=features)
     assert feature_table(result, SETTINGS).bold == {(0, 3), (1, 3)}
-    assert sum("property" in line for line in report_lines(result, SETTINGS)) == 2
+    assert sum("property" in line for line in report_lines(result, SETTINGS, 2)) == 2

@@ -61,6 +61,13 @@ def test_quantities_of_the_combined_p_values():
         assert math.isnan(quantity(RESULTS[0], what)[0])
 
 
+def test_quantities_of_time():
+    timed = ResultRecord(metric="m", model="a", value=1.0, n=10, seconds=4.0)
+    assert (quantity(timed, "seconds"), quantity(timed, "per second")) == ((4.0, None), (2.5, None))
+    value, ends = quantity(ResultRecord(metric="m", model="a", value=1.0, n=10), "per second")
+    assert math.isnan(value) and ends is None
+
+
 def test_the_logarithm_of_a_p_value_below_the_range_of_floats_is_that_of_the_record():
     small = ResultRecord(metric="m", model="a", p_value=sys.float_info.min, p={"log_calibrated": -5000.0})
     assert quantity(small, "log p") == (-5000.0, None)
@@ -84,6 +91,8 @@ def test_tables_of_views_have_names_and_data_code_labels():
     assert (table.title, table.headers) == ("BLEU-4, p:TRM (METEOR)", ["model", "a"])
     assert table.rows == [["BLEU-4", "0.5000"], ["p:TRM (METEOR)", ""]]
     assert [row[0] for row in table.data] == ["model", "bleu4", "p:trm(meteor)"]
+    table = view_table(ViewSpec(plot="table", x="model", y="bleu4"), [record("bleu4", "bleu4", 0.5)])
+    assert table.headers == ["model", "bleu4"], "a model may be called as a metric is"
     table = view_table(ViewSpec(plot="table", x="metric:bleu4", y="mine", by="model"), records)
     assert table.headers[0] == "metric:BLEU-4"
 

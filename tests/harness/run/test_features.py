@@ -76,6 +76,8 @@ def test_per_text_values_are_computed_once_per_distinct_text():
     assert calls == [["a", "aa", "bbb"], ["cccc"]]
     with pytest.raises(ValueError, match="returned 0 values for 1 texts"):
         features.per_text("none", [0], lambda texts: [])
+    with pytest.raises(ValueError, match="returned 2 values for 1 texts"):
+        features.per_text("two", [0], lambda texts: [1, 2])
 
 
 def test_vectors_are_encoded_once_shortest_first():
