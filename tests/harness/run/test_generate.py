@@ -298,14 +298,16 @@ class TokenScoresModel:
             ]
 
 
-def scores(model, artifacts, span=(0, 5)):
-    return token_scores(ModelPlan("m", "mine", {}, model), TOKEN_SCORES_EXAMPLES, span, artifacts, lambda n: None)
+def scores(model, artifacts, span=(0, 5), advance=lambda n: None):
+    return token_scores(ModelPlan("m", "mine", {}, model), TOKEN_SCORES_EXAMPLES, span, artifacts, advance)
 
 
 def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
     artifacts, first, second = ArtifactStore(tmp_path), TokenScoresModel(), TokenScoresModel()
+    steps: list[int] = []
     part = scores(first, artifacts, (1, 3))
-    whole = scores(second, artifacts)
+    whole = scores(second, artifacts, advance=steps.append)
+    assert steps == [2, 1, 1, 1], "those of the run count at once"
     assert (first.asked, second.asked) == (["e1", "e2"], ["e0", "e3", "e4"])
     assert len(part) == 2
     for one, other in zip(whole, scores(TokenScoresModel(), artifacts)):
