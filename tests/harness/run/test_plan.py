@@ -7,6 +7,7 @@ import pytest
 from harness import api
 from harness.contracts import Decoding
 from harness.errors import InputError
+from harness.run import plan as plan_module
 from harness.run.plan import decoding_grid, make_plan
 from harness.rundir.records import changed_fields
 from harness.spec.loading import load_specs
@@ -90,6 +91,24 @@ def test_an_error_of_a_constructor_has_the_line_of_its_component(project):
     (project / "spec.yaml").write_text(SPEC.replace("2.0", "-1.0").replace("      WORD: 1\n", ""))
     with pytest.raises(InputError, match=r"^spec\.yaml:7: metrics\.1: scale is below 0$"):
         plan()
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (InputError("is no number", parameter="n"), ["n"]),
+        (InputError("not there", "x.jsonl"), ["path"]),
+        (InputError("not JSON", "x.jsonl:4"), ["path"]),
+        (InputError("not there", "x.jsonl.gz"), []),
+        (InputError("not there", value="b.txt"), ["files"]),
+        (InputError("not there", "a.txt:1"), ["files"]),
+        (InputError("not there", value="3"), []),
+        (InputError("not there"), []),
+    ],
+)
+def test_an_error_about_a_file_has_the_line_of_its_parameter(error, fault):
+    params = {"empty": "", "n": 3, "path": "x.jsonl", "files": ["a.txt", "b.txt"]}
+    assert plan_module._parameter_at_fault(params, error) == fault
 
 
 def test_a_secret_in_a_label_is_redacted(project, monkeypatch):

@@ -213,6 +213,41 @@ def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store,
     assert fit([plan, mine], store.references, shards=1).streaming == [0, 1]
 
 
+KNOWN = """
+import numpy as np
+from mine_parts import Length
+
+class Known(Length):
+    def signature(self):
+        return f"known|scale:{self.scale:g}"
+
+    def fit(self, references, features):
+        return {word for texts in references for text in texts for word in text.split()}
+
+    def scores(self, batch, features, state):
+        texts = [[features.texts[k] for k in row] for row in batch.candidate_ids]
+        return self.scale * np.array([np.mean([word in state for text in row for word in text.split()]) for row in texts])
+"""
+
+
+def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read_back(project):
+    (project / "known_parts.py").write_text(KNOWN)
+    entry = 'known: {import: "known_parts:Known", summary: known words, level: item, higher_is_better: true}'
+    registry = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(registry.replace("metrics: {", f"metrics: {{{entry}, "))
+    spec = {
+        "task": "words", "dataset": {"reader": "words", "count": 7}, "models": ["echo", {"echo": {"label": "b", "n": 3}}],
+        "metrics": ["length", "known"], "bootstrap": {"samples": 20},
+    }  # fmt: skip
+    expected = harness.evaluate(spec)
+    run = sharded(project / "r", 2, spec)
+    assert repr(numbers(run)) == repr(numbers(expected))
+    assert run.samples.to_dict() == expected.samples.to_dict()
+    (project / "r" / "results.json").unlink()
+    again = sharded(project / "r", 2, spec)
+    assert repr(numbers(again)) == repr(numbers(run))
+
+
 def test_priming_builds_what_is_built_on_first_use(store):
     (plan,) = plans(("trm", {"distance": "cider"}))
     out = fit([plan], store.references, shards=3)
