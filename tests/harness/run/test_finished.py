@@ -30,6 +30,7 @@ def test_records_become_a_data_frame_and_samples_a_dataset(project):
     run = harness.evaluate("spec.yaml")
     frame = run.to_pandas()
     assert frame["metric"].tolist() == ["length"]
+    assert list(run.samples_frame()["example"]) == list(run.samples["example"])
     dataset = run.to_dataset()
     assert dataset.num_rows == 6
     assert dataset["example"][:2] == ["e0", "e1"]
