@@ -55,6 +55,7 @@ def test_long_work_prints_lines_without_a_terminal(capsys, monkeypatch):
         (7, 0, 2.0, "7 examples, 3.5/s"),
         (3, 0, 0.5, "3 examples, 6/s"),
         (90, 90, 9.0, "90 of 90 examples, 10/s"),
+        (99, 90, 9.9, "99 of 90 examples, 10/s"),
     ],
 )
 def test_figures(monkeypatch, done, total, seconds, text):
@@ -95,6 +96,21 @@ def test_a_bar_appears_after_a_second_only(terminal, monkeypatch):
             clock[0] += 0.6
             advance(1)
     assert started == ["start", "stop"]
+
+
+@pytest.mark.parametrize("status", ["", "a [red]dog[/] so far"])
+def test_a_bar_has_its_texts_as_they_are_and_its_status_below(terminal, status):
+    from rich.console import Console
+
+    bar = progress.TerminalBar("[1/2] scores", 4, "scores", lambda: status)
+    bar.advance(3)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(bar._lines())
+    bar.close()
+    first, *below = console.file.getvalue().splitlines()
+    assert first.startswith("[1/2] scores ") and "3 of 4 scores" in first
+    assert below == ([f"  {status}"] if status else [])
+    assert bar._live.transient, "it disappears"
 
 
 def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):

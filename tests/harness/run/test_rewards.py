@@ -73,13 +73,18 @@ def test_an_estimated_scale_makes_scores_of_references_vary_by_one() -> None:
         for item in (harness_set(key, texts) for key, texts in REFERENCES.items())
     ]
     assert term.weight == pytest.approx(1 / np.std(values))
-    assert harness.reward("trm", {"1": REFERENCES["1"], "2": [*REFERENCES["2"], "a mat"]}, scale="estimated").terms[0].weight < 0
+    # A metric of sets has the first half of the references as captions: 3 of 5.
+    many = {"1": (REFERENCES["1"] * 5)[:5], "2": [*REFERENCES["2"], "a mat", "the red cat", "two cats sit"][:5]}
+    (term,) = harness.reward("trm", many, scale="estimated").terms
+    plain = harness.reward("trm", many)
+    credits = [plain.terms[0].values(plain.features.batch([harness_set(key, texts, 3)]), plain.features) for key, texts in many.items()]
+    assert term.weight == pytest.approx(plain.terms[0].weight / np.std(credits / np.float64(plain.terms[0].weight))) and term.weight < 0
 
 
-def harness_set(key: str, texts: list[str]) -> Any:
+def harness_set(key: str, texts: list[str], count: int = 1) -> Any:
     from harness.contracts import CaptionSet
 
-    return CaptionSet(key, tuple(texts[:1]), tuple(texts[1:]))
+    return CaptionSet(key, tuple(texts[:count]), tuple(texts[count:]))
 
 
 def test_token_ids_count_the_end_as_self_critical_training_does() -> None:
