@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import harness.api
+from harness.cli.main import main
 from harness.contracts import CaptionSet, Example
 from harness.registry import current
 from harness.run import example_store, scoring_pass
@@ -237,7 +239,7 @@ def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read
     (project / "registry.yaml").write_text(registry.replace("metrics: {", f"metrics: {{{entry}, "))
     spec = {
         "task": "words", "dataset": {"reader": "words", "count": 7}, "models": ["echo", {"echo": {"label": "b", "n": 3}}],
-        "metrics": ["length", "known"], "bootstrap": {"samples": 20},
+        "metrics": ["length", "known", "rouge"], "bootstrap": {"samples": 20}, "significance": "monte-carlo",
     }  # fmt: skip
     expected = harness.evaluate(spec)
     run = sharded(project / "r", 2, spec)
@@ -246,6 +248,11 @@ def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read
     (project / "r" / "results.json").unlink()
     again = sharded(project / "r", 2, spec)
     assert repr(numbers(again)) == repr(numbers(run))
+    (project / "known.yaml").write_text(json.dumps(spec))
+    for k in (1, 2):
+        assert main(["run", "known.yaml", "--shard", f"{k}/2", "--output", f"parts/{k}"]) == 0
+    assert main(["merge", "parts/1", "parts/2", "--output", "merged"]) == 0
+    assert repr(numbers(harness.Run.open("merged"))) == repr(numbers(expected))
 
 
 def test_priming_builds_what_is_built_on_first_use(store):
