@@ -9,6 +9,8 @@ import pytest
 
 import harness
 from harness.reporting.console import MAX_FAILURES, print_run
+from harness.reporting.export import table_of_view
+from harness.reporting.formats.terminal import console_for_tables, least_width
 from harness.reporting.result_groups import SIZE_NOTE, p_notes
 
 
@@ -104,6 +106,16 @@ def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
     models = [{"echo": {"n": 1, "label": f"model-with-a-long-name-{i}"}} for i in range(6)]
     text = output(harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys)
     assert len(re.findall(r"^model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_view_that_just_fits_is_printed_as_it_is(project, capsys, monkeypatch, less):
+    models = [{"echo": {"n": 1, "label": f"model-with-a-long-name-{i}"}} for i in range(6)]
+    run = harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}])
+    table = table_of_view(run.provenance.views[0], run)
+    monkeypatch.setattr("harness.reporting.console.console_for_tables", lambda: console_for_tables(least_width(table) - less))
+    heads = re.findall(r"^model-with-a-long-name-\d │ 4", output(run, capsys), flags=re.M)
+    assert len(heads) == 6 * less
 
 
 def test_many_results_are_printed_in_short_and_all_on_request(run, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import InputError
+from harness.errors import InputError, MissingExtra
 from harness.reporting.charts import DOUBLE, SINGLE, charts_for
 from harness.reporting.charts.drawing import width_of
 from harness.reporting.report import report, write_figures
@@ -58,6 +58,18 @@ def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, n
     monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder: [])
     monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder: [folder])
     assert [file.name for file in report(captions_run.path, **options)] == names
+
+
+def test_without_a_converter_of_figures_nothing_is_written(captions_run, monkeypatch, tmp_path):
+    def refuse():
+        raise MissingExtra("figures need vl-convert")
+
+    monkeypatch.setattr("harness.reporting.report.converter", refuse)
+    with pytest.raises(MissingExtra):
+        report(captions_run.path, output=tmp_path / "page.html", figures=tmp_path / "f")
+    assert not list(tmp_path.iterdir())
+    report(captions_run.path, output=tmp_path / "page.html", explain=0)
+    assert (tmp_path / "page.html").is_file()
 
 
 def test_all_comparisons_are_asked_for(captions_run, monkeypatch):
