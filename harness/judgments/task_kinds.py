@@ -35,7 +35,7 @@ def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
     return make_plan(loaded)
 
 
-def execute_task(plan: TaskPlan, *, output: Path | None, mode: Mode = "auto", show: bool = False, options: Options | None = None) -> Run:
+def execute_task(plan: TaskPlan, *, output: Path | None, mode: Mode, show: bool, options: Options | None) -> Run:
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
     with log_bugs(output):
         if isinstance(plan, Plan):

@@ -148,7 +148,7 @@ def test_a_pool_that_always_breaks_is_given_up(monkeypatch):
     executor, steps = pooled(monkeypatch, pool)
     with pytest.raises(HarnessError, match=f"{module.MAX_LOSSES + 1} times a worker process ended"):
         list(executor.scores(jobs(3), steps.append))
-    assert steps == []
+    assert steps == [] and pool.stopped == module.MAX_LOSSES
 
 
 def test_losses_between_shards_that_end_are_not_added(monkeypatch):
