@@ -41,3 +41,6 @@ def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
     result = replace(result, features=features)
     assert feature_table(result, SETTINGS).bold == {(0, 3), (1, 3)}
     assert sum("property" in line for line in report_lines(result, SETTINGS, 2)) == 2
+    many = replace(result, features=tuple(Feature(f"property {k}", 1.0, 2.0, 0.001 * k) for k in range(20)))
+    assert sum("property" in line for line in report_lines(many, SETTINGS, 2)) == 5
+    assert len(feature_table(many, SETTINGS).rows) == 15 and len(feature_table(many, SETTINGS).bold) == 15

@@ -44,6 +44,8 @@ class Letters:
 
     def encode(self, texts):
         self.asked.append(list(texts))
+        if self.wrong == "empty":
+            return np.zeros((len(texts), 0))
         if self.wrong == "shape":
             return np.zeros(3)
         if self.wrong == "nan":
@@ -92,7 +94,14 @@ def test_vectors_are_encoded_once_shortest_first():
     assert embedding.fitted == 1
 
 
-@pytest.mark.parametrize(("wrong", "message"), [("shape", r"returned shape \(3,\) for 4 texts"), ("nan", "not finite for the text 'a'")])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("shape", r"returned shape \(3,\) for 4 texts"),
+        ("empty", r"returned shape \(4, 0\) for 4 texts"),
+        ("nan", "not finite for the text 'a'"),
+    ],
+)
 def test_a_bad_embedding_is_named(wrong, message):
     features = FeatureCache()
     batch = features.batch(SETS)

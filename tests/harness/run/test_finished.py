@@ -6,6 +6,7 @@ import pytest
 
 import harness
 from harness.errors import InputError
+from harness.run.execute import Options
 from harness.run.finished import Run
 
 
@@ -17,6 +18,14 @@ def test_a_run_of_a_directory_equals_the_run_in_memory(project):
     assert again.samples.to_dict() == run.samples.to_dict()
     assert (again.failed, list(again.notes), str(again.path)) == ({}, [], "r")
     assert repr(again) == "<run of words|m:2|seed:0|harness:0.1.0: 1 results, 0 failed>"
+
+
+def test_statistics_of_which_a_shard_is_missing_are_none(project):
+    run = harness.api.evaluate_all("spec.yaml", output=project / "r", options=Options(shard_size=2))[0]
+    (record,) = run.records
+    assert len(run.statistics(record)) == 6
+    next((project / "r" / "scores").glob("*.npz")).unlink()
+    assert harness.Run.open("r").statistics(record) is None
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):
