@@ -278,6 +278,16 @@ def test_answers_are_shared_by_the_content_of_media_and_not_at_all_without(tmp_p
     assert shared_key(Model(caption), Example("x", ("a",), media="2.png"))
 
 
+def test_an_answer_about_media_that_cannot_be_read_is_not_shared(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("HARNESS_ANSWERS", "all")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "0.png").write_bytes(PNG)
+    first, second = ReaderModel(tmp_path), ReaderModel(tmp_path)
+    expected = run(first, examples=EXAMPLES[:2]).caption_sets()
+    assert run(second, examples=EXAMPLES[:2]).caption_sets() == expected
+    assert [name for name, _ in second.calls] == ["e1"]
+
+
 TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
 
 
