@@ -50,7 +50,8 @@ def test_the_size_of_shards(monkeypatch):
     assert grid_of(5000, 1000).size == (1 << 30) // (4000 * 1000)
     assert grid_of(5000, 6, workers=2).size == 625
     assert grid_of(62, 6, workers=2).size == 64
-    assert [grid_of(62, 6, parts=parts).size for parts in (2, 3)] == [31, 21]
+    assert [grid_of(62, 6, parts=parts).size for parts in (2, 3, 62, 99)] == [31, 21, 1, 1]
+    assert grid_of(0, 6, parts=2).size == 1
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 1 << 20)
     assert grid_of(5000, 6).size == shard_grid.MIN_SHARD
 
