@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, (kind, text) in OPTIONS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
     kinds = ("exhaustive", "short")
-    parser.add_argument("--kind", choices=kinds, help="captions that name all features, or two to four")
+    parser.add_argument("--kind", choices=kinds, help="captions that name all features, or two or three")
     parser.add_argument("--paper-size", action="store_true", help="30,000 images and layers of 512, as in the paper")
     weights = "local weights of ResNet-50 for the image features (default: EfficientNet-lite0)"
     parser.add_argument("--weights", help=weights)

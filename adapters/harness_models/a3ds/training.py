@@ -47,7 +47,7 @@ class TrainingPlan:
     captions: int = 5
     """Number of captions of each image; each caption is a game."""
     kind: Literal["exhaustive", "short"] = "exhaustive"
-    """Kind of captions: exhaustive ones name all six features (the paper), short ones two to four."""
+    """Kind of captions: exhaustive ones name all six features (the paper), short ones two or three."""
     epochs: int = 10
     """Number of epochs (the paper: 10 for the baseline, 5 for the game)."""
     seed: int = 1
