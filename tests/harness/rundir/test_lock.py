@@ -120,6 +120,15 @@ def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free)
             RunLock(tmp_path).acquire()
 
 
+def test_a_file_that_was_removed_meanwhile_is_not_the_lock_and_its_successor_stays(tmp_path):
+    path = tmp_path / ".lock"
+    with path.open("w+b", buffering=0) as file:
+        path.unlink()
+        path.write_bytes(b"of another process")
+        assert RunLock(tmp_path)._lock_file(file) is None
+    assert path.read_bytes() == b"of another process"
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"host": 1}'])
 def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
     (tmp_path / ".lock").write_bytes(content)

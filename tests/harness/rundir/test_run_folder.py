@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +142,16 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path, victim, action):
     with pytest.raises(InputError, match="candidates: is no plain file or folder"):
         actions.get(action, lambda name: ACTIONS[action](run, name))("candidates/victim")
     assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.touch], ids=["pipe", "file"])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_folder_that_is_none_is_refused_without_waiting(tmp_path, action, make):
+    run = RunFolder(tmp_path / "r")
+    run.path.mkdir()
+    make(run.path / "candidates")
+    with pytest.raises(InputError, match="candidates: is no plain file or folder"):
+        ACTIONS[action](run, "candidates/x")
 
 
 def test_a_link_is_replaced_by_a_write_and_removed_without_its_target(tmp_path, victim):
