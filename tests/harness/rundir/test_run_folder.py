@@ -227,3 +227,14 @@ def test_check_refuses_a_folder_in_place_of_a_file_that_waits_for_its_rename(tmp
     run.write(f"{name}/inner.txt", b"mine")
     with pytest.raises(InputError, match=f"{name}: is no plain file"):
         run.check({"results.json"}, {"scores"})
+
+
+def test_files_have_the_usual_mode(tmp_path):
+    run, before = RunFolder(tmp_path / "r"), os.umask(0)
+    try:
+        run.write("written", b"x")
+        run.create("created").close()
+        run.append("appended").close()
+    finally:
+        os.umask(before)
+    assert {oct((run.path / name).stat().st_mode & 0o777) for name in ("written", "created", "appended")} == {"0o666"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
-from harness.rundir.sample_file import SampleWriter
+from harness.rundir.sample_file import MAX_META, SampleWriter
 from harness.rundir.samples import META, SampleTable
 
 SETS = [CaptionSet(f"e{k}", ("a dog",), ("r", "s"), meta={"k": k}) for k in range(4)]
@@ -46,6 +46,13 @@ def test_shards_without_metadata_and_without_a_test_have_nulls(tmp_path):
     assert [row["x"] for row in rows] == [0.0, 0.0, 1.0, 1.0]
     assert [row["p:x"] for row in rows] == [0.5, 0.5, None, None]
     assert [row[META] for row in rows] == ['{"k": 0}', '{"k": 1}', None, None]
+
+
+def test_metadata_are_numbers_and_short_texts():
+    meta = {"n": 3, "exact": "x" * MAX_META, "long": "x" * (MAX_META + 1), "longer": "x" * 3 * MAX_META, "list": [1]}
+    with SampleWriter(None, ["x"], [], has_meta=True) as writer:
+        writer.write("m", {}, [replace(SETS[0], meta=meta)], {"x": np.zeros(1)}, {})
+    assert writer.table.metadata[0] == {"n": 3, "exact": "x" * MAX_META}
 
 
 def test_an_error_closes_the_file(tmp_path):
