@@ -71,7 +71,7 @@ class ExecutedLines:
     def find_tests(self, path: str, line: int, seconds: float) -> list[str]:
         """Return the tests that execute a line, the nearest and quickest first, of at most so many CPU seconds in all.
 
-        A line that imports execute (a constant, a default value) has the tests that execute a function of its file, and in a file
+        All tests of its module are among them: a result that is cached is computed in the first test alone. A line that imports execute (a constant, a default value) has the tests that execute a function of its file, and in a file
         without functions the tests of its module and folder: an import is recorded for the first test alone.
         """
         contexts = self._data.contexts_by_lineno(str(ROOT / path))
@@ -80,7 +80,7 @@ class ExecutedLines:
         lines = ([line] if contexts.get(line) else [statement]) if line in inside else inside
         module = Path("tests", re.sub(r"/harness_\w+/", "/", path))
         names = {name for number in lines for name in contexts.get(number, []) if name} & self._seconds.keys()
-        names = names or {test for test in self._seconds if _distance(test, module) < 2}
+        names |= {test for test in self._seconds if _distance(test, module) < (1 if names else 2)}
         chosen: list[str] = []
         for test in sorted(names, key=lambda test: (_distance(test, module), self._seconds[test], test)):
             seconds -= self._seconds[test]
