@@ -44,7 +44,7 @@ def metrics(human):
 @pytest.mark.parametrize(
     "statistic", ["kendall_b", "kendall_c", "pearson", "spearman", "kendall_within", "accuracy", "auc", "average_precision"]
 )
-@pytest.mark.parametrize("groups", [None, {"by": "kind", "headline": "mean"}])
+@pytest.mark.parametrize("groups", [None, {"by": "kind", "headline": "all"}, {"by": "kind", "headline": "mean"}])
 def test_a_metric_beats_noise(statistic, groups):
     judged, human = rows(statistic, **({"groups": groups} if groups else {}))
     scores = metrics(human)

@@ -52,6 +52,7 @@ def test_the_page(runs, capsys):
     row = re.search(r"<tr><td>ROUGE-L</td>(.*?)</tr>", text)
     speed = json.loads(SPEEDS.read_text())["speeds"]["rouge"]
     assert row and row[1].count("<td") == 6 and row[1].endswith(f"<td>{speed:,.0f}</td><td>0</td>")
+    assert re.search(r"<td[^>]* class=first>-?[\d.]+ \(1\)</td>", row[1]) and "<td></td>" not in row[1]
     assert re.search(r'<li data-question="hallucination">hallucination: <b>ROUGE-L</b> \(first cluster of 1 of 1 sets\)', text)
     assert not re.search(r'(?:src|href)="', text), "one file, which loads nothing"
 

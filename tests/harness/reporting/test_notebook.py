@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -60,6 +61,9 @@ def test_scores_have_intervals_and_short_representations(scores):
 def test_numbers_stand_at_the_right(scores):
     table = notebook.scores_table(scores)
     assert (len(table.headers), table.alignment) == (4, "lrrr")
+    assert table.rows[1][3] == f"{scores['rouge'].n}"
+    skipped = replace(scores["rouge"], skipped=2)
+    assert notebook.scores_table({"rouge": skipped}).rows[0][3] == f"{skipped.n} (2 skipped)"
 
 
 def test_the_interval_is_that_of_a_run_and_may_be_left_out(scores, tmp_path):

@@ -54,6 +54,9 @@ def test_heat_maps_orient_each_metric_by_its_direction():
     cells = {(row["x"], row["series"]): row["position"] for row in rows(chart)}
     assert cells[("one", "0.5")] == 1 and cells[("two", "0.7")] == 0, "less of it is better in every cell"
 
+    chart = view_chart(ViewSpec(plot="heatmap", x="model", y="cider"), RECORDS[:1])
+    assert [row["position"] for row in rows(chart)] == [0.5], "one value is neither best nor worst"
+
 
 def test_names_on_an_axis_keep_their_order():
     spec = view_chart(ViewSpec(plot="bar", x="model", y="ter"), RECORDS[4::2]).build(PAGE)

@@ -31,6 +31,11 @@ def test_the_largest_scores_are_explained(group):
     assert not explanations(group, ids, (), 0).data
 
 
+def test_without_the_data_set_the_references_of_the_run_are_the_corpus(finished):
+    (group,) = groups_of([("r", open_run(finished(metrics=[{"trm": {"distance": "cider"}}], views=[])))])
+    assert explanations(group, [f"e{k}" for k in range(6)], (), 2).data
+
+
 def test_metrics_that_explain_nothing_are_not_fitted_again(group, monkeypatch):
     fitted, fit_once = [], scoring.fit_once
     monkeypatch.setattr(scoring, "fit_once", lambda metric, features: (fitted.append(metric.spec.name), fit_once(metric, features))[1])
