@@ -74,7 +74,8 @@ def test_soft_pairwise_accuracy_of_pairs():
     for pair in rows.judgments.pairs:
         human[pair.first] = pair.preference
     itself = agreements(rows, MetricScores(human[:, None]), "soft_pairwise_accuracy")["all"].reduce(np.ones((1, ITEMS)))[0]
-    assert 0.6 < value < itself == 1.0
+    reverse = agreements(rows, MetricScores(-human[:, None]), "soft_pairwise_accuracy")["all"].reduce(np.ones((1, ITEMS)))[0]
+    assert reverse < 0.2 and 0.6 < value < itself == 1.0
 
 
 def test_systems_that_no_pair_connects_are_one_line():

@@ -40,5 +40,6 @@ def test_a_suite_of_nothing_and_one_of_two_kinds_are_refused(suite):
     with pytest.raises(InputError, match=r"judgments/gone: not there: .*gone\.jsonl"):
         execute_tasks([gone])
     models = SimpleNamespace(kind=None, spec=gone.spec)
-    with pytest.raises(HarnessError, match="a suite holds tasks of judgments alone, or none"):
+    with pytest.raises(HarnessError, match="a suite holds tasks of judgments alone, or none") as caught:
         execute_tasks([suite[0], models])
+    assert caught.value.value == "judgments/gone", "the task that is not of judgments"

@@ -22,7 +22,8 @@ def test_lines_of_a_difference_have_words_prompts_and_the_assumption():
 
 def test_lines_never_call_sources_the_same():
     (result,) = compare_all([Source("a", A), Source("b", A)], SETTINGS)
-    text = "\n".join(report_lines(result, SETTINGS, 2))
+    text = "\n".join(report_lines(replace(result, notes=("one remark", "another")), SETTINGS, 2))
+    assert "  note: one remark\n  note: another\n" in text
     assert "a difference is not shown" in text and "same" not in text
 
 
@@ -31,8 +32,8 @@ def test_tables():
     assert matrix_table([result]).rows[0][0] == "a" and matrix_table([result]).notes == []
     assert feature_table(result, SETTINGS).bold
     assert prompt_table(result, 2).rows[0][2].startswith("a dog.\na dog.")
-    rows = plan_table([Design("x", 5, 10, 0.9), Design("y", 5, 100, 0.2)], 0.8).rows
-    assert [row[2] for row in rows] == ["10", "more than 100"]
+    rows = plan_table([Design("x", 5, 10, 0.9), Design("y", 5, 100, 0.2), Design("z", 5, 20, 0.8)], 0.8).rows
+    assert [row[2] for row in rows] == ["10", "more than 100", "20"]
 
 
 def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
