@@ -128,7 +128,8 @@ def test_intervals_of_token_scores():
     assert {item.note for item in token_intervals(Tokens()).values()} == {intervals.NO_INTERVAL}
     assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
     assert set(token_intervals(Direct(), count=1).values()) == {Interval(None, intervals.NO_EXAMPLES)}
-    assert token_intervals(Direct()) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
+    for count in (2, 4):
+        assert token_intervals(Direct(), count) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
 
 
 def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal():
