@@ -228,11 +228,30 @@ def test_differences_between_examples_are_no_effect():
     assert 0.4 < np.mean(p) < 0.6
 
 
+def position_p_by_definition(values, draws, seed):
+    """The sum over positions of the squared sum of deviations by the number of values, against permutations within examples."""
+
+    def statistic(rows):
+        columns = [[row[k] for row in rows if k < len(row)] for k in range(values.shape[1])]
+        return sum(sum(column) ** 2 / len(column) for column in columns)
+
+    rows = [row[~np.isnan(row)] - np.nanmean(row) for row in values]
+    rng, as_extreme = np.random.default_rng(seed), 0
+    for _ in range(draws):
+        keys = rng.random(values.shape)
+        permuted = [row[np.argsort(key[: len(row)])] for row, key in zip(rows, keys)]
+        as_extreme += statistic(permuted) >= statistic(rows) * (1 - 1e-12)
+    return (1 + as_extreme) / (1 + draws)
+
+
 def test_examples_may_have_different_numbers_of_values():
     rng = np.random.default_rng(2)
     values = rng.normal(size=(200, 6)) + np.arange(6)
     values[::2, 3:] = np.nan
     assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+    few = rng.normal(size=(6, 3)) + 0.4 * np.arange(3)
+    few[1:, 2] = np.nan  # one example has a third value
+    assert position_p_value(few, draws=50, seed=4) == position_p_by_definition(few, 50, 4)
     same = np.where(np.isnan(values), np.nan, 2.0)
     assert position_p_value(same, draws=10) == 1
 
