@@ -68,6 +68,8 @@ def test_metrics_against_each_other():
     assert len(by_model["datasets"]["points"]) == 4
     assert by_model["layer"][3]["encoding"]["x"]["axis"]["title"] == "TER ↓"
     assert by_model["layer"][3]["encoding"]["x"]["scale"]["reverse"] is True
+    lines = view_chart(ViewSpec(plot="line", x="metric:ter", y="cider", by="model"), RECORDS).spec
+    assert [layer["mark"]["type"] for layer in lines["layer"]] == ["area", "line", "point"]
     view = ViewSpec(plot="scatter", x="metric:ter", y="cider", by="decoding.temperature")
     assert {row["series"] for row in rows(view_chart(view, RECORDS))} == {"0.5", "0.7"}
 
