@@ -28,7 +28,7 @@ MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
 
-def print_runs(runs: Sequence[Run], *, all_results: bool = False) -> None:
+def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
     """Print the results of runs one after the other, and metrics by sets for several runs of judgments."""
     for run in runs:
         print_run(run, all_results=all_results)
