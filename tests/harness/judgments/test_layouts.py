@@ -55,7 +55,7 @@ FILES = {
     "system-outputs/de-en/refB.txt": "the dog\nthe cat\nthe house\n",
     "system-outputs/de-en/On-line.1.txt": "one dog\n\none house\n",
     "human-scores/de-en.mqm.merged.seg.score": "refB -1\nrefB None\nrefB 0\nOn-line.1\t-5\nOn-line.1\t-0.1\nOn-line.1\t-25\n",
-    "human-scores/de-en.mqm.merged.sys.score": "refB\t-0.5\nOn-line.1\t-10\nother\tNone\n",
+    "human-scores/de-en.mqm.merged.sys.score": "refB\t-0.5\nother\tNone\nOn-line.1\t-10\n",
 }
 
 

@@ -49,6 +49,7 @@ def test_points_and_line_are_those_of_the_table():
 def test_the_ranking_has_every_column_per_group():
     item = study(TABLE, ["a", "b"], ["y"], by="set")
     rows = ranking(item).spec["datasets"]["rows"]
+    assert [row["place"] for row in rows if row["group"] == "all"] == [1, 2]
     best = [row["r2"] for row in rows if row["group"] == "all"]
     assert best == sorted(best, reverse=True)
     assert len(rows) == 2 * len(item.groups)
