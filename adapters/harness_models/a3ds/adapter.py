@@ -127,8 +127,8 @@ class A3DS:
     checkpoint
         A shipped checkpoint (``baseline``; ``short``, trained on short captions; ``rp``, ``sp``) or the file of a speaker.
     listener
-        The listener of a shipped stage (``rp``, ``sp``) or a file. Default: the listener of the speaker's stage; that of ``rp`` for
-        speakers that have not played the game.
+        The listener of a shipped stage (``rp``, ``sp``) or a file. Default: that of ``sp`` for the checkpoint ``sp``, else that of
+        ``rp``.
     features, pictures
         Image features as :func:`harness_tasks.a3ds.pixels.features` takes them. They must be those of the agents' training.
     vocabulary

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from harness import api
@@ -91,6 +93,15 @@ def test_an_error_of_a_constructor_has_the_line_of_its_component(project):
     (project / "spec.yaml").write_text(SPEC.replace("2.0", "-1.0").replace("      WORD: 1\n", ""))
     with pytest.raises(InputError, match=r"^spec\.yaml:7: metrics\.1: scale is below 0$"):
         plan()
+
+
+def test_a_missing_file_is_named_with_the_line_of_a_spec_and_alone_without_one(project):
+    content = {"task": "t", "dataset": {"reader": "words"}, "models": [{"predictions": {"path": "absent.jsonl"}}], "metrics": ["length"]}
+    (project / "missing.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in content.items()))
+    for spec, place in ((content, "absent.jsonl"), ("missing.yaml", "missing.yaml:3")):
+        with pytest.raises(InputError, match="absent.jsonl: no such file of predictions") as caught:
+            api.plans(spec)
+        assert caught.value.where == place
 
 
 @pytest.mark.parametrize(
