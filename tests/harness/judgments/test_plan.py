@@ -133,6 +133,9 @@ def test_best_and_worst(jsonl, source):
     judged = read_judgments(source(jsonl(two(record)), form="best-worst"))
     assert [c.ratings[0] for c in judged.captions[:3]] == pytest.approx([2 / 3, 0, -2 / 3])
     assert {(p.first, p.second): p.preference for p in judged.pairs[:3]} == {(0, 1): 1.0, (0, 2): 3.0, (1, 2): 1.0}
+    sets = {"captions": [["a", "z"], ["b", "z"], ["c", "z"]], "best": ["a"], "worst": ["c"]}
+    judged = read_judgments(source(jsonl(two(sets)), form="best-worst"))
+    assert [c.ratings[0] for c in judged.captions[:3]] == [1, 0, -1], "a set is named by its first text"
     with pytest.raises(InputError, match="'best' is 'z'; expected the position, system or text"):
         read_judgments(source(jsonl(two({**record, "best": "z", "worst": "p"})), form="best-worst"))
     with pytest.raises(InputError, match="best and worst are the same caption"):
