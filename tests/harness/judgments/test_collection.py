@@ -51,6 +51,15 @@ def test_the_marked_reference():
         marked_reference("zebra", REFERENCES, "f:1")
 
 
+@pytest.mark.parametrize(
+    ("mark", "expected"), [("own", (1,)), ("match", (1,)), ({"by": "person"}, (1,)), ("other", ()), (None, ())]
+)  # fmt: skip
+def test_the_first_text_of_a_set_is_that_of_a_reference(mark, expected):
+    own = collection()
+    item = own.item(Record("f:1", {"references": REFERENCES}), 0)
+    assert own.own(("dog", "zebra"), item, {"own": True, "by": "person", "other": False}, mark, "f:1") == expected
+
+
 def test_equal_references():
     assert equal_references("dog", [*REFERENCES, "dog"]) == (1, 3)
     assert equal_references("Dog", REFERENCES) == ()
