@@ -223,7 +223,7 @@ def terminals(data: bytes, folder: Path) -> None:
         output, errors = (Terminal(io.BytesIO(), encoding="utf-8", errors="strict", write_through=True) for _ in range(2))
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             if name == "results":
-                print_runs([harness.Run.open(run)])
+                print_runs([harness.Run.open(run)], all_results=False)
             else:
                 main(["compare", str(run), "--draws", "10", "--format", name, "--examples", "1"])
         for stream in (output, errors):
