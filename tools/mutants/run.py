@@ -73,7 +73,7 @@ def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | 
         except BaseException as error:  # the child never returns into the loop of its parent
             os.write(2, repr(error).encode())
             os._exit(70)
-    return _wait(child, 3.0 * cpu_seconds + 30)
+    return _wait(child, 10.0 * cpu_seconds + 30)
 
 
 def _pytest(tests: Sequence[str], scratch: Path) -> int:
