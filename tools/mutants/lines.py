@@ -72,8 +72,8 @@ class ExecutedLines:
         """Return the tests that execute a line, the nearest and quickest first, of at most so many CPU seconds in all.
 
         All tests of its module are among them: a result that is cached is computed in the first test alone. A line that imports execute
-        (a constant, a default value) has the tests that execute a function of its file, and in a file
-        without functions the tests of its module and folder: an import is recorded for the first test alone.
+        (a constant, a default value) has the tests that execute a function of its file, and in a file without functions the tests of its
+        module and folder: an import is recorded for the first test alone.
         """
         contexts = self._data.contexts_by_lineno(str(ROOT / path))
         inside = _find_function_lines(path)

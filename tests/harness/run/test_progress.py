@@ -113,8 +113,12 @@ def test_a_bar_has_its_texts_as_they_are_and_its_status_below(terminal, status):
     assert bar._live.transient, "it disappears"
 
 
+def test_the_first_bar_with_results_waits():
+    assert not progress.LiveResults(lambda records: None).seen
+
+
 def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "RESULT_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "RESULT_SECONDS", 0.01)
     drawn: list[list[float]] = []
 
     def draw(records):
@@ -122,14 +126,12 @@ def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
         return "a table"
 
     with live_results(draw), progress.bar("scores", 3):
-        assert not current_results().seen, "the first bar waits"
         show_result(ResultRecord(model="a", metric="cider", value=0.5))
         show_result(ResultRecord(model="a", metric="cider", value=0.6))
         show_result(ResultRecord(model="b", metric="cider", value=0.7))
         deadline = time.monotonic() + 20
         while [0.6, 0.7] not in drawn and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert current_results().seen
     assert drawn[-1] == [0.6, 0.7], "one result per metric and model, the last one"
     show_result(ResultRecord(model="c", metric="cider"))
     assert current_results() is None, "outside of the context a result is shown nowhere"

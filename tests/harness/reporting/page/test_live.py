@@ -72,14 +72,14 @@ def test_other_methods_are_refused(watch):
         assert refused.value.code == 501
 
 
-def test_the_report_takes_the_place_of_the_page(watch, tmp_path, monkeypatch):
-    monkeypatch.setattr(live_page, "QUIET_SECONDS", 0.6)
+@pytest.mark.slow
+def test_the_report_takes_the_place_of_the_page(watch, tmp_path):
     (tmp_path / "report.html").write_text("<p>the report")
     with LivePage(watch) as live:
         path = urlsplit(live.url).path
         get(live, path)
         found: list[bytes] = []
-        readers = [threading.Timer(delay, lambda: found.append(get(live, path)[2])) for delay in (0.05, 0.4)]
+        readers = [threading.Timer(delay, lambda: found.append(get(live, path)[2])) for delay in (0.2, 1.0)]
         for reader in readers:
             reader.start()
         live.finish(tmp_path / "report.html")
