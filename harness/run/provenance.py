@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from harness import __version__
-from harness.contracts import Describes, Example, Parameters
+from harness.contracts import Describes, Parameters
 from harness.files.secrets import redact_values
 from harness.registry import current
 from harness.registry.local_code import is_below
@@ -21,6 +21,7 @@ from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
 
 if TYPE_CHECKING:
+    from harness.run.example_store import ExampleStore
     from harness.run.metric_plan import AnyMetricPlan, Plan
     from harness.spec.judgment_models import JudgmentSpec
     from harness.spec.models import Spec
@@ -32,14 +33,13 @@ Component = tuple[str, str, object]
 """Kind, registered name, object."""
 
 
-def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure], identity: str | None = None) -> JsonObject:
+def build_manifest(plan: Plan, examples: ExampleStore, failures: Sequence[PluginFailure], identity: str | None = None) -> JsonObject:
     """Return the content of manifest.json; the same for the same run on the same installation.
 
     ``identity`` is :func:`digest` of the plan before its components were used; None: it is computed here.
     """
     spec = plan.spec
-    counts = getattr(examples, "reference_counts", None)
-    reference_counts = sorted({len(example.references) for example in examples} if counts is None else counts)
+    reference_counts = sorted(examples.reference_counts)
     reader = plan.reader
     data = {
         "reader": spec.dataset.reader,

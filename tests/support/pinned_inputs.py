@@ -190,6 +190,8 @@ decoding: {temperature: [0.5, 1.0], candidates: [1, 2]}
 references: 2
 metrics: [rouge, {cider: {tokenizer: none}}, caption-length]
 bootstrap: {samples: 40}
+views:
+  - {plot: scatter, title: Points, x: decoding.temperature, y: rouge, by: model}
 """,
     "graded": """
 task: judged

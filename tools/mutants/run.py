@@ -39,6 +39,8 @@ REASONS = Path(__file__).with_name("equivalent.json")
 GOAL = 0.95
 SECONDS = 90.0
 """CPU seconds of the tests of a mutant, at most; the quickest of all that execute the line."""
+HUNG = 120
+"""Seconds after which a single fast test has hung."""
 PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "hypothesis", "pydantic", "yaml", "pyarrow.parquet", "pandas")
 """Modules of others that every test imports, loaded once."""
 
@@ -83,7 +85,8 @@ def _pytest(tests: Sequence[str], scratch: Path) -> int:
     settings.load_profile("mutants")
     # pytest would rewrite the assertions of the package harness, which has a plugin of it, from the file on disk.
     options = ["-x", "-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "--assert=plain", f"--basetemp={scratch}"]
-    return pytest.main([*options, *tests])
+    hung = ["-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true"]
+    return pytest.main([*options, *hung, *tests])
 
 
 def _wait(child: int, seconds: float) -> int:

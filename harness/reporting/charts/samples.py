@@ -174,7 +174,7 @@ def p_histograms(run: Run) -> list[Chart]:
         return []
     # The exact test of a small set has few p-values, multiples of the smallest one: with more bins than these most would be empty.
     floors = [float(record.p["floor"]) for record in run.records if record.p and record.p.get("floor")]
-    bins = max(2, min(BINS, round(1 / max(floors, default=1 / BINS))))
+    bins = max(2, min([BINS, *(round(1 / floor) for floor in floors)]))
     bars: list[Values] = []
     for metric_name, name, p in values:
         places = np.clip(np.ceil(p * bins - 1e-9).astype(np.int64) - 1, 0, bins - 1)

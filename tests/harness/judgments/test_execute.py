@@ -68,7 +68,7 @@ def test_undefined_metrics(plan, judgments, length):
     run = execute(plan(judgments, [length(), length(sign=-1, undefined=texts[:4])]))
     assert [r.skipped for r in run.records] == [0, 4]
     some = execute(plan(judgments, [length(), length(sign=-1, undefined=texts)]))
-    assert np.isnan(some.records[1].value) and some.records[1].details["cluster"] is None
+    assert np.isnan(some.records[1].value) and some.records[1].details["cluster"] is None and some.records[1].interval_note is None
     assert some.records[1].to_dict()["ci95"] is None
     with pytest.raises(InputError, match="no metric has a kendall_b: the scores of length are constant or undefined"):
         execute(plan(judgments, [length(undefined=texts)]))

@@ -33,6 +33,8 @@ def test_unsigned_numbers_are_refused_with_the_mapping_to_type(jsonl, source):
             pairs(jsonl, source, votes)
         assert f"judgments.preference: {labels} (or the other way round)" in str(caught.value)
         assert "j.jsonl:1: 'label' holds" in str(caught.value)
+    with pytest.raises(InputError, match=r"judgments.preference: \{first: \[7\]\} \(or second, tie, skip\)"):
+        pairs(jsonl, source, [7] * 4)
     for votes in ([0, 1, 2, 0], [True, False, True, True], [1, 1, 1, 1], [0, 3, 11, 5]):
         with pytest.raises(InputError, match="no negative vote"):
             pairs(jsonl, source, votes)

@@ -5,7 +5,7 @@ import pytest
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.reference_policy import scoring_sets
+from harness.judgments.reference_policy import _rotations, scoring_sets
 from harness.spec.judgment_models import ReferencePolicy
 
 ITEMS = (JudgedItem("a", ("r0", "r1", "r2", "r3", "r4")), JudgedItem("b", ("s0", "s1", "s2")))
@@ -25,6 +25,10 @@ PAIRS = Judgments(
 def references(judgments, **policy):
     sets = scoring_sets(judgments, ReferencePolicy(**policy), 0)
     return [[sets.sets[k].references for k in row.ravel() if k >= 0] for row in sets.index]
+
+
+def test_rotations_go_forward():
+    assert list(_rotations((5, 6, 7, 8), 2)) == [(7, 8), (5, 8), (5, 6), (6, 7)]
 
 
 def test_own_reference():

@@ -1,12 +1,14 @@
 """Suites of judgment tasks: sets that are not there are reported once and left out."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import HarnessError, InputError
-from harness.judgments.task_kinds import execute_tasks
+from harness.judgments import task_kinds
+from harness.judgments.task_kinds import _folder, execute_tasks
 from harness.rundir.format import run_folders
 
 RECORDS = [{"id": str(i), "caption": "c" * (i + 1), "human_score": i, "references": ["r"]} for i in range(4)]
@@ -30,6 +32,33 @@ def test_a_set_without_its_file_is_reported_and_left_out(suite, tmp_path):
     assert line.startswith("judgments/gone: not there: ") and line.endswith("gone.jsonl") and absent is True
     assert run_folders(tmp_path / "out")[0] == [tmp_path / "out" / "here"]
     assert [run.provenance.task for run in execute_tasks(suite)] == ["judgments/here"]  # without a report too
+
+
+def test_bars_are_shown_where_they_are_asked_for(suite, monkeypatch):
+    shown: list[bool] = []
+    monkeypatch.setattr(task_kinds, "execute_task", lambda plan, *, show, **options: shown.append(show))
+    execute_tasks(suite[:1])
+    execute_tasks(suite[:1], show=True)
+    assert shown == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "several", "output", "default", "folder"),
+    [
+        ("judgments", True, "out", "runs", "out/flickr"),
+        (None, True, "out", "runs", "out/judgments/flickr"),
+        ("judgments", False, "out", "runs", "out"),
+        ("judgments", True, None, "runs", "runs/judgments/flickr"),
+        ("judgments", False, None, "runs", "runs/judgments/flickr"),
+        (None, True, None, "runs", "runs/flickr"),
+        (None, False, None, "runs", "runs/flickr"),
+        ("judgments", True, None, None, None),
+        (None, False, None, None, None),
+    ],
+)
+def test_the_folder_of_a_plan(kind, several, output, default, folder):
+    plan = SimpleNamespace(kind=kind, spec=SimpleNamespace(task="judgments/flickr"))
+    assert _folder(plan, several, output and Path(output), default and Path(default)) == (folder and Path(folder))
 
 
 def test_a_suite_of_nothing_and_one_of_two_kinds_are_refused(suite):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import harness
@@ -12,7 +14,9 @@ from harness.api import score_files
 from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.files.forms import read_form
+from harness.reporting import foreign_files
 from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
 
 REFERENCES = {"42": ["a dog runs", "the dog ran"], "x y": ["a cat", "the cat sits"], "7": ["a bus"]}
 SYSTEMS = {
@@ -48,6 +52,12 @@ def test_files_of_lm_eval(folder, tmp_path, capsys):
     assert numbers["distinct1_stderr,none"] == "N/A"
     assert results["higher_is_better"][task] == {"novelty": True, "distinct1": True}
     assert results["n-samples"][task] == {"original": 3, "effective": 3}
+
+
+def test_one_score_has_no_standard_error():
+    record = ResultRecord(model="a", metric="bleu", value=0.5)
+    few, two = (SimpleNamespace(scores=lambda _, n=n: np.full(n, 0.5), table=SimpleNamespace(names=["bleu"])) for n in (1, 2))
+    assert (foreign_files._standard_error(few, record), foreign_files._standard_error(two, record)) == ("N/A", 0.0)
 
 
 def test_a_baseline_is_what_a_gate_reads(folder, tmp_path):

@@ -141,6 +141,7 @@ def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal()
     assert interval.ends == pytest.approx(of_clusters)
     assert interval.ends[1] - interval.ends[0] > 2 * (alone[1] - alone[0])
     assert interval.note == "50 clusters resampled"
+    assert intervals.nominal_estimate(Mean(), rows[:16], 500, 0, clusters[:16])[1].ends is not None, "two are enough"
     same = intervals.nominal_estimate(Mean(), rows, 500, 0, np.zeros(400))[1]
     assert same == Interval(None, "an interval needs at least two clusters")
 

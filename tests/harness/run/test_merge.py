@@ -60,14 +60,14 @@ def test_mistakes(project):
     folders = parts(3)
     harness.evaluate(SPEC, output="whole")
     other = Path("other")
-    harness.api.evaluate_all({**SPEC, "seed": 1}, output=other, options=Options(part=Part(3, 3)))
+    harness.api.evaluate_all({**SPEC, "seed": 1}, output=other, options=Options(part=Part(2, 3)))
     sized = Path("sized")
     harness.api.evaluate_all(SPEC, output=sized, options=Options(shard_size=1, part=Part(3, 3)))
     for chosen, output, message in (
         (folders[:2], "m", "p1: part 3/3 of 3 is missing"),
         (folders[:1], "m", "parts 2/3, 3/3 of 3 are missing"),
         ([*folders, folders[0]], "m", "p1: is part 1/3, as p1 is"),
-        ([*folders[:2], other], "m", "other: is part of another run than p1"),
+        ([folders[0], other, folders[2]], "m", "other: is part of another run than p1"),
         ([*folders[:2], sized], "m", "sized: has shards of 1 examples, and p1 of 3; give all parts the same --shard-size"),
         ([*folders[:2], Path("whole")], "m", "whole: is a whole run, not a part"),
         ([*folders[:2], Path("none")], "m", "none: no run here"),

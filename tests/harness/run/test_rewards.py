@@ -197,3 +197,4 @@ def test_documented_values_of_empty_captions_and_equal_groups() -> None:
     empty = harness.reward({"ciderd": 1, "self-cider": 1}, REFERENCES).group(["1"], [["", "", ""]])  # Self-CIDEr is undefined
     assert empty.tolist() == [[0.0, 0.0, 0.0]]
     assert harness.reward("ciderd", REFERENCES)([], []).shape == (0,)
+    assert harness.reward("ciderd", REFERENCES).scores([], []).shape == (0, 1)

@@ -16,6 +16,7 @@ from harness.contracts import CaptionSet, Example
 from harness.registry import current
 from harness.run import example_store, scoring_pass
 from harness.run import score as scoring
+from harness.run.estimates import Watch
 from harness.run.example_store import ExampleStore
 from harness.run.execute import Options
 from harness.run.features import FeatureCache
@@ -126,6 +127,13 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
     harness.api.evaluate_all(spec, options=Options(shard_size=3))
     (total,) = [total for name, total in totals.items() if name.endswith("scores")]
     assert total == sum(done) == 2 * (7 + 5)
+
+
+def test_the_scores_of_a_watched_run_are_estimated(project):
+    watch = Watch()
+    spec = {"task": "words", "dataset": {"reader": "words", "count": 12}, "models": ["echo"], "metrics": ["bleu1"]}
+    (run,) = harness.api.evaluate_all(spec, options=Options(watch=watch))
+    assert [row[2] for row in watch.estimates.rows()] == pytest.approx([run.records[0].value])
 
 
 def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypatch):

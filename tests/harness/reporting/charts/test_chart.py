@@ -14,11 +14,13 @@ from harness.reporting.charts.chart import (
     BETTER,
     DARK,
     DIVERGING,
+    DOUBLE,
     LIGHT,
     NEUTRAL,
     PAGE,
     SEQUENTIAL,
     SHAPES,
+    SINGLE,
     WHITE_TEXT,
     WHITE_TEXT_OF_R,
     WORSE,
@@ -33,6 +35,10 @@ def test_the_specification_is_that_of_a_page():
     chart = Chart("one", "One", "A caption.", "views", lambda layout: {"width": layout.width})
     assert chart.spec == {"width": PAGE.width}
     assert repr(chart) == "<chart one: One>"
+
+
+def test_figures_of_one_and_of_two_columns_have_letters_of_one_size():
+    assert SINGLE.font == DOUBLE.font
 
 
 def test_capital_letters_and_characters_of_full_width_are_wider():

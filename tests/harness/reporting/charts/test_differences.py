@@ -47,6 +47,9 @@ def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeyp
     for row in rows:  # stored rows are people - X; the chart has X - people
         assert row["difference"] == -all_pairs["people", row["a"], row["metric"]].difference
         assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
+    row = all_pairs["people", rows[0]["a"], rows[0]["metric"]]
+    words = [module._line(replace(row, better=better), "people")["verdict"] for better in ("A", "B", None)]
+    assert words == ["worse", "better", "not significant"]
 
 
 def test_no_interval_is_cut_off_by_the_axis(captions_run):

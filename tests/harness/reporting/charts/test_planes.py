@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.reporting.charts import planes as planes_module
 from harness.reporting.charts.planes import label_places, metric_questions, plane_chart, plane_points, planes
 from harness.rundir.records import ResultRecord
 
@@ -51,6 +54,15 @@ def test_a_plane_needs_two_systems_with_both_values():
     one = [*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)})]
     assert plane_chart(one, "x", "y", "title", "caption", "views") is None
     assert plane_chart([*one, *records({"c": (3, 1)})], "x", "y", "title", "caption", "views") is not None
+
+
+def test_several_systems_of_one_model_have_a_legend_where_a_label_has_no_room(monkeypatch):
+    several = [
+        replace(record, model="a", decoding={"temperature": k}) for k in range(3) for record in records({"a": (k, -k)})
+    ]  # fmt: skip
+    monkeypatch.setattr(planes_module, "MOST_LABELS", 1)
+    chart = plane_chart(several, "x", "y", "title", "caption", "views")
+    assert chart.spec["layer"][-1]["encoding"]["color"]["legend"]["orient"] == "bottom"
 
 
 def test_every_question_stands_against_the_first(captions_run):

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from harness.reporting.charts import samples
+from harness.reporting.charts.chart import PAGE
 from harness.reporting.charts.samples import (
     BINS,
     _curves,
@@ -92,6 +93,10 @@ def test_few_possible_p_values_have_a_bin_each(captions_run):
     bars = chart.spec["datasets"]["bars"]
     assert sorted({bar["low"] for bar in bars}) == pytest.approx([k / 6 for k in range(6)])
     assert "in 6 bins" in chart.caption and "Bars beyond 83%" in chart.caption
+    unknown = [replace(record, p={**record.p, "floor": None}) if record.p else record for record in captions_run.records]
+    assert f"in {BINS} bins" in p_histograms(replace(captions_run, records=tuple(unknown)))[0].caption
+    some = [replace(record, p={**record.p, "floor": 0.1}) if record.p else record for record in captions_run.records]
+    assert "in 10 bins" in p_histograms(replace(captions_run, records=tuple(some)))[0].caption
 
 
 def test_scores_of_which_half_are_equal_have_no_curve():
@@ -137,6 +142,7 @@ def test_the_matrix_has_a_cell_per_pair(captions_run):
     labels = {cell["x"] for cell in cells}
     assert {"BLEU-1 ↑", "ROUGE-L ↑", "TRM (BLEU) ↓"} <= labels
     assert all(cell["text"] != "-0.00" for cell in cells)
+    assert [len(chart.build(layout)["layer"]) for layout in (PAGE, replace(PAGE, width=120))] == [2, 1], "texts where they have room"
 
 
 def test_labels_of_ticks_are_quoted():

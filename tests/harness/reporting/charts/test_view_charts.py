@@ -61,6 +61,10 @@ def test_heat_maps_orient_each_metric_by_its_direction():
 def test_names_on_an_axis_keep_their_order():
     spec = view_chart(ViewSpec(plot="bar", x="model", y="ter"), RECORDS[4::2]).build(PAGE)
     assert spec["layer"][0]["encoding"]["x"]["sort"] == ["one", "two"]
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == 0
+    long = [replace(record, model=record.model * 30) for record in RECORDS[4::2]]
+    spec = view_chart(ViewSpec(plot="bar", x="model", y="ter"), long).build(PAGE)
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -35, "long names rise to their tick"
 
 
 def test_metrics_against_each_other():
