@@ -146,7 +146,7 @@ def _in_unequal_items(metric: MetricScores, rated: RatedRows, items: int) -> np.
 def _one_draw(statistic: str, scores: np.ndarray, rows: JudgmentRows, usable: np.ndarray) -> Agreement:
     """Return the agreement of the scores (u,) of the rows that ``usable`` selects of all (n,)."""
     human, item = rows.rated.human[usable], rows.rated.item[usable]
-    grouping = rows.spec.grouping_of(statistic) if len(scores) > 1 else "none"
+    grouping = rows.spec.grouping_of(statistic)
     if grouping == "item":
         return _within(correlate_groups(statistic, scores, human, item, rows.items), len(scores))
     if grouping == "system":

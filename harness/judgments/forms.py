@@ -72,8 +72,7 @@ def _read_rating(collection: Collection, record: Record, item: int, system: str 
     used = [caption, score, of_system, *(collection.name(r, (), record, needed=False) for r in ("item", "references"))]
     meta = scalars(record.fields, [*used, "is_own_reference"])
     if outer is not None:
-        nested = columns.captions or ""
-        meta = {**scalars(outer.fields, [nested, *NESTED_COLUMNS, *used]), **meta}
+        meta = {**scalars(outer.fields, [*NESTED_COLUMNS, *used]), **meta}
     plain = {name: raw for name, raw in record.fields.items() if isinstance(raw, (int, float)) and not isinstance(raw, bool)}
     scores = {name: value for name, raw in plain.items() if (value := number(raw)) is not None}
     name = system if system is not None else str(lookup(record.fields, of_system) or "") if of_system else ""

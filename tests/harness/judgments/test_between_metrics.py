@@ -96,6 +96,8 @@ def test_williams_needs_one_row_per_item():
     tests = compare_metrics(single, metrics(of_single), [0.5, 0.4, 0.1]).of_pearson
     assert set(tests) == {(0, 1), (0, 2), (1, 2)} and set(tests[0, 2]) == {"williams_t", "williams", "williams_holm"}
     assert tests[0, 2]["williams_t"] > 0 and tests[0, 2]["williams_holm"] < 0.001
+    r = np.corrcoef([of_single, *(item.scores[:, 0] for item in metrics(of_single))])
+    assert tests[0, 2]["williams_t"] == pytest.approx(williams(r[0, 1], r[0, 3], r[1, 3], ITEMS)[0])
     # With several captions per item the jackknife over items stands in.
     scores = metrics(human)
     tests = compare_metrics(judged, scores, [0.5, 0.4, 0.1]).of_pearson

@@ -51,6 +51,11 @@ def test_the_row_is_the_mean_over_the_people_who_are_left_out(judged):
     assert people["pearson", "mean"].value == pytest.approx(mean, abs=1e-12)
 
 
+def test_less_is_better(judged):
+    higher, lower = (people_of(judged(source={"higher_is_better": better}))["kendall_b", "all"].value for better in (True, False))
+    assert higher == pytest.approx(lower, abs=1e-12) and higher > 0
+
+
 def test_single_ratings_meet_each_of_the_others(judged):
     people = people_of(judged(source={"raters": "each"}))
     expected = [kendalltau(np.repeat(x, 2), others.ravel()).statistic for x, others in map(left_out, range(3))]

@@ -34,6 +34,17 @@ def test_a_set_without_its_file_is_reported_and_left_out(suite, tmp_path):
     assert [run.provenance.task for run in execute_tasks(suite)] == ["judgments/here"]  # without a report too
 
 
+def test_a_set_that_cannot_be_read_is_left_out_of_a_suite_and_refused_alone(suite, plan, tmp_path, length):
+    (tmp_path / "broken.jsonl").write_text("{\n")
+    broken = plan({"form": "captions", "path": str(tmp_path / "broken.jsonl")}, [length()], task="judgments/broken")
+    reports = []
+    assert len(execute_tasks([suite[0], broken], on_absent=lambda *report: reports.append(report))) == 1
+    ((line, absent),) = reports
+    assert line.startswith("judgments/broken: left out: ") and absent is False
+    with pytest.raises(InputError, match=r"broken\.jsonl"):
+        execute_tasks([broken])
+
+
 def test_bars_are_shown_where_they_are_asked_for(suite, monkeypatch):
     shown: list[bool] = []
     monkeypatch.setattr(task_kinds, "execute_task", lambda plan, *, show, **options: shown.append(show))

@@ -72,6 +72,8 @@ def test_one_model_is_ordered_by_its_own_scores_and_decodings_are_columns():
     assert [row[0] for row in table(VIEW, one).rows] == ["z", "y"]
     several = samples(model=["a"] * 6, decoding=["{}"] * 3 + ['{"temperature": 0.5}'] * 3)
     assert table(VIEW, several).headers[2:] == ["a", "a T=0.5"]
+    warm = samples(decoding=['{"temperature": 0.5}'] * 6)
+    assert table(VIEW, warm).headers[2:] == ["a", "b"], "one decoding is not named"
 
 
 def test_an_example_that_a_model_could_not_do_has_an_empty_cell():

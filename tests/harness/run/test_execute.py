@@ -13,7 +13,7 @@ import pytest
 
 import harness.api
 from harness.errors import HarnessError, InputError
-from harness.run.execute import ModelExecution, Options, print_speed, work_of
+from harness.run.execute import ModelExecution, Options, execute, print_speed, work_of
 from harness.run.shard_grid import Part
 
 SPEC = {
@@ -54,6 +54,14 @@ def test_undefined_examples_are_counted_listed_and_left_out(project):
     assert run.samples["length"][1] is None
     events = [json.loads(line) for line in (project / "r" / "log.jsonl").read_text().splitlines()]
     assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]], "named in the log"
+
+
+def test_models_forget_the_captions_that_the_run_has(project):
+    (plan,) = harness.api.plans(SPEC)
+    calls: list[str] = []
+    plan.models[0].adapter.forget_texts = lambda: calls.append("forgets")
+    execute(plan)
+    assert calls == ["forgets"]
 
 
 def test_failed_examples_do_not_stop_the_run(project):

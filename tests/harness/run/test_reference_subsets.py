@@ -44,6 +44,7 @@ def test_every_reference_is_drawn_equally_often():
 
 def test_no_cut_keeps_the_order_of_the_data():
     assert ReferenceSubset(8, 0).arrange(EXAMPLE, None, None) == EXAMPLE.references
+    assert ReferenceSubset(9, 0).arrange(EXAMPLE, None, None) == EXAMPLE.references
     assert ReferenceSubset(None, 0).arrange(EXAMPLE, None, None) == EXAMPLE.references
     assert subset(3, seed=None) == ("a", "b", "c")
 

@@ -52,6 +52,16 @@ def test_a_torn_line_is_left_out_and_later_lines_are_whole(file, cut, caplog):
     assert file.path.read_bytes().endswith(b"\n")
 
 
+@pytest.mark.parametrize(("cut", "kept"), [(0, ["aa", "cc"]), (5, ["cc"])])
+def test_a_first_line_without_its_end(tmp_path, file, cut, kept):
+    line = file.path.read_bytes().splitlines()[0]
+    (tmp_path / "one").write_bytes(line[: len(line) - cut])
+    answers = AnswerFile(RunFolder(tmp_path), "one")
+    with closing(answers) as writer:
+        writer.append("cc", {"candidates": ["x"]})
+    assert list(answers.read()) == kept
+
+
 class NearlyFull(io.FileIO):
     """A file that takes seven bytes at a time, as on a disk that is nearly full."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import closing
 
 import numpy as np
@@ -39,6 +40,7 @@ def test_a_key_depends_on_every_part_and_not_on_the_label():
         assert ArtifactKey.of("m", *parts).digest != key.digest
     assert ArtifactKey.of("A b/C", 1).stem.startswith("a-b-c-")
     assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
+    assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), "directories of earlier versions have these names"
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])

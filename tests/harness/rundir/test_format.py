@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -54,6 +55,10 @@ def test_run_folders(tmp_path):
         (tmp_path / name / "manifest.json").write_text("{}")
     assert run_folders(tmp_path / "a") == ([tmp_path / "a"], [])
     assert run_folders(tmp_path) == ([tmp_path / "a", tmp_path / "b/deep"], [])
+    (tmp_path / "a/inner").mkdir()
+    (tmp_path / "a/inner/manifest.json").write_text("{}")
+    assert run_folders(tmp_path / "a") == ([tmp_path / "a"], []), "a run that others stand in"
+    shutil.rmtree(tmp_path / "a/inner")
     assert run_folders(tmp_path / "nothing") == ([tmp_path / "nothing"], [])
     (tmp_path / "suite.json").write_bytes(to_json({"runs": ["b/deep", "a"], "absent": {"t": "t: not there: f"}}))
     assert run_folders(tmp_path) == ([tmp_path / "b/deep", tmp_path / "a"], ["t"])
