@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import sys
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from harness.errors import MissingExtra
+from harness.reporting.charts import chart
 from harness.reporting.charts.chart import (
     BETTER,
     DARK,
@@ -29,12 +31,21 @@ from harness.reporting.charts.chart import (
     config,
 )
 from harness.reporting.charts.overview import overview
+from tests.support.pinned import as_text, assert_pinned
 
 
 def test_the_specification_is_that_of_a_page():
     chart = Chart("one", "One", "A caption.", "views", lambda layout: {"width": layout.width})
     assert chart.spec == {"width": PAGE.width}
     assert repr(chart) == "<chart one: One>"
+
+
+def test_styles_and_layouts_are_what_they_were():
+    names = ("LIGHT", "DARK", "BETTER", "WORSE", "NEUTRAL", "SEQUENTIAL", "DIVERGING", "WHITE_TEXT", "WHITE_TEXT_OF_R", "SHAPES", "DASHES")
+    layouts = {name: vars(getattr(chart, name)) for name in ("PAGE", "WIDE", "PHONE", "SINGLE", "DOUBLE")}
+    styles = {f"{name} {layout}": config(name, getattr(chart, layout)) for name in get_args(chart.Name) for layout in ("PAGE", "SINGLE")}
+    constants = {name: getattr(chart, name) for name in names}
+    assert_pinned("charts/looks.txt", as_text({"constants": constants, "layouts": layouts, "styles": styles}))
 
 
 def test_figures_of_one_and_of_two_columns_have_letters_of_one_size():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.reporting.charts import planes as planes_module
 from harness.reporting.charts.planes import label_places, metric_questions, plane_chart, plane_points, planes
 from harness.rundir.records import ResultRecord
+from tests.support.pinned import as_text, assert_pinned
 
 
 def records(points, directions=(True, True)):
@@ -110,6 +111,13 @@ def test_no_label_leaves_the_plot_by_half_a_unit(x, y):
     ((centre_x, centre_y),) = label_places(np.array([[x, y]]), [40.0], 10.0, (200.0, 200.0))
     assert 20 <= centre_x <= 180
     assert 5 <= centre_y <= 195
+
+
+def test_labels_of_crowded_points_are_where_they_were():
+    points = np.array([[7 * k % 60, 11 * k % 47] for k in range(24)], dtype=float)
+    places = label_places(points, [4.0 + 3 * (k % 4) for k in range(24)], 4.0, (60.0, 47.0))
+    assert None in places
+    assert_pinned("charts/labels.txt", as_text([place and list(place) for place in places]))
 
 
 @pytest.mark.parametrize(("x", "centre"), [(20.0, 46.0), (180.0, 154.0)])
