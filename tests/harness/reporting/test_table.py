@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reporting.table import Table, TableCell, number, shown_names, size_text
+from harness.reporting.table import Table, TableCell, longest_mark, number, shown_names, size_text
 from harness.rundir.records import ResultRecord
 
 
@@ -59,6 +59,11 @@ def test_cells_have_their_looks():
         [TableCell("x", False, ""), TableCell("1", False, "ab")],
         [TableCell("y", False, ""), TableCell("2", True, "")],
     ]
+
+
+def test_the_longest_mark_is_of_its_column_alone():
+    table = Table(["a", "b", "c"], [["x", "1", "2"]] * 2, "lrr", marks={(0, 0): "abc", (0, 1): "a", (1, 1): "ab"})
+    assert [longest_mark(table, column) for column in range(3)] == ["abc", "ab", ""]
 
 
 def test_labels_that_would_share_a_name_keep_their_labels():

@@ -41,6 +41,11 @@ def test_two_metrics_of_a_model_and_decoding_against_each_other():
         series(RESULTS, "metric:nr", "cr", "model")
 
 
+def test_several_quantities_or_no_group_name_the_quantity():
+    labels = [[row.label for row in series(RESULTS, "decoding.temperature", y, by)] for y, by in ((["cr", "nrr"], "model"), (["cr"], None))]
+    assert labels == [["cr a", "cr b", "nrr a", "nrr b"], ["cr"]]
+
+
 def test_a_decoding_field_that_is_not_recorded_has_its_default():
     assert lookup(RESULTS[0], "decoding.temperature") == 1.0
     assert lookup(RESULTS[0], "decoding.nothing") is None
@@ -69,8 +74,9 @@ def test_quantities_of_time():
 
 
 def test_the_logarithm_of_a_p_value_below_the_range_of_floats_is_that_of_the_record():
-    small = ResultRecord(metric="m", model="a", p_value=sys.float_info.min, p={"log_calibrated": -5000.0})
-    assert quantity(small, "log p") == (-5000.0, None)
+    for p in (sys.float_info.min, 0.0):
+        small = ResultRecord(metric="m", model="a", p_value=p, p={"log_calibrated": -5000.0})
+        assert quantity(small, "log p") == (-5000.0, None)
 
 
 def test_the_table_of_a_view_has_rounded_texts_and_data_in_full():

@@ -74,6 +74,12 @@ def test_every_question_stands_against_the_first(captions_run):
     ]
 
 
+def test_two_systems_have_planes_and_one_has_none(captions_run):
+    models = list(dict.fromkeys(record.model for record in captions_run.records))
+    few = [replace(captions_run, records=tuple(r for r in captions_run.records if r.model in models[:count])) for count in (1, 2)]
+    assert [len(planes(run)) for run in few] == [0, 2]
+
+
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200)), min_size=1, max_size=10), st.integers(1, 12))
 def test_labels_overlap_neither_labels_nor_points(places, length):
     points, size, height = np.array(places), (300.0, 200.0), 9.0

@@ -117,6 +117,12 @@ def test_images_are_embedded_and_others_named(pictured):
     assert result.note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files, 1 missing."
 
 
+def test_files_that_are_all_there_are_not_missing(pictured):
+    examples = [example for example in examples_of(Run.open(pictured)) if Path(example.media).is_file()]
+    assert len(examples) == 5
+    assert thumbnails(IDS, examples).note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files."
+
+
 def test_the_budget_bounds_the_embedded_bytes(pictured):
     size = max(len(url) for url in pictures(pictured).data.values()) * 3 // 4
     result = pictures(pictured, budget=2 * size + 200)

@@ -43,6 +43,12 @@ def test_metrics_that_explain_nothing_are_not_fitted_again(group, monkeypatch):
     assert len(group.metrics) == 2 and "length" not in fitted and fitted
 
 
+def test_metrics_with_embeddings_are_explained_where_it_is_asked_for(finished):
+    (group,) = groups_of([("r", open_run(finished(metrics=[{"mmd": {"embedding": "bow"}}], views=[])))])
+    assert not explanations(group, ["e0", "e1"], ()).data
+    assert explanations(group, ["e0", "e1"], (), 2).data
+
+
 def test_scores_of_another_metric_are_not_explained(group):
     class Shifted:
         def __init__(self, metric):
