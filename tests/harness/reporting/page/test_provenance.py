@@ -39,7 +39,8 @@ def test_a_page_names_no_folder_of_data_and_no_home(monkeypatch):
 
 def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
     log = project / finished() / "log.jsonl"
-    log.write_text(log.read_text() + '{"time": 1, "event": "answers", "model": "none", "seconds": 3}\n{"time": "1", "event": "none"}\n{"time": 1, "eve')
+    added = ['{"time": 1, "event": "answers", "model": "none", "seconds": 3}', '{"time": "1", "event": "none"}', '{"time": 1, "eve']
+    log.write_text(log.read_text() + "\n".join(added))
     (stages,) = (table for table in listings(Run.open("r")) if table.title == "Time per stage")
     assert len(_events(project / "r")) == log.read_text().count("\n") - 1, "without the line whose time is a text"
     assert not any("none" in str(row[0]) for row in stages.rows), "of captions alone"
