@@ -26,6 +26,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,11 @@ def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | 
         except BaseException as error:  # the child never returns into the loop of its parent
             os.write(2, repr(error).encode())
             os._exit(70)
-    return _wait(child, 10.0 * cpu_seconds + 30)
+    try:
+        return _wait(child, 10.0 * cpu_seconds + 30)
+    finally:
+        with suppress(ProcessLookupError):  # what the tests started and an exit at once left behind
+            os.killpg(child, signal.SIGKILL)
 
 
 def _pytest(tests: Sequence[str], scratch: Path) -> int:
