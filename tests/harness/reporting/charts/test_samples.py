@@ -25,6 +25,7 @@ from harness.reporting.charts.samples import (
     score_distributions,
 )  # fmt: skip
 from harness.reporting.table import shown_names
+from harness.rundir.records import ResultRecord
 
 
 def test_a_density_has_area_one_and_follows_the_values():
@@ -97,6 +98,16 @@ def test_few_possible_p_values_have_a_bin_each(captions_run):
     assert f"in {BINS} bins" in p_histograms(replace(captions_run, records=tuple(unknown)))[0].caption
     some = [replace(record, p={**record.p, "floor": 0.1}) if record.p else record for record in captions_run.records]
     assert "in 10 bins" in p_histograms(replace(captions_run, records=tuple(some)))[0].caption
+
+
+@pytest.mark.parametrize(("count", "drawn"), [(4, False), (5, True)])
+def test_distributions_are_of_five_examples_at_least(count, drawn, monkeypatch):
+    values = np.linspace(0.1, 0.9, count)
+    assert (distributions({"a": {"one": values}}) is not None) == drawn
+    system = SimpleNamespace(p_values=lambda metric: values)
+    monkeypatch.setattr(samples, "_systems", lambda run: ([system], ["one"], ""))
+    record = ResultRecord(model="one", metric="a", value=0.5, p={"floor": 0.01})
+    assert bool(p_histograms(SimpleNamespace(records=(record,)))) == drawn
 
 
 def test_scores_of_which_half_are_equal_have_no_curve():
