@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness
+import harness.api
 from harness.run.execute import Options
 from harness.run.execute import execute as run
 from harness.run.merge import merge

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import harness
+from harness.reporting import console, main_table
 from harness.reporting.console import MAX_FAILURES, print_run
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.terminal import console_for_tables, least_width
@@ -32,6 +33,18 @@ def test_the_table_says_why_sizes_are_apart_and_why_p_values_are_missing(run, ca
     assert "[1] no p-value for x[b], y, which reads a scene" in text
     assert "[2] no p-value for z, which has no direction" in text
     assert p_notes(records) == {"reads a scene": ["x[b]", "y"], "has no direction": ["z"]}
+
+
+def test_systems_of_many_examples_are_not_compared(run, monkeypatch):
+    two = replace(run, records=(run.records[0], replace(run.records[0], model="other")))
+    compared: list[object] = []
+    monkeypatch.setattr(main_table, "clusters_of_run", lambda run, budget: compared.append(run))
+    for examples, calls in ((console.BOLD_EXAMPLES, 1), (console.BOLD_EXAMPLES + 1, 0)):
+        compared.clear()
+        clusters = console.quick_clusters(replace(two, records=tuple(replace(record, n=examples) for record in two.records)))
+        assert len(compared) == calls
+    assert clusters.notes == ("no value is bold: the systems are not compared; harness compare does",)
+    assert console.quick_clusters(run) is None, "one system"
 
 
 def test_the_column_p_appears_where_only_reasons_exist(run, capsys):

@@ -10,7 +10,7 @@ import pytest
 from harness.analysis.column_table import from_records, read_columns
 from harness.analysis.correlate import study
 from harness.errors import InputError, UnknownName
-from harness.reporting.correlation_files import ranking, scatter, write_plots, write_study
+from harness.reporting.correlation_files import _points, ranking, scatter, write_plots, write_study
 
 RNG = np.random.default_rng(0)
 TABLE = from_records(
@@ -40,6 +40,8 @@ def test_points_and_line_are_those_of_the_table():
     item = study(TABLE, ["a", "b"], ["y"], by="set")
     data = scatter(item, TABLE, ["a"], "set", "best").spec["datasets"]
     assert [(point["x"], point["group"]) for point in data["points0"]] == [(float(i), name) for name in ("one", "two") for i in range(6)]
+    only = _points(item, TABLE, np.array(["one"] * 6 + ["two"] * 6), ["one"], "a", "y")
+    assert {point["group"] for point in only["points"]} == {"one"}, "without points of other groups"
     colour = scatter(study(TABLE, ["a", "b"], ["y"]), TABLE, ["a"], None, "best").spec["layer"][1]["encoding"]["color"]
     assert colour["legend"] is None, "all points are of one group"
     slope, offset = np.polyfit(TABLE.numbers["a"], TABLE.numbers["y"], 1)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import harness
+import harness.api
 from harness.errors import HarnessError, UnknownName
 from harness.reporting import notebook
 

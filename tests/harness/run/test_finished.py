@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import harness
+import harness.api
 from harness.errors import InputError
 from harness.run.execute import Options
 from harness.run.finished import Run
