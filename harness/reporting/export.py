@@ -76,8 +76,7 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
     The baseline is the model ``view.against``. For ``y: "*"`` metrics without a direction or without a test are left out.
     Raises :class:`HarnessError` for an unknown baseline or metric.
     """
-    side = ComparedRun(run, name=str(run.path or ""))
-    compared = pairs_against([side], str(view.against))
+    compared = pairs_against([ComparedRun.open(run)], str(view.against))
     directions = {record.metric: record.higher_is_better for record in run.records}
     directed = [name for name in dict.fromkeys(name for pair in compared for name in pair.metrics) if directions[name] is not None]
     metrics = directed if view.metrics == ["*"] else view.metrics

@@ -10,7 +10,7 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import Objects
 from harness.errors import HarnessError, InputError
-from harness.judgments.execute import ScoredMetric, _spread_points, execute, score_metrics
+from harness.judgments.execute import ScoredMetric, _same, _spread_points, execute, score_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
 from harness.judgments.reference_policy import scoring_sets
@@ -95,6 +95,13 @@ def test_sets_that_are_judged_as_a_whole(plan, jsonl, length):
     run = execute(plan({"form": "captions", "path": jsonl(records)}, [length()]))
     assert {len(row) for row in run.samples.lists("candidates")} == {2}
     assert run.notes == []
+
+
+def test_descriptions_of_a_task_may_change():
+    stored = {"spec": {"description": "a", "notice": "b", "published": {}, "seed": 0}, "notice": "b"}
+    for name in ("description", "notice", "published"):
+        assert _same(stored, {**stored, "spec": {**stored["spec"], name: "other"}})
+    assert _same(stored, {**stored, "notice": "other"}) and not _same(stored, {**stored, "spec": {**stored["spec"], "seed": 1}})
 
 
 def test_a_second_metric_is_added_in_the_same_folder(plan, judgments, length, tmp_path):

@@ -17,6 +17,11 @@ def values(path):
     return [(str(r.fields["id"]), float(r.fields["score"])) for r in rows([path])]
 
 
+def test_scalars_are_short_texts_and_numbers():
+    fields = {"short": "x" * 80, "long": "x" * 81, "number": 1.5, "list": [1], "used": 2}
+    assert scalars(fields, ["used.deep", None]) == {"short": "x" * 80, "number": 1.5}
+
+
 def test_formats(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq

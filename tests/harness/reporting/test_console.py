@@ -47,6 +47,15 @@ def test_systems_of_many_examples_are_not_compared(run, monkeypatch):
     assert console.quick_clusters(run) is None, "one system"
 
 
+def test_values_of_leading_systems_are_bold(run, monkeypatch):
+    first = run.records[0]
+    two = replace(run, records=(first, replace(first, model="other", value=first.value - 1)))
+    leading = frozenset({(first.metric, first.model, first.decoding_key)})
+    monkeypatch.setattr(console, "quick_clusters", lambda run: main_table.RunClusters(leading=leading))
+    table = console.results_table(two)
+    assert table.bold == {(0, table.headers.index("value"))}
+
+
 def test_the_column_p_appears_where_only_reasons_exist(run, capsys):
     records = (replace(run.records[0], p_value=None, p_note="reads a scene"),)
     assert "– [1]" in output(replace(run, records=records), capsys)

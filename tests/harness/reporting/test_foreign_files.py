@@ -54,6 +54,10 @@ def test_files_of_lm_eval(folder, tmp_path, capsys):
     assert results["n-samples"][task] == {"original": 3, "effective": 3}
 
 
+def test_systems_with_equal_names_are_numbered():
+    assert list(foreign_files._folders([SimpleNamespace(label="a/b")] * 3)) == ["a_b", "a_b_2", "a_b_3"]
+
+
 def test_one_score_has_no_standard_error():
     record = ResultRecord(model="a", metric="bleu", value=0.5)
     few, two = (SimpleNamespace(scores=lambda _, n=n: np.full(n, 0.5), table=SimpleNamespace(names=["bleu"])) for n in (1, 2))

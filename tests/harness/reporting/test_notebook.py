@@ -16,6 +16,11 @@ ONE = [["a dog runs", "a dog on grass"], ["two cats"], ["a red car in a street"]
 MANY = [["a dog runs fast"], ["two cats sleep"], ["a car in a street"], ["people walk there"], ["a boat"], ["a tall tree"]]
 
 
+def test_equal_scores_have_no_chart():
+    with pytest.raises(HarnessError, match="there are too few different scores per example to draw their distribution"):
+        notebook.as_chart(harness.score(["a dog"] * 6, [["a dog"]] * 6, ["rouge"]))
+
+
 class Cells(HTMLParser):
     """Texts of the cells of a table, row by row; fails on a tag that is not closed."""
 

@@ -13,7 +13,8 @@ import harness
 from harness.cli.main import main
 from harness.errors import InputError
 from harness.reporting import page
-from harness.reporting.page import PageOptions
+from harness.reporting.charts import charts_for
+from harness.reporting.page import PageOptions, document
 from harness.reporting.page.assets import policy
 from harness.reporting.page.document import MAX_LISTED, notices_of
 from harness.reporting.page.groups import Clusters, groups_of
@@ -21,6 +22,12 @@ from harness.reporting.page.provenance import command, listings
 from harness.reporting.result_groups import SIZE_NOTE
 from harness.reporting.table import number, shown_name
 from harness.run.finished import Run
+
+
+def test_charts_have_a_layout_for_each_width(finished):
+    (chart, *_) = charts_for([finished()])
+    layouts = document._charts([chart])["layouts"]
+    assert {name: list(charts) for name, charts in layouts.items()} == {name: [chart.id] for name in document.OTHER_LAYOUTS}
 
 
 def visible(text: str) -> str:

@@ -7,6 +7,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -16,7 +17,7 @@ import harness
 from harness.errors import InputError
 from harness.reporting import page
 from harness.reporting.page import examples
-from harness.reporting.page.examples import examples_of, stream, thumbnails
+from harness.reporting.page.examples import _numbers, examples_of, stream, thumbnails
 from harness.reporting.page.groups import groups_of, open_run
 from harness.run.finished import Run
 
@@ -79,6 +80,13 @@ def test_numbers_that_are_no_means_of_scores_come_last(read, finished):
     models = [{"human": {"held_out": 1}}, {"shuffled": {}}]
     index = json.loads(read(finished(metrics=metrics, models=models, views=[]))["g-index"])
     assert [metric["label"] for metric in index["metrics"]] == ["rouge", "length", "bleu4"], "BLEU of a corpus is none of its sentences"
+
+
+def test_scores_of_examples_that_are_not_on_the_page_are_left_out():
+    table = SimpleNamespace(names=["a"], numbers=lambda name: np.array([1.0, 2.0]))
+    block = _numbers("g-score-0", "a", [SimpleNamespace(table=table, rows=np.arange(2), examples=["x", "gone"])], {"x": 0, "y": 1})
+    values = numbers(gzip.decompress(base64.b64decode(block.data)), 1)[0]
+    assert values[0] == 1.0 and np.isnan(values[1])
 
 
 Image = pytest.importorskip("PIL.Image")
