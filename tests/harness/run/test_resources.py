@@ -43,13 +43,16 @@ def test_the_memory_is_that_of_the_largest_metric(project):
     assert "of one core for the metrics" in str(large)
 
 
-def test_the_memory_is_a_sum_of_the_process_a_batch_and_what_every_example_holds(project):
+def test_the_memory_is_a_sum_of_the_process_a_batch_and_what_every_example_holds(project, monkeypatch):
     (item,) = api.plans("spec.yaml", ["metrics=[cider]"])
     cost = cost_of(item.caption_metrics[0].metric, 1, 1, 2.0, tested=False)
     sets = [CaptionSet("1", ("a b",), ("a b",))] * 10
     memory, without_metrics = (check_sets(metrics, sets).bytes for metrics in (item.caption_metrics, []))
     assert without_metrics - 200e6 == pytest.approx(10 * (2 * BYTES_PER_TEXT + 250))
     assert memory - without_metrics == pytest.approx(10 * (cost.bytes + cost.corpus) + cost.fixed)
+    monkeypatch.setattr(resources, "MAX_BATCH_PAIRS", 12)
+    in_batches = check_sets(item.caption_metrics, sets).bytes - without_metrics
+    assert in_batches == pytest.approx((1 + 12 // 2**2) * cost.bytes + 10 * cost.corpus + cost.fixed), "batches of 4 sets"
 
 
 @pytest.mark.parametrize("verb", ["run", "validate"])
