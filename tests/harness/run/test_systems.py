@@ -123,7 +123,7 @@ def test_a_metric_is_free_of_the_corpus_by_its_fit_its_note_and_its_parts():
     assert is_corpus_free(Free()) and is_corpus_free(Free("encode", 3))
     assert not is_corpus_free(Free(held_fixed="vocabulary held fixed"))
     assert not is_corpus_free(Fitted())
-    assert not is_corpus_free(Free(Embedding())) and not is_corpus_free(Free(Free(Embedding())))
+    assert not is_corpus_free(Free(Embedding())) and not is_corpus_free(Free(Free(Free(Free(Embedding())))))
 
 
 def test_a_fit_that_returns_its_argument_is_not_trivial():
