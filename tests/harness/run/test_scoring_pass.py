@@ -19,6 +19,7 @@ from harness.run import score as scoring
 from harness.run.estimates import Watch
 from harness.run.example_store import ExampleStore
 from harness.run.execute import Options
+from harness.run.executor import ExecutorOptions
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import metric_plan
 from harness.run.scoring_pass import fit, prime
@@ -129,10 +130,12 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
     assert total == sum(done) == 2 * (7 + 5)
 
 
-def test_the_scores_of_a_watched_run_are_estimated(project):
+@pytest.mark.first_case_fast
+@pytest.mark.parametrize("executor", [ExecutorOptions(), ExecutorOptions("processes", 1)], ids=lambda executor: executor.name)
+def test_the_scores_of_a_watched_run_are_estimated(project, executor):
     watch = Watch()
     spec = {"task": "words", "dataset": {"reader": "words", "count": 12}, "models": ["echo"], "metrics": ["bleu1"]}
-    (run,) = harness.api.evaluate_all(spec, options=Options(watch=watch))
+    (run,) = harness.api.evaluate_all(spec, options=Options(watch=watch, executor=executor))
     assert [row[2] for row in watch.estimates.rows()] == pytest.approx([run.records[0].value])
 
 

@@ -60,6 +60,9 @@ def test_the_memory_of_this_machine(monkeypatch, tmp_path):
     assert 1 << 26 < available_memory() < 1 << 44
     monkeypatch.setattr(shard_grid, "Path", lambda name: tmp_path / "none")
     assert available_memory() == 4 << 30
+    for text, expected in (("MemTotal: 1 kB\n", 4 << 30), ("MemTotal: 1 kB\nMemAvailable: 2 kB\n", 2048)):
+        (tmp_path / "none").write_text(text)
+        assert available_memory() == expected
 
 
 class Cubic(MeanMetric):

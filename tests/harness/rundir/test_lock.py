@@ -66,6 +66,14 @@ def test_the_lock_of_a_process_that_ended_is_free(tmp_path):
     RunLock(tmp_path).acquire()
 
 
+def test_a_process_of_another_user_is_not_gone(monkeypatch):
+    def refuse(pid, signal):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert not replace(Owner.this(), pid=1).is_gone()
+
+
 def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path, monkeypatch):
     first, flock, calls = RunLock(tmp_path), fcntl.flock, []
     first.acquire()
