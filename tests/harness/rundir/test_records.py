@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.rundir.records import decoding_text
+from harness.rundir.records import ResultRecord, decoding_text
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ from harness.rundir.records import decoding_text
         ({"temperature": 0.1234567}, "T=0.1234567"),
     ],
 )
-def test_a_record_has_no_time_where_none_was_measured():
-    assert ResultRecord(model="a", metric="m").seconds == 0.0
-
-
 def test_a_text_has_every_digit_of_its_numbers(decoding, text):
     assert decoding_text(decoding) == text
+
+
+def test_a_record_has_no_time_where_none_was_measured():
+    assert ResultRecord(model="a", metric="m").seconds == 0.0
