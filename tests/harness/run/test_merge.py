@@ -10,7 +10,7 @@ import pytest
 import harness.api
 from harness.errors import InputError
 from harness.run.execute import Options
-from harness.run.merge import merge
+from harness.run.merge import PartFolder, _check, merge
 from harness.run.shard_grid import Part
 
 SPEC = {
@@ -80,6 +80,13 @@ def test_mistakes(project):
     Path("p2/shards.json").write_text(json.dumps({**state, "finished": False}))
     with pytest.raises(InputError, match="p2: part 2/3 has not finished; run its command again"):
         merge(folders, Path("m"))
+
+
+@pytest.mark.parametrize(("count", "named"), [(6, "2/6, 3/6, 4/6, 5/6, 6/6 of 6"), (7, "2/7, 3/7, 4/7, 5/7, 6/7, ... of 7")])
+def test_five_missing_parts_are_named(count, named):
+    first = PartFolder(Path("p1"), {"digest": "d", "part": f"1/{count}"}, {"size": 1})
+    with pytest.raises(InputError, match=f"p1: parts {named} are missing"):
+        _check([first])
 
 
 def test_parts_of_other_code_are_merged_with_a_warning_and_parts_of_other_data_are_refused(project, caplog):

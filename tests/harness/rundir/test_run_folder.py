@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.rundir import run_folder
 from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
 
 OLD = {"manifest.json": b"old", "results.json": b"old", "report.html": b"old", "candidates/a": b"old", "candidates/b": b"old"}
@@ -238,3 +239,14 @@ def test_files_have_the_usual_mode(tmp_path):
     finally:
         os.umask(before)
     assert {oct((run.path / name).stat().st_mode & 0o777) for name in ("written", "created", "appended")} == {"0o666"}
+
+
+def test_a_link_that_appears_while_a_file_is_created_is_not_followed(tmp_path, monkeypatch):
+    def find_nothing(name, dir_fd):
+        raise FileNotFoundError
+
+    (tmp_path / "name").symlink_to(tmp_path / "victim")
+    monkeypatch.setattr(run_folder.os, "unlink", find_nothing)
+    with RunFolder(tmp_path)._enter(".") as (descriptor, _), pytest.raises(FileExistsError):
+        run_folder._create(descriptor, "name")
+    assert not (tmp_path / "victim").exists()

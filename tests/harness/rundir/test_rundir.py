@@ -13,7 +13,7 @@ from harness.errors import HarnessError, InputError
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import RunDir
+from harness.rundir.rundir import RunDir, _is_temporary
 from harness.rundir.samples import SampleTable
 from tests.support.sample_files import write_samples
 
@@ -35,9 +35,9 @@ def files_of(folder):
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def finish(run):
+def finish(run, **fields):
     write_samples(run.path / ".next" / "samples.parquet", SampleTable(COLUMNS))
-    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1)], {}, ["a note"])
+    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"])
     run.close()
 
 
@@ -50,6 +50,19 @@ def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
     assert system.examples == ("1", "2")
     assert np.array_equal(system.scores("m"), [0.5, np.nan], equal_nan=True)
     assert (run.results.failed, run.results.notes) == ({}, ["a note"])
+
+
+def test_a_finished_run_with_its_statistics_is_not_written_again(tmp_path, caplog):
+    run = create(tmp_path / "r")
+    run.artifacts.write_arrays(KEY, {"stats": np.zeros(2)})
+    run.artifacts.write_shards("m", [KEY.stem])
+    finish(run, statistics="m")
+    create(tmp_path / "r").close()
+    assert not caplog.messages
+
+
+def test_hidden_files_and_files_that_end_with_tmp_are_not_temporary():
+    assert [_is_temporary(name) for name in (".results.json.1.tmp", ".lock", "notes.tmp")] == [True, False, False]
 
 
 def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
