@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
 from harness.judgments import between_metrics
 from harness.judgments.agreement import agreements
-from harness.judgments.between_metrics import compare_metrics
+from harness.judgments.between_metrics import _groups_of, compare_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
@@ -247,3 +248,8 @@ def test_tau_b_by_item_is_tested_by_leaving_out_items(groups):
     assert tests.raw[0, 2] == pytest.approx(2 * stats.t.sf(abs(difference[0]) / error, ITEMS - 1), rel=1e-6)
     for unit, key in (("record", "perm_both"), ("system", "perm_sys")):
         assert compare_metrics(rows("kendall_b", tests={"draws": 40, "unit": unit})[0], scores, [0.5, 0.4, 0.1]).exchange == key
+
+
+def test_a_headline_is_of_its_group_or_the_mean_over_all():
+    judged = SimpleNamespace(group_names=["all", "x", "a", "mean"])
+    assert [_groups_of(judged, group) for group in ("all", "x", "a", "mean")] == [["all"], ["x"], ["a"], ["x", "a"]]

@@ -10,7 +10,7 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import Objects
 from harness.errors import HarnessError, InputError
-from harness.judgments.execute import ScoredMetric, _same, _spread_points, execute, score_metrics
+from harness.judgments.execute import ScoredMetric, _note, _same, _spread_points, execute, score_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
 from harness.judgments.reference_policy import scoring_sets
@@ -95,6 +95,18 @@ def test_sets_that_are_judged_as_a_whole(plan, jsonl, length):
     run = execute(plan({"form": "captions", "path": jsonl(records)}, [length()]))
     assert {len(row) for row in run.samples.lists("candidates")} == {2}
     assert run.notes == []
+
+
+@pytest.mark.parametrize(
+    ("value", "rank", "standing"),
+    [(0.25, 2, "kendall_b 0.250, cluster 2 of 3"), (0.25, None, "kendall_b 0.250"), (np.nan, 2, "it is undefined")],
+)
+def test_a_metric_of_sets_on_single_captions_has_a_remark(value, rank, standing):
+    plan = SimpleNamespace(label="cr", metric=SimpleNamespace(spec=SimpleNamespace(level="set")))
+    item = SimpleNamespace(metric=SimpleNamespace(plan=plan), values={("kendall_b", "all"): SimpleNamespace(value=value)})
+    spec, judgments = SimpleNamespace(headline=("kendall_b", "all")), SimpleNamespace(captions=[SimpleNamespace(texts=("a",))])
+    line = f"cr compares sets, and a single caption is a set of one: {standing} (docs/judgments.md)"
+    assert _note(item, spec, judgments, SimpleNamespace(ranks=[3, None, 2]), rank) == line
 
 
 def test_descriptions_of_a_task_may_change():

@@ -119,6 +119,14 @@ def test_a_judge_is_mapped_to_the_scale_of_the_ratings(judged, length, higher, s
     assert any("Calderon et al. 2025), epsilon 0.1, 3 people" in note for note in table.notes)
 
 
+def test_a_judge_without_finite_bounds_is_taken_as_it_is(judged, length):
+    details = [
+        judged([Grade(length, bounds)], tests={"alternative": {"epsilon": 0.1}}).records[0].details["alternative"]
+        for bounds in (None, (0.0, float("inf")))
+    ]
+    assert details[0] == details[1]
+
+
 def test_a_judge_of_labels_is_rounded(judged, length):
     records = [{**record, "score": [int(x > 4) for x in row]} for record, row in zip(RECORDS, PEOPLE)]
     run = judged([Grade(length, (3.0, 12.0))], records, tests={"alternative": {"alignment": "accuracy"}})

@@ -1,6 +1,7 @@
 """The league of metrics: order, clusters, published values, numbers as texts."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,12 @@ def test_a_metric_without_scores_for_many_rows_stands_last_with_a_mark():
     assert [row[4] for row in table.rows] == ["1", "–"] and table.notes[1].startswith("* on the rows for which")
     league = league_table(League((judged,)))
     assert [row[1] for row in league.rows] == ["40.0 (1)", "90.0* (–)"] and league.notes[0] == table.notes[1]
+
+
+def test_a_metric_without_scores_for_a_few_rows_keeps_its_place():
+    judged = one_set("one", [("judge", 0.9, None), ("cider", 0.4, 1)], skipped=1)
+    records = [replace(record, n=1000) for record in judged.run.records]
+    assert [record.model for record in LeagueSet(replace(judged.run, records=tuple(records))).groups[0]] == ["judge", "cider"]
 
 
 def test_advice_names_the_first_clusters():

@@ -33,6 +33,7 @@ def test_the_csv_has_a_row_per_result_with_all_digits(captions_run):
     head, *rows = main_table(captions_run).data
     assert head == DATA
     assert [row[5] for row in rows] == [record.value for record in captions_run.records]
+    assert all(cell is not None and cell == cell for row in rows for cell in row)
     assert [(row[0], row[3]) for row in rows] == [(record.metric, record.model) for record in captions_run.records]
 
 

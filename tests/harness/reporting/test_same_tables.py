@@ -32,6 +32,8 @@ def test_tables():
     assert matrix_table([result]).rows[0][0] == "a" and matrix_table([result]).notes == []
     assert feature_table(result, SETTINGS).bold
     assert prompt_table(result, 2).rows[0][2].startswith("a dog.\na dog.")
+    long = replace(result, prompts=[replace(result.prompts[0], a=("x",) * 7)] * 12)
+    assert [row[2] for row in prompt_table(long).rows] == ["\n".join("x" * 5)] * 10
     rows = plan_table([Design("x", 5, 10, 0.9), Design("y", 5, 100, 0.2), Design("z", 5, 20, 0.8)], 0.8).rows
     assert [row[2] for row in rows] == ["10", "more than 100", "20"]
 

@@ -29,6 +29,7 @@ def test_examples_come_back_in_order(store):
     assert store[2:9] == EXAMPLES[2:9]
     assert store[1:9:3] == EXAMPLES[1:9:3]
     assert store.slice(4, 99) == EXAMPLES[4:]
+    assert (store[::-1], store[1:9:3], store[2:5]) == (EXAMPLES[::-1], EXAMPLES[1:9:3], EXAMPLES[2:5])
     with pytest.raises(IndexError):
         store[11]
 

@@ -13,6 +13,7 @@ import pytest
 
 import harness.api
 from harness.errors import HarnessError, InputError
+from harness.run import execute as execution_module
 from harness.run.execute import ModelExecution, Options, execute, print_speed, work_of
 from harness.run.shard_grid import Part
 
@@ -54,6 +55,12 @@ def test_undefined_examples_are_counted_listed_and_left_out(project):
     assert run.samples["length"][1] is None
     events = [json.loads(line) for line in (project / "r" / "log.jsonl").read_text().splitlines()]
     assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]], "named in the log"
+
+
+def test_a_finished_run_reads_no_data_again(project, monkeypatch):
+    before = harness.evaluate(SPEC, output="r").results
+    monkeypatch.setattr(execution_module, "read_examples", None)
+    assert harness.evaluate(SPEC, output="r").results == before
 
 
 def test_models_forget_the_captions_that_the_run_has(project):

@@ -64,6 +64,8 @@ def test_several_systems_of_one_model_have_a_legend_where_a_label_has_no_room(mo
     monkeypatch.setattr(planes_module, "MOST_LABELS", 1)
     chart = plane_chart(several, "x", "y", "title", "caption", "views")
     assert chart.spec["layer"][-1]["encoding"]["color"]["legend"]["orient"] == "bottom"
+    monkeypatch.setattr(planes_module, "MOST_LABELS", 3)
+    assert plane_chart(several, "x", "y", "title", "caption", "views").spec["datasets"]["labels"]
 
 
 def test_every_question_stands_against_the_first(captions_run):

@@ -6,6 +6,7 @@ import json
 import re
 import stat
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,12 @@ from harness.reporting.page.provenance import command, listings
 from harness.reporting.result_groups import SIZE_NOTE
 from harness.reporting.table import number, shown_name
 from harness.run.finished import Run
+
+
+@pytest.mark.parametrize(("total", "text"), [(2, "2 examples failed: a 2 (all)."), (3, "2 examples failed: a 2.")])
+def test_a_model_that_fails_on_all_examples_is_named(total, text):
+    provenance = SimpleNamespace(data={"examples": total}, models=[])
+    assert document._failure_notice(SimpleNamespace(failed={"a/1": "x", "a/2": "x"}, provenance=provenance)).text == text
 
 
 def test_charts_have_a_layout_for_each_width(finished):

@@ -125,6 +125,10 @@ def test_images_are_embedded_and_others_named(pictured):
     assert result.note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files, 1 missing."
 
 
+def test_images_that_are_linked_alone_have_a_block():
+    assert len(examples.Thumbnails({}, {"a": "a.jpg"}).blocks("g")) == 1 and examples.Thumbnails().blocks("g") == []
+
+
 def test_files_that_are_all_there_are_not_missing(pictured):
     examples = [example for example in examples_of(Run.open(pictured)) if Path(example.media).is_file()]
     assert len(examples) == 5
