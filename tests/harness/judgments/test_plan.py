@@ -201,3 +201,9 @@ def test_the_fingerprint_is_of_content_and_columns(jsonl, source, tmp_path):
     assert source_fingerprint(source(path)) == source_fingerprint(source(same, get="elsewhere"))
     assert source_fingerprint(source(path)) != source_fingerprint(source(path, columns={"score": "other"}))
     assert source_fingerprint(source(path)) != source_fingerprint(source(jsonl(two({**record, "other": 3}), "c.jsonl")))
+
+
+def test_numbers_beside_a_judgment_are_scores_and_texts_are_not(jsonl, source):
+    path = jsonl([{**record, "cider": 0.5, "note": "3", "good": True} for record in RECORDS])
+    judged = read_judgments(source(path), None)
+    assert [caption.scores for caption in judged.captions] == [{"cider": 0.5, "human_score": k} for k in range(3)]
