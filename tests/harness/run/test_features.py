@@ -49,7 +49,7 @@ class Letters:
         if self.wrong == "empty":
             return np.zeros((len(texts), 0))
         if self.wrong == "shape":
-            return np.zeros(3)
+            return np.zeros(len(texts))
         if self.wrong == "nan":
             return np.full((len(texts), 2), np.nan)
         return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
@@ -99,7 +99,7 @@ def test_vectors_are_encoded_once_shortest_first():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("shape", r"returned shape \(3,\) for 4 texts"),
+        ("shape", r"returned shape \(4,\) for 4 texts"),
         ("empty", r"returned shape \(4, 0\) for 4 texts"),
         ("few", r"returned shape \(3, 2\) for 4 texts"),
         ("many", r"returned shape \(5, 2\) for 4 texts"),

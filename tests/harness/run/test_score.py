@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,9 @@ def test_a_reason_takes_the_place_of_p_values(cache):
     assert scored(metric, cache).p_note == "", "none was requested"
     undirected = scored(Equal(higher_is_better=None), cache, SignificanceSpec(method="exact"))
     assert undirected.p_note.startswith("has no direction")
+
+
+@pytest.mark.parametrize(("least", "expected"), [(2, [True, True]), (3, [False, False])])
+def test_a_metric_without_references_scores_two_texts_or_an_image(least, expected):
+    metric = SimpleNamespace(spec=MetricSpec("m", True, needs=("candidates",), min_texts=least))
+    assert scoring.scorable(metric, np.array([1, 2]), np.array([0, 0])).tolist() == expected

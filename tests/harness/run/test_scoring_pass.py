@@ -6,6 +6,7 @@ import json
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -274,3 +275,9 @@ def test_priming_builds_what_is_built_on_first_use(store):
     built = set(out.features.corpus_state()) - fitted
     assert any("cider-d" in str(key) for key in built), "the document frequencies of the distance"
     assert out.features.texts == []
+
+
+@pytest.mark.parametrize(("growing", "part", "partial"), [(False, None, False), (True, None, True), (False, 1, True)])
+def test_a_pass_is_partial_where_examples_are_missing(growing, part, partial):
+    state = SimpleNamespace(growing=growing, options=SimpleNamespace(part=part))
+    assert scoring_pass.ScoringPass.partial.fget(state) == partial

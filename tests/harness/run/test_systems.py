@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from harness.contracts import Decoding, Example, MetricSpec, TaskView
 from harness.registry import current
+from harness.run import systems
 from harness.run.example_store import ExampleStore
 from harness.run.generate import generate
 from harness.run.metric_plan import ModelPlan, metric_plan
+from harness.run.reference_subsets import ReferenceSubset
 from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, is_corpus_free, scorable_examples
 from harness.spec.models import SignificanceSpec
 
@@ -137,3 +140,8 @@ def test_a_fit_that_returns_its_argument_is_not_trivial():
 
     assert not has_trivial_fit(Returns())  # type: ignore[arg-type]
     assert has_trivial_fit(Nothing())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("size", "seed", "marks"), [(None, None, []), (3, None, []), (None, 0, []), (3, 0, ["drawn"])])
+def test_keys_tell_drawn_references(size, seed, marks):
+    assert systems._draw(SimpleNamespace(subset=ReferenceSubset(size, seed))) == marks

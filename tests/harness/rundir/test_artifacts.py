@@ -160,3 +160,7 @@ def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
         kept.write(1, [1, 2])
     assert "rows.json is not kept" in caplog.text and kept.read() is None
     KeptFile(None, "key").write(1, [1])
+
+
+def test_statistics_that_are_unknown_have_no_shards(tmp_path):
+    assert ArtifactStore(tmp_path / "r").shards_of("unknown") == [] == MemoryArtifacts().shards_of("unknown")
