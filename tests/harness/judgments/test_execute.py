@@ -63,6 +63,15 @@ def test_published_values_are_shares(plan, judgments, length):
     assert [record.details["published"] for record in run.records] == [0.475, [0.3, 0.45]]
 
 
+@pytest.mark.parametrize("statistic", ["pearson", "kendall_b", "kendall_within"])
+@pytest.mark.parametrize("grouping", ["item", "system"])
+@pytest.mark.parametrize("defined", [0, 1])
+def test_one_score_or_none_has_no_correlation_within_groups(plan, judgments, length, statistic, grouping, defined):
+    texts = [record["caption"] for record in RECORDS][defined:]
+    run = execute(plan(judgments, [length(), length(sign=-1, undefined=texts)], statistics=[statistic], grouping=grouping))
+    assert np.isnan(run.records[1].value) and run.records[1].skipped == len(texts)
+
+
 def test_samples_are_those_of_captions_or_of_distinct_sets(plan, judgments, jsonl, length):
     of_captions = execute(plan(judgments, [length()])).samples
     assert set(of_captions["model"]) == {record["system"] for record in RECORDS}
