@@ -76,11 +76,7 @@ def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | 
         except BaseException as error:  # the child never returns into the loop of its parent
             os.write(2, repr(error).encode())
             os._exit(70)
-    try:
-        return _wait(child, 10.0 * cpu_seconds + 30)
-    finally:
-        with suppress(ProcessLookupError):  # what the tests started and an exit at once left behind
-            os.killpg(child, signal.SIGKILL)
+    return _wait(child, 10.0 * cpu_seconds + 30)
 
 
 def _pytest(tests: Sequence[str], scratch: Path) -> int:
@@ -95,19 +91,18 @@ def _pytest(tests: Sequence[str], scratch: Path) -> int:
 
 
 def _wait(child: int, seconds: float) -> int:
-    """Return the exit status of a child; kill its process group after ``seconds``."""
+    """Return the exit status of a child that leads a process group; kill the group when the child has ended, or after ``seconds``."""
     until = time.monotonic() + seconds
     pause = 0.01
-    while True:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > until:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return -signal.SIGKILL
+    pid, status = os.waitpid(child, os.WNOHANG)
+    while not pid and time.monotonic() < until:
         time.sleep(pause)
         pause = min(0.2, pause * 1.3)
+        pid, status = os.waitpid(child, os.WNOHANG)
+    # The child leaves by os._exit, which ends none of the processes that its tests started. Its group is empty where they started none.
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(status if pid else os.waitpid(child, 0)[1])
 
 
 # --------------------------------------------------------------------------- one mutant

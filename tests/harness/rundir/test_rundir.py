@@ -13,7 +13,7 @@ from harness.errors import HarnessError, InputError
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import RunDir, _is_temporary
+from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 from tests.support.sample_files import write_samples
 
@@ -59,10 +59,6 @@ def test_a_finished_run_with_its_statistics_is_not_written_again(tmp_path, caplo
     finish(run, statistics="m")
     create(tmp_path / "r").close()
     assert not caplog.messages
-
-
-def test_hidden_files_and_files_that_end_with_tmp_are_not_temporary():
-    assert [_is_temporary(name) for name in (".results.json.1.tmp", ".lock", "notes.tmp")] == [True, False, False]
 
 
 def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
@@ -308,6 +304,8 @@ def test_events_are_appended_one_line_each(tmp_path):
         ("scores/.bleu-0123.npz.999.tmp", True),
         ("candidates/.echo-0123.json.999.tmp", True),
         (".comparisons.json.999.tmp", False),  # 'harness compare' writes it without the lock
+        ("scores/notes.tmp", False),
+        ("scores/.hidden", False),
     ],
 )
 def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):

@@ -1,5 +1,6 @@
 """The tests of a mutant in a process of their own."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -29,4 +30,7 @@ def test_processes_that_a_test_leaves_are_ended(tmp_path, monkeypatch):
     monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
     (tmp_path / "test_leaves.py").write_text(LEAVES_A_PROCESS)
     assert run_tests([str(tmp_path / "test_leaves.py")], 60, None, tmp_path / "scratch") == 0, (tmp_path / "scratch.txt").read_text()
-    assert not is_running(int((tmp_path / "pid").read_text()))
+    pid, until = int((tmp_path / "pid").read_text()), time.monotonic() + 20
+    while is_running(pid) and time.monotonic() < until:  # a signal takes effect some time after it was sent
+        time.sleep(0.01)
+    assert not is_running(pid)

@@ -58,9 +58,7 @@ def test_a_plane_needs_two_systems_with_both_values():
 
 
 def test_several_systems_of_one_model_have_a_legend_where_a_label_has_no_room(monkeypatch):
-    several = [
-        replace(record, model="a", decoding={"temperature": k}) for k in range(3) for record in records({"a": (k, -k)})
-    ]  # fmt: skip
+    several = [replace(record, decoding={"temperature": k}) for k in range(3) for record in records({"a": (k, -k)})]
     monkeypatch.setattr(planes_module, "MOST_LABELS", 1)
     chart = plane_chart(several, "x", "y", "title", "caption", "views")
     assert chart.spec["layer"][-1]["encoding"]["color"]["legend"]["orient"] == "bottom"
