@@ -60,7 +60,7 @@ def curve_discrepancy(quality: Any, diversity: Any, corpus_quality: float, corpu
 
 
 def ratio(gain: float, span: float) -> float:
-    """Return ``gain / whole``, or NaN for a whole of 0 (a corpus without quality, a curve without loss).
+    """Return ``gain / span``, or NaN for a span of 0 (a corpus without quality, a curve without loss).
 
     >>> ratio(1.0, 4.0), ratio(1.0, 0.0)
     (0.25, nan)
