@@ -17,6 +17,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "golden" / "pinned"
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
 _RELATIVE, _ABSOLUTE = 1e-8, 1e-11
 """Tolerance of numbers, for processors with other orders of sums."""
+SINGLE_PRECISION = 1e-5
+"""Relative tolerance of numbers that a model computes in single precision."""
 
 
 def as_text(value: Any) -> str:
@@ -43,8 +45,8 @@ def as_text(value: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assert_pinned(name: str, text: str) -> None:
-    """Compare a text with ``tests/golden/pinned/NAME``, or write it where ``HARNESS_PIN`` is ``write``."""
+def assert_pinned(name: str, text: str, relative: float = _RELATIVE) -> None:
+    """Compare a text with ``tests/golden/pinned/NAME`` within a relative tolerance, or write it where ``HARNESS_PIN`` is ``write``."""
     path = FOLDER / name
     text = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
     if os.environ.get("HARNESS_PIN") == "write":
@@ -53,18 +55,18 @@ def assert_pinned(name: str, text: str) -> None:
         return
     expected, found = path.read_text(encoding="utf-8").split("\n"), text.split("\n")
     for number, (old, new) in enumerate(zip(expected, found), 1):
-        assert _same(old, new), f"{path.name}, line {number}\npinned {old}\nfound  {new}"
+        assert _same(old, new, relative), f"{path.name}, line {number}\npinned {old}\nfound  {new}"
     assert len(found) == len(expected), (
         f"{path.name}: {len(found)} lines for {len(expected)}: {(found + expected)[min(len(found), len(expected))]}"
     )
 
 
-def _same(old: str, new: str) -> bool:
+def _same(old: str, new: str, relative: float) -> bool:
     if old == new:
         return True
     numbers = [[float(number) for number in _NUMBER.findall(line)] for line in (old, new)]
     return (
         _NUMBER.sub("#", old) == _NUMBER.sub("#", new)
         and len(numbers[0]) == len(numbers[1])
-        and all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE) for a, b in zip(*numbers))
+        and all(math.isclose(a, b, rel_tol=relative, abs_tol=_ABSOLUTE) for a, b in zip(*numbers))
     )
