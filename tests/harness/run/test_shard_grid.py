@@ -25,6 +25,17 @@ def test_the_parts_of_a_run_are_its_shards(examples, size, count):
     assert len(grid) == len(shards)
 
 
+@pytest.mark.parametrize(("shards", "count", "sizes"), [(7, 3, [2, 2, 3]), (6, 3, [2, 2, 2]), (2, 3, [0, 1, 1])])
+def test_parts_have_equally_many_shards_but_for_one(shards, count, sizes):
+    grid = ShardGrid(10 * shards, 10)
+    assert [len(grid.of_part(Part(k, count))) for k in range(1, count + 1)] == sizes
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1/1", Part(1, 1)), ("1/2", Part(1, 2)), ("2/2", Part(2, 2)), (" 2 / 3 ", Part(2, 3))])
+def test_the_first_and_the_last_part_are_parts(text, expected):
+    assert Part.parse(text) == expected
+
+
 @pytest.mark.parametrize("text", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", "1/2/3", ""])
 def test_an_impossible_part_is_refused(text):
     with pytest.raises(InputError, match="--shard is"):
@@ -56,11 +67,22 @@ def test_the_size_of_shards(monkeypatch):
     assert grid_of(5000, 6).size == shard_grid.MIN_SHARD
 
 
+def test_a_shard_takes_an_eighth_of_the_memory_that_its_workers_share(monkeypatch):
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 1 << 30)
+    assert [grid_of(20_000, 100, workers=workers).size for workers in (1, 2, 3)] == [335, 167, 111]  # 2^27 / 400 000 bytes
+    assert [grid_of(20_000, texts).size for texts in (0, 1, 10, 100)] == [5000, 5000, 3355, 335]
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 1 << 40)
+    assert grid_of(20_000, 100).size == 2684, "2^30 / 400 000 bytes, however large the memory is"
+    assert grid_of(20_001, 1, workers=2).size == 2501
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 1 << 24)
+    assert [grid_of(20_000, texts).size for texts in (0, 0.5, 1, 2)] == [524, 524, 524, 262], "an example counts as one text at least"
+
+
 def test_the_memory_of_this_machine(monkeypatch, tmp_path):
     assert 1 << 26 < available_memory() < 1 << 44
     monkeypatch.setattr(shard_grid, "Path", lambda name: tmp_path / "none")
     assert available_memory() == 4 << 30
-    for text, expected in (("MemTotal: 1 kB\n", 4 << 30), ("MemTotal: 1 kB\nMemAvailable: 2 kB\n", 2048)):
+    for text, expected in (("MemTotal: 1 kB\n", 4 << 30), ("MemTotal: 1 kB\nMemAvailable: 2 kB\nNode: 0: 3 kB\n", 2048)):
         (tmp_path / "none").write_text(text)
         assert available_memory() == expected
 
@@ -87,13 +109,23 @@ def test_an_example_that_needs_more_memory_than_is_free_is_refused_in_one_line(m
     check_example("cubic", Cubic(), 100, 5, 12, tested=True)
 
 
+def test_an_example_may_take_all_the_memory_with_what_does_not_grow(monkeypatch):
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 1_000_064)
+    check_example("cubic", Cubic(), 1, 1, 12, tested=True)  # 8 * 2^3 and 1e6 bytes
+    monkeypatch.setattr(shard_grid, "available_memory", lambda: 1_000_063)
+    check_example("cubic", Cubic(), 1, 1, 12, tested=False)
+    with pytest.raises(HarnessError, match="needs about 1 MB of memory, and 1 MB are free"):
+        check_example("cubic", Cubic(), 1, 1, 12, tested=True)
+
+
 def test_the_time_of_an_example_has_a_limit_that_the_environment_sets(monkeypatch):
     with pytest.raises(
         HarnessError, match=r"takes about 2 min for one example, more than 30 s \(HARNESS_EXAMPLE_SECONDS\); expected fewer"
     ):
         check_example("cubic", Cubic(), 1, 1, 120, tested=False)
-    monkeypatch.setenv("HARNESS_EXAMPLE_SECONDS", "130")
-    check_example("cubic", Cubic(), 1, 1, 120, tested=False)
+    for limit in ("130", "120"):
+        monkeypatch.setenv("HARNESS_EXAMPLE_SECONDS", limit)
+        check_example("cubic", Cubic(), 1, 1, 120, tested=False)
 
 
 def test_a_limit_that_is_no_number_is_refused(monkeypatch):
@@ -116,5 +148,5 @@ def test_texts_that_would_take_minutes_are_refused(name):
 
 
 def test_texts_of_numbers():
-    assert [memory_text(count) for count in (3e5, 2e6, 1.26e9)] == ["0 MB", "2 MB", "1.3 GB"]
+    assert [memory_text(count) for count in (3e5, 2e6, 99_999_999, 1e8, 1.26e9)] == ["0 MB", "2 MB", "100 MB", "0.1 GB", "1.3 GB"]
     assert [duration_text(seconds) for seconds in (0.2, 119, 121, 7199, 7200)] == ["0 s", "119 s", "2 min", "120 min", "2 h"]
