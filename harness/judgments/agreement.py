@@ -89,9 +89,8 @@ class PairCredit:
             epsilon = calibrated_epsilon(difference.ravel(), human.ravel())
             details["epsilon"] = epsilon
         credit = correctness(difference, pairs.human, ties, epsilon)
-        counted = ~np.isnan(credit)
         with np.errstate(invalid="ignore"):
-            mean = np.where(counted.any(axis=1), np.nansum(credit, axis=1) / counted.sum(axis=1), np.nan)
+            mean = np.nansum(credit, axis=1) / (~np.isnan(credit)).sum(axis=1)
         unscored = np.asarray(np.isnan(difference).any(axis=1))
         tied = (np.abs(difference) <= epsilon).mean(axis=1)
         return cls(rows, np.where(unscored, np.nan, mean), unscored, unequal, tied, details)
@@ -133,7 +132,7 @@ def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, gr
         counts = rows.counts(rated.caption[usable], rated.ratings[usable])
         details = {**counts, **of_draw.details, **count_unequal(unequal)}
         of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum()), details=details))
-    return of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=mean_of([draw.reduce for draw in of_draws]))
+    return replace(of_draws[0], reduce=mean_of([draw.reduce for draw in of_draws]))
 
 
 def _in_unequal_items(metric: MetricScores, rated: RatedRows, items: int) -> np.ndarray:
