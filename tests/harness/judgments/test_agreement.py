@@ -9,7 +9,15 @@ from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.agreement import agreements, calibrated_epsilon, correctness
+from harness.judgments.agreement import (
+    CORRELATIONS,
+    agree_by_rows,
+    agreements,
+    calibrated_epsilon,
+    correctness,
+    correlate_groups,
+    positions_in_grouping,
+)
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
@@ -20,10 +28,10 @@ def spec(**keys):
     return JudgmentSpec.model_validate({"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": judgments, **keys})
 
 
-def rated_rows(seed=0, items=12, **keys):
+def rated_rows(seed=0, items=12, kinds="ab", **keys):
     rng = np.random.default_rng(seed)
     captions = [
-        JudgedCaption(item, (f"{item}{k}",), f"s{k}", (float(rng.integers(1, 5)), float(rng.integers(1, 5))), (), {}, {"kind": "ab"[k % 2]})
+        JudgedCaption(item, (f"{item}{k}",), f"s{k}", (float(rng.integers(1, 5)), float(rng.integers(1, 5))), (), {}, {"kind": kinds[k % 2]})
         for item in range(items)
         for k in range(3)
     ]  # fmt: skip
@@ -81,6 +89,28 @@ def test_the_mean_over_items_or_systems(statistic, grouping):
         assert value(rows, scores, statistic, weights=weights) == pytest.approx(np.average(expected, weights=defined))
 
 
+@pytest.mark.parametrize("statistic", [*CORRELATIONS, "kendall_within"])
+def test_a_group_without_differences_between_its_judgments_has_no_correlation(statistic):
+    scores, human = np.array([1.0, 2, 3, 1, 2, 5, 5]), np.array([1.0, 2, 3, 4, 4, 1, 2])
+    found = correlate_groups(statistic, scores, human, np.array([3, 3, 3, 0, 0, 1, 1]), 4)
+    np.testing.assert_allclose(found, [np.nan, 0.0, np.nan, 1.0])  # equal judgments, equal scores, no row, the same order
+
+
+def test_the_grouping_of_the_rows_is_their_items_or_systems():
+    rows, _ = rated_rows(grouping="system")
+    positions, groups = positions_in_grouping(rows, "pearson")
+    assert (positions.tolist(), groups) == ([0, 1, 2] * 12, 3)
+    positions, groups = positions_in_grouping(rows, "kendall_within")
+    assert (positions.tolist(), groups) == (np.repeat(np.arange(12), 3).tolist(), 12)
+
+
+@pytest.mark.parametrize("statistic", [*CORRELATIONS, "auc", "average_precision"])
+def test_one_row_has_no_agreement(statistic):
+    rows, _ = rated_rows()
+    found = agree_by_rows(rows, statistic, np.array([1.0]), np.array([1.0]))(np.ones((2, 1)))
+    assert found.shape == (2,) and np.isnan(found).all()
+
+
 def test_one_record_per_rating_counts_each_caption_once():
     rows, scores = rated_rows()
     captions = [replace(c, ratings=(r,)) for c in rows.judgments.captions for r in c.ratings]
@@ -98,9 +128,18 @@ def test_bad_scores_and_groups():
     assert grouped.group_names == ("all", "a", "b", "mean")
     parts = [value(grouped, scores, "kendall_b", g) for g in ("a", "b")]
     assert value(grouped, scores, "kendall_b", "mean") == pytest.approx(np.mean(parts))
-    keep = np.array([c.meta["kind"] == "a" for c in rows.judgments.captions])
+
+
+def test_a_group_has_its_own_rows_whatever_its_name():
+    rows, scores = rated_rows(groups="kind", kinds="Zz")  # one name is before "all" and one after "mean" in alphabetical order
+    assert rows.group_names == ("all", "Z", "z", "mean")
+    kind = np.array([c.meta["kind"] for c in rows.judgments.captions])
     human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
-    assert parts[0] == pytest.approx(stats.kendalltau(scores[keep, 0], human[keep])[0])
+    of_groups = {name: stats.kendalltau(scores[kind == name, 0], human[kind == name])[0] for name in "Zz"}
+    expected = {"all": stats.kendalltau(scores[:, 0], human)[0], **of_groups, "mean": np.mean([*of_groups.values()])}
+    found = agreements(rows, MetricScores(scores), "kendall_b")
+    assert {name: agreement.reduce(np.ones((1, rows.items)))[0] for name, agreement in found.items()} == pytest.approx(expected)
+    assert {name: agreement.n for name, agreement in found.items()} == {"all": 36, "Z": 24, "z": 12, "mean": 36}
 
 
 def test_undefined_scores_are_left_out_and_counted():
@@ -151,10 +190,32 @@ def test_accuracy(ties, expected, n):
 
 
 def test_accuracy_by_group_and_item():
-    rows = pair_rows(groups={"by": "code", "labels": {1: "HC", 2: "MM"}})
-    assert rows.group_names == ("all", "HC", "MM", "mean")
-    assert [value(rows, SCORES, "accuracy", g) for g in ("HC", "MM", "mean")] == [1.0, 0.25, 0.625]
+    rows = pair_rows(groups={"by": "code", "labels": {1: "HC", 2: "veracity"}})
+    assert rows.group_names == ("all", "HC", "veracity", "mean")
+    assert [value(rows, SCORES, "accuracy", g) for g in rows.group_names] == [0.5, 1.0, 0.25, 0.625]
     assert value(rows, SCORES, "accuracy", weights=np.array([0, 1])) == 0.5
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("half", 2.25 / 3), ("wrong", 2 / 3), ("skip", 2.5 / 3)])
+def test_the_credit_of_a_pair_is_the_mean_over_the_draws_in_which_it_counts(ties, expected):
+    second = np.array([[1.0], [0], [0], [1], [0], [0], [2], [0]])
+    result = agreements(pair_rows(ties=ties), MetricScores(np.concatenate([SCORES, second], axis=1)), "accuracy")["all"]
+    assert result.reduce(np.ones((1, 2)))[0] == pytest.approx(expected)
+    assert result.n == 3 and result.details["ties"] == pytest.approx(1 / 6)  # the last pair is tied in one of two draws
+
+
+def test_the_threshold_of_ties_is_that_of_all_draws():
+    differences = np.array([[2.0, 2.0], [-2.0, -3.0], [0.5, 0.5], [0.25, 3.0]])
+    scores = np.stack([differences, np.zeros((4, 2))], axis=1).reshape(8, 2)
+    result = agreements(pair_rows(ties="epsilon"), MetricScores(scores), "accuracy")["all"]
+    assert result.details["epsilon"] == 0.5 and result.details["ties"] == pytest.approx(1 / 6)
+    assert result.reduce(np.ones((1, 2)))[0] == pytest.approx(3.5 / 4) and result.n == 4
+
+
+def test_pairs_without_a_score_have_no_ties():
+    result = agreements(pair_rows(), MetricScores(np.full_like(SCORES, np.nan)), "accuracy")["all"]
+    assert (result.n, result.skipped, result.details) == (0, 4, {"ties": 0.0, "items": 0, "captions": 0})
+    assert np.isnan(result.reduce(np.ones((1, 2)))[0])
 
 
 def test_pairs_of_rated_captions():
@@ -209,7 +270,7 @@ def test_systems_need_names_and_scores():
     assert value(JudgmentRows(fixed, rows.spec), scores, "kendall_system") == pytest.approx(stats.kendalltau(means, [1, 2, 3])[0])
 
 
-D = np.array([2.0, -1.0, 0.0, 0.0, 3.0, np.nan])
+D = np.array([1.0, -1.0, 0.0, 0.0, 3.0, np.nan])
 HUMAN = np.array([1.0, 1.0, -1.0, 0.0, 0.0, 1.0])
 
 
@@ -243,10 +304,23 @@ def test_the_threshold_maximises_the_accuracy():
     assert calibrated_epsilon(np.array([np.nan]), np.array([1.0])) == 0.0
 
 
-def test_captions_of_sets_of_other_sizes_are_not_compared():
+@pytest.mark.parametrize(
+    ("difference", "human", "expected"),
+    [
+        ([-1, 2], [1, 1], 0.0),  # a tie in place of the wrong answer makes no pair correct
+        ([-1, -1, 2], [1, 1, 0], 2.0),  # the tie of people is beyond two equal differences
+        ([-1, 1, 2], [0, 0, 1], 1.0),
+    ],
+)
+def test_a_threshold_counts_where_it_makes_more_pairs_correct(difference, human, expected):
+    assert calibrated_epsilon(np.array(difference, dtype=float), np.array(human, dtype=float)) == expected
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+def test_captions_of_sets_of_other_sizes_are_not_compared(odd):
     rows, scores = rated_rows()
     counts = np.full(len(scores), 5)
-    counts[0] = 4  # the first caption of the first item has one reference fewer
+    counts[odd] = 4  # one caption of the first item has one reference fewer
     metric = MetricScores(scores, sizes={"references": counts})
     pairs = agreements(rows, metric, "accuracy")["all"]
     assert pairs.details["unequal"] == pairs.skipped == 2
