@@ -28,10 +28,10 @@ def spec(**keys):
     return JudgmentSpec.model_validate({"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": judgments, **keys})
 
 
-def rated_rows(seed=0, items=12, kinds="ab", **keys):
+def rated_rows(seed=0, items=12, kind="ab", **keys):
     rng = np.random.default_rng(seed)
     captions = [
-        JudgedCaption(item, (f"{item}{k}",), f"s{k}", (float(rng.integers(1, 5)), float(rng.integers(1, 5))), (), {}, {"kind": kinds[k % 2]})
+        JudgedCaption(item, (f"{item}{k}",), f"s{k}", (float(rng.integers(1, 5)), float(rng.integers(1, 5))), (), {}, {"kind": kind[k % 2]})
         for item in range(items)
         for k in range(3)
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def test_bad_scores_and_groups():
 
 
 def test_a_group_has_its_own_rows_whatever_its_name():
-    rows, scores = rated_rows(groups="kind", kinds="Zz")  # one name is before "all" and one after "mean" in alphabetical order
+    rows, scores = rated_rows(groups="kind", kind="Zz")  # one name is before "all" and one after "mean" in alphabetical order
     assert rows.group_names == ("all", "Z", "z", "mean")
     kind = np.array([c.meta["kind"] for c in rows.judgments.captions])
     human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
