@@ -21,9 +21,12 @@ from harness.run.file_pair import (
     file_labels,
     read_answers,
     read_file_pair,
+    read_prompts,
+    read_references,
     reference_reader,
     respell,
     score_spec,
+    system_labels,
 )
 from harness.spec.loading import load_specs
 
@@ -49,6 +52,63 @@ def test_sets_are_in_the_order_of_the_references(pair):
 def test_missing_candidates_are_refused_without_permission(pair):
     with pytest.raises(InputError, match="'c'"):
         read_file_pair(*pair)
+
+
+def write_rows(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_the_sets_of_some_systems_are_joined(tmp_path, pair):
+    rows = [{"id": key, "candidates": {"one": [f"{key} one"], "two": f"{key} two", "three": "x"}} for key in "abc"]
+    path = write_rows(tmp_path / "p.jsonl", *rows)
+    expected = [(f"{key} one", f"{key} two") for key in "abc"]
+    assert [item.candidates for item in read_file_pair(path, pair[1], options=FileOptions(systems=("one", "two")))] == expected
+    with pytest.raises(InputError, match="choose with system: NAME"):
+        read_file_pair(path, pair[1])
+
+
+def test_empty_references_are_read_with_permission(tmp_path, pair):
+    (tmp_path / "e.json").write_text(json.dumps({"a": ["x", ""], "b": ["z"]}))
+    with pytest.raises(InputError, match="empty reference"):
+        read_references(tmp_path / "e.json", ["missing"])
+    assert [item.references for item in read_references(tmp_path / "e.json", ["missing", "empty"])] == [("x", ""), ("z",)]
+    sets = read_file_pair(pair[0], tmp_path / "e.json", allow=["empty"])
+    assert [item.references for item in sets] == [("x", ""), ("z",)]
+
+
+def test_several_files_of_references_are_joined(tmp_path, pair):
+    (tmp_path / "more.json").write_text(json.dumps({"a": ["u"], "b": ["v"], "c": ["w"]}))
+    examples = read_references([pair[1], tmp_path / "more.json"])
+    assert [(item.id, item.references) for item in examples] == [("a", ("x", "y", "u")), ("b", ("z", "v")), ("c", ("v", "w"))]
+
+
+def test_columns_of_both_files_are_chosen(tmp_path):
+    candidates = write_rows(tmp_path / "p.jsonl", {"n": 1, "id": 8, "said": "x", "candidates": "no"})
+    references = write_rows(tmp_path / "r.jsonl", {"key": 1, "id": 9, "one": "y", "two": "z", "references": ["no"]})
+    options = FileOptions("n", "said", (), "key", ("one", "two"))
+    (item,) = read_file_pair(candidates, references, options=options)
+    assert (item.id, item.candidates, item.references) == ("1", ("x",), ("y", "z"))
+    assert read_answers(candidates, options) == {"1": ("x",)}
+
+
+def test_prompts_are_the_texts_beside_the_answers(tmp_path):
+    rows = [{"id": 1, "prompt": "say a", "candidates": ["x"]}, {"id": 2, "prompt": None, "question": "say b", "candidates": ["y"]}]
+    asked = write_rows(tmp_path / "asked.jsonl", *rows, {**rows[0], "candidates": ["z"]})
+    assert read_prompts(asked) == {"1": "say a", "2": "say b"}
+    names = write_rows(tmp_path / "names.jsonl", {"id": 1, "my": "k", "source": "say a", "candidates": ["x"]})
+    assert read_prompts(names, FileOptions(id="my")) == {"k": "say a"}
+    assert read_prompts(names, FileOptions(id="your")) == {}
+    assert read_prompts(write_rows(tmp_path / "none.jsonl", {"id": 1, "candidates": ["x"]})) == {}
+
+
+def test_different_prompts_of_an_id_are_refused_with_their_beginnings(tmp_path):
+    rows = [{"id": 1, "prompt": "say a", "candidates": ["x"]}, {"id": 1, "prompt": "b" * 99, "candidates": ["x"]}]
+    path = write_rows(tmp_path / "p.jsonl", *rows)
+    with pytest.raises(InputError) as caught:
+        read_prompts(path)
+    assert caught.value.message == f"the id '1' has different prompts: 'say a' and '{'b' * 59}"
+    assert caught.value.where == f"{path}:2"
 
 
 def test_answers_of_one_system_of_a_file(tmp_path):
@@ -79,6 +139,34 @@ def test_every_file_is_a_model_and_a_metric_under_two_names_is_one(pair):
     assert loaded.spec.metrics == [{"CIDEr": {}}, {"rouge": {}}, {"bleu": {"n": 2}}, {"bleu": {}}]
 
 
+def test_a_metric_that_is_not_known_stays_for_the_message_of_the_run(pair):
+    located = score_spec([pair[0]], pair[1], ["cidr", "cidr", "CIDER, cider"])
+    assert located.data["metrics"] == [{"cidr": {}}, {"CIDER": {}}]
+
+
+def test_every_system_of_every_file_is_a_model(pair):
+    options = FileOptions("key", "", ("u", "v"), None, ("one", "two"))
+    located = score_spec(["p/a.json", "b.json"], ["r.json", "s.json"], ["cider"], allow=["unknown", "empty"], options=options)
+    shared = {"columns": {"id": "key"}, "allow_missing": False, "allow_unknown": True, "allow_empty": True}
+    assert located.data["models"] == [
+        {"predictions": {"path": file, "system": system, "label": f"{file[-6]}/{system}", **shared}}
+        for file in ("p/a.json", "b.json")
+        for system in ("u", "v")
+    ]
+    assert located.data["dataset"] == {
+        "reader": "auto", "path": ["r.json", "s.json"], "allow_empty": True, "columns": {"id": None, "references": ["one", "two"]},
+    }  # fmt: skip
+    rest = {name: located.data[name] for name in ("task", "significance", "seed", "limit")}
+    assert rest == {"task": "score a.json, b.json", "significance": {"method": "none"}, "seed": 0, "limit": None}
+    assert [located.where(("models", k)) for k in range(4)] == ["--candidates p/a.json"] * 2 + ["--candidates b.json"] * 2
+    assert [located.where(key) for key in (("models",), ("limit",), ("metrics", 0))] == ["--candidates", "--limit", "-m cider"]
+
+
+def test_references_are_strict_where_other_faults_are_allowed(pair):
+    assert score_spec([pair[0]], pair[1], ["cider"], allow=["missing"]).data["dataset"] == {"reader": "auto", "path": pair[1]}
+    assert score_spec([pair[0]], [pair[1]], ["cider"]).data["dataset"]["path"] == pair[1], "a list of one file is that file"
+
+
 def test_no_file_is_refused(pair):
     with pytest.raises(HarnessError, match="no file of candidates"):
         score_spec([], pair[1], ["cider"])
@@ -93,6 +181,9 @@ def test_no_file_is_refused(pair):
         (["pred.json", "pred.jsonl"], ["pred.json", "pred.jsonl"]),
         (["pred.json", "pred.json"], ["pred", "pred #2"]),
         (["/tmp/.json", "beam=5, T=0.7.json"], [".json", "beam=5, T=0.7"]),
+        (["/x.json", "/a/x.json", "/c/y/x.json", "/d/y/x.json"], ["x", "a/x", "c/y/x", "d/y/x"]),
+        (["/a/b/p.json", "/a/b/p.jsonl", "/a/c/p.json"], ["p.json", "p.jsonl", "c/p"]),
+        ([".json.gz", "one.JSON", "/a/.hidden", "two.txt.csv"], [".json", "one", ".hidden", "two"]),
     ],
 )
 def test_labels_from_names(files, expected):
@@ -115,6 +206,24 @@ def test_labels_of_the_caller():
 def test_labels_that_do_not_fit_are_refused(labels, message):
     with pytest.raises(HarnessError, match=message):
         file_labels(["a.json", "b.json"], labels)
+
+
+def test_labels_of_one_and_of_three_files_that_do_not_fit():
+    with pytest.raises(HarnessError, match="^2 labels for 1 file of candidates; expected one label per file, in their order$"):
+        file_labels(["a.json"], ["one", "two"])
+    with pytest.raises(HarnessError, match="^the label 'two' occurs 2 times; expected different labels$"):
+        file_labels(["a.json", "b.json", "c.json"], ["one", "two", "two"])
+
+
+def test_labels_of_systems():
+    assert system_labels(["a/p.json", "b/p.json"], ["u", "v"]) == ["a/p/u", "a/p/v", "b/p/u", "b/p/v"]
+    assert system_labels(["p.json", "q.json"], ["u", "u"]) == ["p/u", "p/u #2", "q/u", "q/u #2"]
+    assert system_labels(["p.json"], ["u", "v"], ["one", "two"]) == ["one", "two"]
+    assert system_labels(["p.json", "q.json"], ["u"], ["one", "two"]) == ["one", "two"]
+    assert system_labels(["p.json", "q.json"], [], ["one", "two"]) == ["one", "two"]
+    assert system_labels(["p.json", "q.json"], []) == ["p", "q"]
+    with pytest.raises(HarnessError, match="3 labels for 4 files"):
+        system_labels(["p.json", "q.json"], ["u", "v"], ["one", "two", "three"])
 
 
 def test_parameters_of_the_components():
@@ -148,3 +257,13 @@ def test_advice_is_what_the_command_and_the_function_accept(text):
     keyword = respell(InputError(text), KEYWORD_SPELLING).message
     words = re.findall(r"(\w+)=", keyword)
     assert words and set(words) <= set(inspect.signature(harness.score).parameters)
+
+
+def test_an_error_in_another_spelling_keeps_what_it_is_about():
+    error = InputError("choose with system: NAME or id: null", "f:1", parameter="system", value="beam")
+    option = respell(error, OPTION_SPELLING)
+    assert (option.message, option.where) == ("choose with --system NAME or --id null", "f:1")
+    assert (option.parameter, option.value) == ("system", "beam")
+    allowed = InputError("(allow_missing: true, allow_unknown: true, allow_empty: true)")
+    assert respell(allowed, KEYWORD_SPELLING).message == "(allow_missing=True, allow_unknown=True, allow_empty=True)"
+    assert respell(allowed, OPTION_SPELLING).message == "(--allow-missing, --allow-unknown, --allow-empty)"
