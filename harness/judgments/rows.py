@@ -138,8 +138,8 @@ class JudgmentRows:
         values = [meta.get(groups.by) for meta in metas]
         absent = next((k for k, value in enumerate(values) if value is None), None)
         if absent is not None:
-            present = sorted({name for meta in metas for name in meta})
-            hint = did_you_mean(groups.by, present)
+            others = sorted({name for meta in metas for name in meta} - {groups.by})
+            hint = did_you_mean(groups.by, others)
             raise InputError(
                 f"a judgment has no '{groups.by}' to group by{hint}; it has {', '.join(metas[absent]) or 'no fields'}",
                 self.judgments.source, value=groups.by,

@@ -71,6 +71,13 @@ def test_groups_with_names():
         rows([caption(0, 1.0, code="x")], groups="cod").check()
 
 
+def test_a_column_that_some_judgments_lack_is_not_proposed_for_itself():
+    with pytest.raises(InputError, match="f: a judgment has no 'code' to group by; it has part$"):
+        rows([caption(0, 1.0, code="x"), caption(1, 2.0, part="y")], groups="code").check()
+    with pytest.raises(InputError, match="a judgment has no 'code' to group by; did you mean 'codes'.; it has no fields$"):
+        rows([caption(0, 1.0, code="x", codes="y"), caption(1, 2.0)], groups="code").check()
+
+
 def test_ratings_of_one_caption_are_no_pair():
     each = rows(
         [JudgedCaption(0, ("x",), "", (1.0, 2.0)), JudgedCaption(0, ("y",), "", (3.0, 1.0))],
