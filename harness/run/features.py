@@ -101,7 +101,11 @@ class FeatureCache:
             missing.sort(key=lambda i: (len(self.texts[i]), i))
             texts = [self.texts[i] for i in missing]
             new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
-            table = np.concatenate([table.reshape(-1, new.shape[1]), new]) if rows else new
+            if rows and new.shape[1] != table.shape[1]:
+                raise HarnessError(
+                    f"embedding '{embedding.name}' returned vectors of length {table.shape[1]} before and {new.shape[1]} now"
+                )
+            table = np.concatenate([table, new]) if rows else new
             rows.update(zip(missing, range(len(rows), len(rows) + len(missing))))
             self._vectors[key] = (rows, table)
         position = np.fromiter((rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size)

@@ -113,6 +113,19 @@ def test_a_bad_embedding_is_named(wrong, message):
         features.vectors(Letters(wrong), batch.text_ids)
 
 
+def test_an_embedding_whose_vectors_change_their_length_is_named():
+    class Growing(Letters):
+        def encode(self, texts):
+            self.asked.append(list(texts))
+            return np.ones((len(texts), 2 * len(self.asked)))
+
+    features, embedding = FeatureCache(), Growing()
+    batch = features.batch(SETS)
+    features.vectors(embedding, batch.text_ids[:1])
+    with pytest.raises(HarnessError, match="embedding 'letters' returned vectors of length 2 before and 4 now"):
+        features.vectors(embedding, batch.text_ids)
+
+
 def test_distances_are_built_once_and_nested_batches_slice_them():
     features, distance = FeatureCache(), Chars()
     batch = features.batch(SETS)
