@@ -83,5 +83,5 @@ def _test_seconds(metric: Metric, significance: SignificanceSpec, cost: Cost, n:
     total = math.comb(n + m, n) if is_tested(metric, significance) else 0
     relabelings = total if significance.method == "exact" and total <= significance.budget else min(total, significance.draws)
     if depends_on_all_examples(metric, significance):  # texts are scored again
-        return cost.seconds * min(relabelings, max(MIN_DRAWS, significance.scorings // max(1, examples)))
+        return cost.seconds * min(relabelings, max(MIN_DRAWS, significance.scorings // examples))
     return _LABEL_SECONDS * relabelings
