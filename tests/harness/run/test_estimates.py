@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, MeanMetric
+from harness.contracts import CaptionSet, Example, MeanMetric, MetricSpec, Objects
 from harness.registry import current
 from harness.run import score as scoring
-from harness.run.estimates import MIN_EXAMPLES, Estimates, RunningMoments
+from harness.run.estimates import Estimates, RunningMoments, Watch
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan
@@ -55,7 +55,7 @@ def test_the_text_is_that_of_the_system_scored_last():
     assert estimates.text().startswith("a: rouge ") and estimates.text().count("rouge") == 1, "b has fewer examples"
 
 
-@pytest.mark.parametrize(("count", "known"), [(MIN_EXAMPLES - 1, False), (MIN_EXAMPLES, True), (MIN_EXAMPLES + 1, True)])
+@pytest.mark.parametrize(("count", "known"), [(9, False), (10, True), (11, True)])
 def test_a_shown_result_has_an_interval_from_enough_examples(monkeypatch, count, known):
     plan, stats = statistics("rouge", 40)
     shown = []
@@ -116,3 +116,101 @@ def test_addends_that_are_all_0_leave_the_interval_of_the_others():
     alone.add(x)
     beside.add(np.hstack([x, np.zeros_like(x)]))
     assert beside.estimate(Roots()) == pytest.approx(alone.estimate(Roots())), "although the number is not defined beside such a sum"
+
+
+class Cube(MeanMetric):
+    """Cube of the sum."""
+
+    def of_sums(self, sums):
+        return sums[:, 0] ** 3
+
+
+def test_slopes_are_differences_half_a_standard_deviation_to_either_side():
+    moments = RunningMoments(0, np.zeros(1), np.zeros((1, 1)))
+    moments.add(np.array([[1.0], [2.0]]))
+    moments.add(np.array([[3.0]]))
+    variance = 3 * 2 / 3  # of a sum of three terms with the variance 2/3
+    slope = 3 * 6**2 + variance / 4  # ((6 + h)^3 - (6 - h)^3) / 2h, where h is half the standard deviation
+    assert moments.estimate(Cube()) == pytest.approx((6**3, 1.96 * slope * variance**0.5))
+
+
+class Sums(MeanMetric):
+    """The sum of the first column; the addends are the statistics."""
+
+    def __init__(self):
+        self.spec = MetricSpec("sums", True)
+
+    def signature(self):
+        return "sums"
+
+    def summands(self, stats):
+        return stats
+
+    def of_sums(self, sums):
+        return sums[:, 0]
+
+
+def sums_plan(label, metric=None):
+    return MetricPlan(label, label, {}, metric or Sums())
+
+
+def test_a_shown_interval_has_the_number_in_its_middle(monkeypatch):
+    shown = []
+    monkeypatch.setattr("harness.run.estimates.current_results", lambda: shown)
+    monkeypatch.setattr("harness.run.estimates.show_result", shown.append)
+    Estimates([sums_plan("first"), sums_plan("second")], ["a", "b"]).add(1, 1, np.arange(10.0)[:, None])
+    (record,) = shown
+    half = 1.96 * np.sqrt(10 * 8.25)  # the variance of 0 to 9 is 8.25
+    assert (record.metric, record.model, record.value, record.signature) == ("second", "b", 45.0, "sums")
+    assert record.ci95 == pytest.approx((45 - half, 45 + half))
+
+
+class Undefined(Sums):
+    def of_sums(self, sums):
+        return np.full(len(sums), np.nan)
+
+
+def test_a_number_that_is_undefined_so_far_has_no_interval_and_no_place_in_the_text(monkeypatch):
+    shown = []
+    monkeypatch.setattr("harness.run.estimates.current_results", lambda: shown)
+    monkeypatch.setattr("harness.run.estimates.show_result", shown.append)
+    estimates = Estimates([sums_plan("undefined", Undefined())], ["a"])
+    estimates.add(0, 0, np.arange(20.0)[:, None])
+    assert [(np.isnan(record.value), record.ci95, record.n) for record in shown] == [(True, None, 20)]
+    assert (estimates.rows(), estimates.text()) == ([], "")
+
+
+def test_statistics_without_a_row_and_objects_are_passed_over():
+    estimates = Estimates([sums_plan("sums")], ["a"])
+    for stats in (np.zeros((0, 1)), np.array([[np.nan]]), Objects.of(["x"] * 20, "sums")):
+        estimates.add(0, 0, stats)
+    assert estimates.rows() == []
+    estimates.add(0, 0, np.ones((10, 1)))
+    assert estimates.rows() == [(0, 0, 10.0, 0.0, 10)]
+
+
+def test_addends_of_another_number_begin_anew():
+    estimates = Estimates([sums_plan("sums")], ["a"])
+    estimates.add(0, 0, np.ones((30, 1)))
+    estimates.add(0, 0, np.full((7, 2), 3.0))
+    estimates.add(0, 0, np.full((5, 2), 3.0))
+    assert estimates.rows() == [(0, 0, 36.0, 0.0, 12)]
+
+
+def test_the_text_has_three_metrics_of_the_first_of_the_systems_with_most_examples():
+    estimates = Estimates([sums_plan(name) for name in "wxyz"], ["a", "b", "c", "d"])
+    for system, count in ((0, 10), (2, 12), (1, 12), (3, 11)):
+        for metric in range(4):
+            estimates.add(system, metric, np.full((count, 1), 1.0 + metric))
+    assert estimates.text() == "b: w 12 \u00b1 0, x 24 \u00b1 0, y 36 \u00b1 0 so far"
+
+
+def test_a_view_keeps_the_latest_twelve_captions_of_the_run_that_goes_on():
+    watch = Watch()
+    assert (watch.task, watch.estimates, len(watch.latest)) == ("", None, 0)
+    watch.estimates = Estimates([], [])
+    for k in range(13):
+        watch.latest.append(("m", Example(str(k), ("r",)), {}))
+    assert [example.id for _, example, _ in watch.latest] == [str(k) for k in range(1, 13)]
+    watch.begin("next", 7)
+    assert (watch.task, watch.examples, watch.estimates, list(watch.latest)) == ("next", 7, None, [])
