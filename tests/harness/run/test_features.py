@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -48,10 +50,10 @@ class Letters:
             return np.zeros((len(texts) + (1 if self.wrong == "many" else -1), 2))
         if self.wrong == "empty":
             return np.zeros((len(texts), 0))
-        if self.wrong == "shape":
-            return np.zeros(len(texts))
+        if self.wrong in ("shape", "deep"):
+            return np.zeros((len(texts), 2, 2) if self.wrong == "deep" else len(texts))
         if self.wrong == "nan":
-            return np.full((len(texts), 2), np.nan)
+            return np.array([[0.0, np.nan] if text == "bbb" else [1.0, 2.0] for text in texts])
         return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
 
 
@@ -96,6 +98,25 @@ def test_vectors_are_encoded_once_shortest_first():
     assert embedding.fitted == 1
 
 
+def test_vectors_of_further_texts_follow_those_that_are_known():
+    features, embedding = FeatureCache(), Letters()
+    batch = features.batch(SETS)
+    assert features.vectors(embedding, batch.text_ids[1:, :2]).tolist() == [[[1, 1], [3, 0]]]
+    assert features.vectors(embedding, batch.text_ids)[..., 0].tolist() == [[1, 2, 3, 1], [1, 3, 4, 2]]
+    assert features.vectors(embedding, batch.text_ids[:1])[..., 1].tolist() == [[1, 2, 0, 1]]
+    assert embedding.asked == [["a", "bbb"], ["aa", "cccc"]]
+    assert features.vectors(Letters(), np.array([0]))[0].tolist() == [1, 1], "another object of the same signature"
+    assert embedding.asked == [["a", "bbb"], ["aa", "cccc"]] and embedding.fitted == 1
+    assert features.vectors(embedding, np.zeros((0, 3), dtype=int)).shape == (0, 3, 2)
+
+
+def test_short_texts_are_encoded_before_long_ones():
+    features, embedding = FeatureCache(), Letters()
+    ids = features.intern(["cccc", "bb", "a", "dd"])
+    assert features.vectors(embedding, ids)[:, 0].tolist() == [4, 2, 1, 2]
+    assert embedding.asked == [["a", "bb", "dd", "cccc"]]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -103,7 +124,8 @@ def test_vectors_are_encoded_once_shortest_first():
         ("empty", r"returned shape \(4, 0\) for 4 texts"),
         ("few", r"returned shape \(3, 2\) for 4 texts"),
         ("many", r"returned shape \(5, 2\) for 4 texts"),
-        ("nan", "not finite for the text 'a'"),
+        ("deep", r"returned shape \(4, 2, 2\) for 4 texts"),
+        ("nan", "not finite for the text 'bbb'"),
     ],
 )
 def test_a_bad_embedding_is_named(wrong, message):
@@ -194,6 +216,108 @@ def test_corpus_state_that_is_kept_forgets_the_texts_of_a_shard(form):
     assert part.by_id == {}
 
 
-def test_a_batch_holds_one_shape():
+@pytest.mark.parametrize("shape", [(2, 1), (2, 3), (1, 2), (3, 2)])
+def test_a_batch_holds_one_shape(shape):
+    other = CaptionSet("z", ("a",) * shape[0], ("b",) * shape[1])
     with pytest.raises(ValueError, match="one \\(n, m\\) shape"):
-        FeatureCache().batch([SETS[0], CaptionSet("z", ("a",), ("b", "c"))])
+        FeatureCache().batch([*SETS, other])
+
+
+def test_the_whole_of_a_batch_is_the_batch_and_a_part_has_the_first_texts():
+    features = FeatureCache()
+    batch = features.batch(SETS)
+    assert features.sub_batch(batch, 2, 2) is batch
+    part = features.sub_batch(batch, 2, 1)
+    assert (part.n, part.m, part.parent) == (2, 1, batch)
+    assert [(item.candidates, item.references) for item in part.sets] == [(("a", "aa"), ("bbb",)), (("a", "bbb"), ("cccc",))]
+    assert part.text_ids.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert not part.text_ids.flags.writeable and not batch.text_ids.flags.writeable
+
+
+def test_values_of_a_batch_may_be_cut_in_another_way():
+    features = FeatureCache()
+    batch = features.batch(SETS)
+    part = features.sub_batch(batch, 1, 1)
+
+    def words(whole):
+        return np.array([[len(text) for text in row] for row in whole.texts])
+
+    def columns(values, smaller):
+        return values[:, smaller.columns]
+
+    assert features.peek("lengths", part, columns) is None
+    assert features.per_batch("lengths", part, words, columns).tolist() == [[1, 3], [1, 4]]
+    other = features.sub_batch(batch, 2, 1)
+    assert features.peek("lengths", other, columns).tolist() == [[1, 2, 3], [1, 3, 4]]
+
+
+def test_what_is_forgotten_of_a_batch_stays_for_others():
+    features, distance = FeatureCache(), Chars()
+    first, second = features.batch(SETS[:1]), features.batch(SETS[1:])
+    part = features.sub_batch(first, 1, 2)
+    values = [features.distances(distance, batch) for batch in (first, second, part)]
+    features.forget(part)
+    features.forget(second)
+    assert features.distances(distance, first) is values[0]
+    assert features.distances(distance, part) is not values[2]
+    features.distances(distance, second)
+    assert distance.calls == 3
+
+
+def test_the_first_of_several_bad_distances_is_named():
+    class Bad(Chars):
+        def pairwise(self, texts):
+            return -super().pairwise(texts)
+
+    features = FeatureCache()
+    with pytest.raises(HarnessError, match="'chars' is negative .*-1.0.* for the pair 'a', 'aa' of example 'x'"):
+        features.distances(Bad(), features.batch(SETS))
+    with pytest.raises(HarnessError, match="'chars' is negative .*-2.0.* for the pair 'a', 'bbb' of example 'y'"):
+        features.distances(Bad(), features.batch(SETS[1:]))
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 3), (2, 4, 5), (1, 4, 4), (3, 4, 4), (2, 4)])
+def test_distances_of_another_shape_are_refused(shape):
+    class Bad(Chars):
+        def matrices(self, batch, features):
+            return np.zeros(shape)
+
+    features = FeatureCache()
+    message = f"distance 'chars' returned shape {shape}; expected (2, 4, 4)"
+    with pytest.raises(HarnessError) as caught:
+        features.distances(Bad(), features.batch(SETS))
+    assert str(caught.value) == message
+
+
+def test_the_next_shard_has_new_texts_and_the_same_corpus_state():
+    features, embedding, distance = FeatureCache([["r"]]), Letters(), Chars()
+    state = features.memo("state", Held)
+    features.memo("of the texts", lambda: "computed for the first shard")
+    for shard in (SETS[:1], [CaptionSet("z", ("dddd", "a"), ("ff", "g"))]):
+        batch = features.batch(shard)
+        lengths = [len(text) for text in batch.texts[0]]
+        assert features.texts == list(dict.fromkeys(batch.texts[0]))
+        assert features.per_text("len", batch.text_ids, lambda texts: [len(text) for text in texts]) == lengths
+        assert features.vectors(embedding, batch.text_ids)[0, :, 0].tolist() == lengths
+        assert features.distances(distance, batch)[0, 0].tolist() == [abs(length - lengths[0]) for length in lengths]
+        features.next_shard()
+        assert features.peek(("distance", distance.signature()), batch) is None
+    assert embedding.fitted == 1
+    assert features.memo("state", Held) is state and state.by_id == {}
+    assert features.memo("of the texts", lambda: "computed anew") == "computed anew"
+
+
+def test_another_process_has_the_corpus_state_and_no_references():
+    features, embedding = FeatureCache([["r"]]), Letters()
+    features.vectors(embedding, features.intern(["a"]))
+    features.keep("kept", [1, 2])
+    features.memo("of the texts", list)
+    copy = pickle.loads(pickle.dumps(features))
+    assert copy.texts == []
+    assert copy.vectors(Letters("shape"), copy.intern(["bb"])).tolist() == [[2, 0]], "by the fitted embedding of this signature"
+    assert copy.memo("of the texts", lambda: "anew") == "anew"
+    copy.next_shard()
+    assert copy.memo("kept", list) == [1, 2]
+    for read in (len, lambda references: references[0]):
+        with pytest.raises(HarnessError, match="reads the references of the whole task .* or use --executor local"):
+            read(copy.references)
