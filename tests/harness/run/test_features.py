@@ -66,6 +66,7 @@ def test_texts_are_interned_once():
     assert features.texts == ["a", "aa", "bbb", "cccc"]
     assert batch.text_ids.tolist() == [[0, 1, 2, 0], [0, 2, 3, 1]]
     assert batch.texts[1] == ["a", "bbb", "cccc", "aa"]
+    assert features.batch([CaptionSet("z", ("a",), ("d", "bbb", "d"))]).text_ids.tolist() == [[0, 4, 2, 4]]
 
 
 def test_per_text_values_are_computed_once_per_distinct_text():
@@ -115,6 +116,8 @@ def test_short_texts_are_encoded_before_long_ones():
     ids = features.intern(["cccc", "bb", "a", "dd"])
     assert features.vectors(embedding, ids)[:, 0].tolist() == [4, 2, 1, 2]
     assert embedding.asked == [["a", "bb", "dd", "cccc"]]
+    assert features.vectors(embedding, features.intern(["eee"])).tolist() == [[3, 0]]
+    assert FeatureCache().vectors(embedding, np.zeros(0, dtype=int)).shape == (0, 0), "of no text the length is not known"
 
 
 @pytest.mark.parametrize(
@@ -135,16 +138,18 @@ def test_a_bad_embedding_is_named(wrong, message):
         features.vectors(Letters(wrong), batch.text_ids)
 
 
-def test_an_embedding_whose_vectors_change_their_length_is_named():
-    class Growing(Letters):
+@pytest.mark.parametrize("lengths", [(2, 4), (4, 2)])
+def test_an_embedding_whose_vectors_change_their_length_is_named(lengths):
+    class Changing(Letters):
         def encode(self, texts):
             self.asked.append(list(texts))
-            return np.ones((len(texts), 2 * len(self.asked)))
+            return np.ones((len(texts), lengths[len(self.asked) - 1]))
 
-    features, embedding = FeatureCache(), Growing()
+    features, embedding = FeatureCache(), Changing()
     batch = features.batch(SETS)
     features.vectors(embedding, batch.text_ids[:1])
-    with pytest.raises(HarnessError, match="embedding 'letters' returned vectors of length 2 before and 4 now"):
+    message = "embedding 'letters' returned vectors of length {} before and {} now".format(*lengths)
+    with pytest.raises(HarnessError, match=message):
         features.vectors(embedding, batch.text_ids)
 
 
