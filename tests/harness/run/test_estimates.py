@@ -125,13 +125,14 @@ class Cube(MeanMetric):
         return sums[:, 0] ** 3
 
 
-def test_slopes_are_differences_half_a_standard_deviation_to_either_side():
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_slopes_are_differences_half_a_standard_deviation_to_either_side(scale):
     moments = RunningMoments(0, np.zeros(1), np.zeros((1, 1)))
-    moments.add(np.array([[1.0], [2.0]]))
-    moments.add(np.array([[3.0]]))
-    variance = 3 * 2 / 3  # of a sum of three terms with the variance 2/3
-    slope = 3 * 6**2 + variance / 4  # ((6 + h)^3 - (6 - h)^3) / 2h, where h is half the standard deviation
-    assert moments.estimate(Cube()) == pytest.approx((6**3, 1.96 * slope * variance**0.5))
+    moments.add(scale * np.array([[1.0], [2.0]]))
+    moments.add(scale * np.array([[3.0]]))
+    variance = scale**2 * 3 * 2 / 3  # of a sum of three terms with the variance 2/3
+    slope = 3 * (6 * scale) ** 2 + variance / 4  # ((6 + h)^3 - (6 - h)^3) / 2h, where h is half the standard deviation
+    assert moments.estimate(Cube()) == pytest.approx(((6 * scale) ** 3, 1.96 * slope * variance**0.5))
 
 
 class Sums(MeanMetric):
@@ -195,6 +196,14 @@ def test_addends_of_another_number_begin_anew():
     estimates.add(0, 0, np.full((7, 2), 3.0))
     estimates.add(0, 0, np.full((5, 2), 3.0))
     assert estimates.rows() == [(0, 0, 36.0, 0.0, 12)]
+    estimates.add(0, 0, np.ones((11, 1)))
+    assert estimates.rows() == [(0, 0, 11.0, 0.0, 11)]
+
+
+def test_an_example_is_undefined_by_its_first_statistic():
+    estimates = Estimates([sums_plan("sums")], ["a"])
+    estimates.add(0, 0, np.array([[1.0, 0.0]] * 10 + [[np.nan, 0.0]] * 5))
+    assert estimates.rows() == [(0, 0, 10.0, 0.0, 10)]
 
 
 def test_the_text_has_three_metrics_of_the_first_of_the_systems_with_most_examples():

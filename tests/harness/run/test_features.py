@@ -169,6 +169,12 @@ def test_distances_are_built_once_and_nested_batches_slice_them():
     assert distance.calls == 2 * len(SETS)
 
 
+def test_the_matrix_of_a_set_has_all_its_texts():
+    features = FeatureCache()
+    matrix = features.distances(Chars(), features.batch([CaptionSet("z", ("a",), ("bb", "c", "dddd"))]))
+    assert matrix[0].tolist() == [[0, 1, 0, 3], [1, 0, 1, 2], [0, 1, 0, 3], [3, 2, 3, 0]]
+
+
 def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing():
     features, distance = FeatureCache(), Chars()
     batch = features.batch(SETS)
