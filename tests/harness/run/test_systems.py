@@ -129,7 +129,9 @@ def test_a_metric_is_free_of_the_corpus_by_its_fit_its_note_and_its_parts():
     assert not is_corpus_free(Free(Embedding())) and not is_corpus_free(Free(Free(Free(Free(Embedding())))))
 
 
-def test_a_fit_that_returns_its_argument_is_not_trivial():
+def test_a_fit_is_trivial_where_it_reads_nothing_and_returns_none():
+    nothing = None
+
     class Returns:
         def fit(self, references, features):
             return references
@@ -138,8 +140,103 @@ def test_a_fit_that_returns_its_argument_is_not_trivial():
         def fit(self, references, features):
             """Return None."""
 
-    assert not has_trivial_fit(Returns())  # type: ignore[arg-type]
-    assert has_trivial_fit(Nothing())  # type: ignore[arg-type]
+    class Reads:
+        def fit(self, references, features):
+            features.intern(references)
+
+    class Remembers:
+        def fit(self, references, features):
+            return nothing
+
+    assert [has_trivial_fit(kind()) for kind in (Returns, Nothing, Reads, Remembers)] == [False, True, False, False]
+    assert not has_trivial_fit(object())  # type: ignore[arg-type]
+
+
+def test_parts_of_a_metric_are_searched_in_lists_and_to_a_depth_of_four():
+    class Free:
+        def __init__(self, *parts):
+            self.parts, self.spec = list(parts), MetricSpec("free", True)
+
+        def fit(self, references, features):
+            """Return None."""
+
+    class Corpus:
+        held_fixed = "document frequencies held fixed"
+
+    class Plain:
+        held_fixed = ""
+
+    class Slots:
+        __slots__ = ()
+
+    parts = [Free(Corpus())]
+    for _ in range(3):
+        parts.append(Free("a text", b"bytes", Slots(), Plain(), parts[-1]))
+    parts.append(Free(parts[-1]))
+    assert [is_corpus_free(part) for part in parts] == [False] * 4 + [True]
+
+
+ROWS = [
+    {"candidates": ["a", "b", "c"], "references": ["r"]},
+    {"failure": "no file"},
+    {"candidates": []},
+    {"candidates": ["d", "e"], "held_out": [1], "references": ["r", "t"]},
+]
+TEXTS = [Example("first", ("r",)), *(Example(f"e{k}", ("r", "s", "t"), "m.jpg", "source", {"k": k}) for k in range(4))]
+
+
+def test_rows_of_a_part_of_the_examples():
+    part = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS, 1)
+    assert (len(part), part.candidate_counts.tolist(), part.reference_counts.tolist()) == (4, [3, -1, 0, 2], [1, 3, 3, 2])
+    assert (part.failures, part.missing, part.present.tolist()) == ({"e1": "no file"}, ["e2"], [True, False, False, True])
+    assert part.rows(2, 4) == ROWS[1:3]
+    assert part.keys.shape == (4, 16) and len({key.tobytes() for key in part.keys}) == 4
+    first, last = part.caption_sets()
+    assert (first.id, first.candidates, first.references) == ("e0", ("a", "b", "c"), ("r",))
+    assert (last.id, last.candidates, last.references) == ("e3", ("d", "e"), ("r", "t"))
+    assert (last.media, last.source, last.meta) == ("m.jpg", "source", {"k": 3})
+    assert [item.id for item in part.caption_sets(2)] == ["e3"] and [item.id for item in part.caption_sets(stop=4)] == ["e0"]
+    again = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[2:], 3)
+    assert part.digest(3, 5) == again.digest(3, 5) != part.digest(2, 4)
+
+
+def test_rows_may_be_read_later():
+    read = {(1, 3): ROWS[:2]}
+    late = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[:2], 1, lambda first, last: read[first, last])
+    assert [item.candidates for item in late.caption_sets()] == [("a", "b", "c")]
+
+
+def test_blocks_are_joined_in_their_order():
+    store = ExampleStore([*TEXTS, *(Example(f"f{k}", ("u",)) for k in range(4))])
+    blocks = [PlannedSystem.of_rows("m", store, ROWS, start) for start in (1, 5)]
+    whole = PlannedSystem.join(blocks)
+    assert (whole.start, len(whole), whole.candidate_counts.tolist()) == (1, 8, [3, -1, 0, 2] * 2)
+    assert (whole.failures, whole.missing) == ({"e1": "no file", "f1": "no file"}, ["e2", "f2"])
+    assert whole.reference_counts.tolist() == [1, 3, 3, 2, 1, 1, 1, 2]
+    assert whole.digest(5, 9) == blocks[1].digest(5, 9)
+
+
+def test_sets_are_cut_to_the_smaller_of_two_limits():
+    part = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS, 1)
+    cut = system(part, 2, 3, largest=(3, 1))
+    assert cut.cuts == (2, 1) and system(part).cuts == (None, None) and system(part, 2, None, largest=(None, 1)).cuts == (2, 1)
+    assert [sizes.tolist() for sizes in cut.sizes()] == [[2, 2], [1, 1]]
+    assert [(len(item.candidates), len(item.references)) for item in cut.caption_sets()] == [(2, 1), (2, 1)]
+    assert [(len(item.candidates), len(item.references)) for item in cut.caption_sets(uncut=True)] == [(3, 1), (2, 1)]
+
+
+def test_uncut_sets_are_shared_unless_other_references_are_drawn():
+    part = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS, 1)
+    one, two, whole = (replace(part, references=size) for size in (1, 2, None))
+    assert one.uncut_key(1, 5) == two.uncut_key(1, 5) == whole.uncut_key(1, 5)
+    other = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS, 1)
+    assert other.uncut_key(1, 5) != part.uncut_key(1, 5)
+    one, two, three, whole = (replace(part, references=size, subset_seed=0) for size in (1, 2, 3, None))
+    assert one.uncut_key(1, 5) != two.uncut_key(1, 5), "2 references of the last example are all of them"
+    assert one.uncut_key(2, 4) == two.uncut_key(2, 4), "3 are more than both sizes"
+    assert three.uncut_key(1, 5) != two.uncut_key(1, 5)
+    assert three.uncut_key(4, 5) == two.uncut_key(4, 5) != one.uncut_key(4, 5)
+    assert whole.uncut_key(1, 5) == part.uncut_key(1, 5)
 
 
 @pytest.mark.parametrize(("size", "seed", "marks"), [(None, None, []), (3, None, []), (None, 0, []), (3, 0, ["drawn"])])
