@@ -49,7 +49,8 @@ def test_metrics_with_embeddings_are_explained_where_it_is_asked_for(finished):
     assert explanations(group, ["e0", "e1"], (), 2).data
 
 
-def test_scores_of_another_metric_are_not_explained(group):
+@pytest.mark.parametrize(("shift", "explained"), [(1, False), (1e-7, True)])
+def test_scores_of_another_metric_are_not_explained_but_those_that_differ_by_rounding_are(group, shift, explained):
     class Shifted:
         def __init__(self, metric):
             self.metric = metric
@@ -58,18 +59,80 @@ def test_scores_of_another_metric_are_not_explained(group):
             return getattr(self.metric, name)
 
         def per_example(self, stats):
-            return self.metric.per_example(stats) + 1
+            return self.metric.per_example(stats) + shift
 
         def explain(self, batch, features, state):
-            raise AssertionError("the scores differ")
+            return self.metric.explain(batch, features, state)
 
     from harness.registry import current
     from harness.reporting.page.explanations import _explain
 
     metric = Shifted(current().create("metrics", "trm", {"distance": "chars"}))
     data: dict = {}
-    assert _explain(group, metric, "trm(chars)", ["e0", "e2"], (), data) is False
-    assert data == {}
+    assert _explain(group, metric, "trm(chars)", ["e0", "e2"], (), data) is explained
+    assert list(data) == (["e0", "e2"] if explained else [])
+
+
+TOLD = """
+
+class Told(Length):
+    def __init__(self):
+        super().__init__()
+        self.spec = MetricSpec("told", level="item", higher_is_better=True, min_candidates=2)
+
+    def signature(self):
+        return "told"
+
+    def scores(self, batch, features, state):
+        scores = super().scores(batch, features, state)
+        return np.where(scores < 3, np.nan, scores)
+
+    def explain(self, batch, features, state):
+        return [Explanation("first", ((0, "first"),))] * len(batch)
+"""
+EXPLAINED = {"metric": "told", "title": "told: first", "texts": [[0, "first"]]}
+
+
+@pytest.fixture
+def told(project):
+    """The spec of two models and a metric that needs two candidates and has no score for short ones; it explains any set."""
+    code = (project / "mine_parts.py").read_text().replace("import Example,", "import Example, Explanation,")
+    (project / "mine_parts.py").write_text(code + TOLD)
+    entry = 'told: {import: "mine_parts:Told", summary: words, level: item, higher_is_better: true}'
+    registry = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(registry.replace("metrics: {", "metrics: {" + entry + ", "))
+    captions = [["a dog"], ["a", "b"], *[["a dog runs", "a dog sits down"]] * 4]
+    rows = [{"id": f"e{k}", "candidates": texts} for k, texts in enumerate(captions)]
+    (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    models = [{"echo": {"label": "one"}}, {"predictions": {"label": "two", "path": "two.jsonl"}}]
+    return {"models": models, "metrics": ["mine/told"], "views": []}
+
+
+def test_sets_that_are_too_small_have_no_explanation_beside_those_of_the_others(finished, told):
+    (group,) = groups_of([("r", open_run(finished(**told)))])
+    result = explanations(group, ["e0", "e1", "e2"], ())
+    assert result.data == {"e0": [[EXPLAINED], []], "e1": [[EXPLAINED], [EXPLAINED]], "e2": [[EXPLAINED], [EXPLAINED]]}
+    assert result.note == "Explained, for the examples with the largest scores: told (3)."
+    assert [block.name for block in result.blocks("g0")] == ["g0-explain"]
+
+
+def test_explanations_stand_at_the_number_of_their_system(finished, told):
+    names = [finished("a", **{**told, "metrics": ["mine/length"]}), finished("b", **{**told, "metrics": ["mine/length", "mine/told"]})]
+    (group,) = groups_of([(name, open_run(name)) for name in names])
+    result = explanations(group, ["e0", "e5"], (), 1)
+    assert result.data == {"e0": [[], [], [EXPLAINED], []]}, "the first of equal scores; two systems without the metric come first"
+
+
+def test_forty_examples_are_explained_where_no_number_is_given(finished, told):
+    more = {"models": [{"echo": {}}], "dataset": {"reader": "words", "count": 42}}
+    (group,) = groups_of([("r", open_run(finished(**{**told, **more})))])
+    assert list(explanations(group, [f"e{k}" for k in range(42)], ()).data) == [f"e{k}" for k in range(40)]
+
+
+def test_nothing_explained_is_no_block_and_no_note(finished, told):
+    (group,) = groups_of([("r", open_run(finished(**{**told, "metrics": ["mine/length"]})))])
+    result = explanations(group, ["e0"], ())
+    assert result.blocks("g0") == [] and result.note == ""
 
 
 @pytest.mark.slow
