@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,7 +42,17 @@ def test_a_key_depends_on_every_part_and_not_on_the_label():
         assert ArtifactKey.of("m", *parts).digest != key.digest
     assert ArtifactKey.of("A b/C", 1).stem.startswith("a-b-c-")
     assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
+    assert ArtifactKey("Ab " * 30, "0" * 64).stem == "ab-" * 13 + "a-" + "0" * 16, "40 characters of the label, 16 of the digest"
     assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), "directories of earlier versions have these names"
+
+
+def test_statistics_from_256_kib_on_are_compressed(store):
+    lengths = (2**14, 2**14 + 1, 2**15)  # of zeros beside as many ones: 8 bytes each
+    for length in lengths:
+        store.write_arrays(ArtifactKey.of("m", length), {"zeros": np.zeros(length - 1), "ones": np.ones(2**14)})
+    sizes = [(store.folder / "scores" / f"{ArtifactKey.of('m', length).stem}.npz").stat().st_size for length in lengths]
+    assert sizes[0] > 8 * (2**15 - 1)
+    assert max(sizes[1:]) < 2**14
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
@@ -66,13 +78,59 @@ def test_a_changed_number_is_noticed(store):
     assert store.read_arrays(key.stem) is None
 
 
-def test_dropped_answers_leave_no_folder(store):
+@pytest.mark.parametrize("checksum", ["0" * 64, "f" * 64])
+def test_statistics_with_another_checksum_are_damaged(store, checksum):
+    key = ArtifactKey.of("m", 1)
+    store.folder.joinpath("scores").mkdir(parents=True)
+    np.savez(store.folder / "scores" / f"{key.stem}.npz", stats=np.arange(4.0), sha256=np.asarray(checksum))
+    assert store.read_arrays(key.stem) is None
+
+
+class Pickled:
+    """An object whose pickle creates a file when it is read."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return Path.touch, (self.file,)
+
+
+def test_objects_are_neither_written_nor_read(store, tmp_path):
+    key = ArtifactKey.of("m", 1)
+    arrays = {"stats": np.array([Pickled(tmp_path / "created")])}
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        store.write_arrays(key, arrays)
+    assert store.is_empty()
+    store.folder.joinpath("scores").mkdir(parents=True)
+    np.savez(store.folder / "scores" / f"{key.stem}.npz", allow_pickle=True, **arrays, sha256=np.asarray("0" * 64))
+    assert store.read_arrays(key.stem) is None
+    assert not (tmp_path / "created").exists()
+
+
+def test_dropped_answers_leave_the_others_or_no_folder(store):
     keys = [ArtifactKey.of("m", i) for i in range(3)]
     for key in keys:
         with closing(store.answers(key)) as writer:
             writer.append("e", ROWS[0])
-    store.drop_answers(keys)
+    store.drop_answers(keys[1:])
+    assert [file.name for file in (store.folder / "candidates").iterdir()] == [f"{keys[0].stem}.jsonl"]
+    store.drop_answers(keys[:1])
     assert store.is_empty()
+    assert not (store.folder / "candidates").exists()
+
+
+@pytest.mark.parametrize("inside", ["", "next/"])
+def test_all_artifacts_are_removed(tmp_path, inside):
+    store = ArtifactStore(tmp_path, inside)
+    key = ArtifactKey.of("m", 1)
+    store.write_arrays(key, {"stats": np.zeros(1)})
+    with closing(store.answers(key)) as writer:
+        writer.append("e", ROWS[0])
+    (tmp_path / inside / "report.html").touch()
+    store.clear()
+    assert store.is_empty()
+    assert [path.name for path in (tmp_path / inside).iterdir()] == ["report.html"]
 
 
 def test_a_store_takes_the_artifacts_of_parts(store, tmp_path):
@@ -137,6 +195,19 @@ def test_what_is_written_is_read(file):
     assert file.read() == {"size": 5, "examples": 12}
 
 
+def test_a_file_that_has_the_same_values_is_not_written_again(file):
+    file.write(5, examples=12)
+    before = (file.folder.path / "shards.json").stat().st_ino
+    file.write(5, examples=12)
+    assert (file.folder.path / "shards.json").stat().st_ino == before
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, {"size": 1}), (0, None), (-1, None), (2.5, None)])
+def test_the_size_of_shards_is_a_whole_number_from_1_on(file, size, expected):
+    file.write(size)
+    assert file.read() == expected
+
+
 def test_a_complete_part_stays_complete_with_the_same_shards_alone(file):
     file.write(5, examples=12, finished=True)
     file.write(5, examples=12)
@@ -151,6 +222,33 @@ def test_a_damaged_file_is_none(file):
     for torn in (b"", whole[:9], whole.replace(b"5", b"7", 1), b"[]", b"{}"):
         file.folder.write("shards.json", torn)
         assert file.read() is None
+
+
+def test_kept_rows_are_read_under_their_key_alone(tmp_path, caplog):
+    path = tmp_path / "rows.json"
+    assert KeptFile(path, "key").read() is None
+    KeptFile(path, "key").write(3, [[1, 0.5], [2, None]])
+    assert KeptFile(path, "key").read() == [[1, 0.5], [2, None]]
+    assert [KeptFile(path, other).read() for other in ("kex", "kez")] == [None, None]
+    assert KeptFile(None, "key").read() is None
+    assert not caplog.messages, "an absent file and one of another key are no damage"
+    assert json.loads(path.read_bytes()) | {"sha256": ""} == {"schema": 3, "key": "key", "sha256": "", "rows": [[1, 0.5], [2, None]]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[1]",
+        b'{"key": "key", "rows": [1]}',
+        *(b'{"key": "key", "rows": [1], "sha256": "%s"}' % (digit * 64) for digit in (b"0", b"f")),
+    ],
+)
+def test_damaged_kept_rows_are_none_and_logged(tmp_path, caplog, content):
+    path = tmp_path / "rows.json"
+    path.write_bytes(content)
+    assert KeptFile(path, "key").read() is None
+    assert caplog.messages == [f"{path} is damaged; its content is computed again"]
 
 
 def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
