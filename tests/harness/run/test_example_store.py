@@ -27,11 +27,13 @@ def test_examples_come_back_in_order(store):
     assert list(store) == EXAMPLES
     assert [store[k] for k in (0, 5, 10, -1)] == [EXAMPLES[k] for k in (0, 5, 10, -1)]
     assert store[2:9] == EXAMPLES[2:9]
-    assert store[1:9:3] == EXAMPLES[1:9:3]
+    assert (store[1:9:3], store[1:9:2]) == (EXAMPLES[1:9:3], EXAMPLES[1:9:2])
     assert store.slice(4, 99) == EXAMPLES[4:]
     assert (store[::-1], store[1:9:3], store[2:5]) == (EXAMPLES[::-1], EXAMPLES[1:9:3], EXAMPLES[2:5])
-    with pytest.raises(IndexError):
-        store[11]
+    assert store[-11] == EXAMPLES[0]
+    for index in (11, 12, -12):
+        with pytest.raises(IndexError):
+            store[index]
 
 
 def test_references_are_a_view(store):
@@ -45,6 +47,15 @@ def test_properties_of_all_examples(store):
     assert store.reference_counts == {2}
     assert store.has_meta
     assert not ExampleStore(EXAMPLES[:1]).has_meta
+
+
+def test_words_of_the_references(store):
+    texts = [" ".join("w" * count) for count in (5, 2, 8, 1, 3, 4, 7, 6)]
+    counted = ExampleStore(Example(f"e{k}", tuple(texts[k : k + 2])) for k in range(0, 8, 2))
+    assert (counted.words, counted.longest) == (4.5, 8)
+    assert ExampleStore([Example("a", ("a dog runs",))]).words == 3.0
+    empty = ExampleStore([])
+    assert (len(empty), empty.words, empty.longest, empty.keys.shape) == (0, 0.0, 0, (0, 16))
 
 
 def test_digests_are_those_of_the_content(store):
@@ -76,6 +87,22 @@ def test_metadata_that_cannot_be_stored_is_named(monkeypatch):
     monkeypatch.setattr(example_store, "IN_MEMORY", 0)
     with pytest.raises(InputError, match="the metadata of an example between 'a' and 'a' cannot be stored"):
         ExampleStore([Example("a", ("r",), meta={"open": lambda: 0})])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_metadata_of_few_examples_is_kept_as_it_is(monkeypatch, count):
+    monkeypatch.setattr(example_store, "BLOCK", 1)
+    monkeypatch.setattr(example_store, "IN_MEMORY", 2)
+    examples = [Example(str(k), ("r",), meta={"open": lambda: 0}) for k in range(count)]
+    if count <= 2:
+        assert list(ExampleStore(examples)) == examples
+    else:
+        with pytest.raises(InputError, match="between '0' and '0' cannot be stored"):
+            ExampleStore(examples)
+
+
+def test_a_key_does_not_depend_on_the_order_of_metadata():
+    assert example_key(Example("a", ("r",), meta={"k": 1, "l": 2})) == example_key(Example("a", ("r",), meta={"l": 2, "k": 1}))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -10,7 +11,18 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.rundir.format import plain, read_json_object, run_folders, to_json, write_atomically
+from harness.rundir.format import (
+    file_digest,
+    plain,
+    read_json_object,
+    read_object,
+    run_folders,
+    to_json,
+    write_atomically,
+    write_files,
+    write_suite,
+)
+from harness.rundir.run_folder import RunFolder
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
@@ -38,6 +50,27 @@ def test_json_has_no_nan_and_keeps_odd_text():
     assert (back["g"], back["h"]) == (["y", "z"], "-inf")
 
 
+def test_json_is_readable_text():
+    assert to_json({"b": ["é"], "a": None}).decode("utf-8") == '{\n "b": [\n  "é"\n ],\n "a": null\n}\n'
+
+
+def test_files_are_written_in_their_order(tmp_path):
+    files = [(tmp_path / "b.txt", b"1"), (tmp_path / "inner/a.txt", b"2")]
+    assert write_files(iter(files)) == [tmp_path / "b.txt", tmp_path / "inner/a.txt"]
+    assert [path.read_bytes() for path, _ in files] == [b"1", b"2"]
+    assert file_digest(tmp_path / "b.txt") == hashlib.sha256(b"1").hexdigest()
+
+
+def test_an_object_that_cannot_be_read_is_none(tmp_path):
+    (tmp_path / "x").write_text('{"a": 1}')
+    (tmp_path / "list").write_text("[1]")
+    (tmp_path / "torn").write_text('{"a"')
+    (tmp_path / "link").symlink_to("x")
+    folder = RunFolder(tmp_path)
+    assert read_object(folder, "x") == {"a": 1}
+    assert [read_object(folder, name) for name in ("list", "torn", "link", "none")] == [None] * 4
+
+
 def test_plain_values_are_json_types():
     assert plain({1: (np.int64(2), None), "p": object}) == {"1": [2, None], "p": str(object)}
 
@@ -60,5 +93,6 @@ def test_run_folders(tmp_path):
     assert run_folders(tmp_path / "a") == ([tmp_path / "a"], []), "a run that others stand in"
     shutil.rmtree(tmp_path / "a/inner")
     assert run_folders(tmp_path / "nothing") == ([tmp_path / "nothing"], [])
-    (tmp_path / "suite.json").write_bytes(to_json({"runs": ["b/deep", "a"], "absent": {"t": "t: not there: f"}}))
+    write_suite(tmp_path, ["b/deep", "a"], {"t": "t: not there: f"})
+    assert json.loads((tmp_path / "suite.json").read_text()) == {"runs": ["b/deep", "a"], "absent": {"t": "t: not there: f"}}
     assert run_folders(tmp_path) == ([tmp_path / "b/deep", tmp_path / "a"], ["t"])

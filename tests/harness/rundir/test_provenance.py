@@ -125,7 +125,9 @@ def test_a_record_of_another_shape_is_one_line(tmp_path, change, message):
 def test_what_a_run_writes_has_the_shape(project):
     harness.evaluate("spec.yaml", output="out")
     for name, check in (("manifest.json", check_manifest), ("results.json", check_results)):
-        check(json.loads((project / "out" / name).read_text()), project / "out" / name)
+        content = json.loads((project / "out" / name).read_text())
+        check(content, project / "out" / name)
+        assert content["schema"] == 1
 
 
 def test_the_run_of_an_adapter_that_describes_itself_is_written(tmp_path):
