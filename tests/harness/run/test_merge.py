@@ -9,6 +9,7 @@ import pytest
 
 import harness.api
 from harness.errors import InputError
+from harness.run import progress
 from harness.run.execute import Options
 from harness.run.merge import PartFolder, _check, merge
 from harness.run.shard_grid import Part
@@ -41,9 +42,13 @@ def test_merged_parts_are_the_run(project, count):
     assert merge(folders, Path("merged")).results == merged.results, "merging again reads the finished run"
 
 
-def test_nothing_is_generated_again(project):
+def test_nothing_is_generated_again_and_nothing_is_shown(project, monkeypatch, capsys):
     spec = {**SPEC, "models": [{"echo": {"log": "calls.txt"}}]}
-    merge(parts(3, spec), Path("merged"))
+    folders = parts(3, spec)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 1e-6)
+    capsys.readouterr()
+    merge(folders, Path("merged"))
+    assert capsys.readouterr().err == ""
     calls = [line.split()[0] for line in Path("calls.txt").read_text().splitlines()]
     assert sorted(calls) == [f"e{k}" for k in range(9)]
 
@@ -82,11 +87,48 @@ def test_mistakes(project):
         merge(folders, Path("m"))
 
 
+def part_folder(name: str, part: str, digest: str = "d", size: int = 1) -> PartFolder:
+    return PartFolder(Path(name), {"digest": digest, "part": part}, {"size": size})
+
+
 @pytest.mark.parametrize(("count", "named"), [(6, "2/6, 3/6, 4/6, 5/6, 6/6 of 6"), (7, "2/7, 3/7, 4/7, 5/7, 6/7, ... of 7")])
 def test_five_missing_parts_are_named(count, named):
-    first = PartFolder(Path("p1"), {"digest": "d", "part": f"1/{count}"}, {"size": 1})
     with pytest.raises(InputError, match=f"p1: parts {named} are missing"):
-        _check([first])
+        _check([part_folder("p1", f"1/{count}")])
+
+
+OTHER_RUN = "is part of another run than p1: spec, data, models, metrics or code differ"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (("1/2", "a"), ("2/2", "b"), OTHER_RUN),
+        (("1/2", "b"), ("2/2", "a"), OTHER_RUN),
+        (("1/2",), ("2/3",), "is part 2/3, and p1 is part 1/2"),
+        (("1/3",), ("2/2",), "is part 2/2, and p1 is part 1/3"),
+        (("1/2", "d", 4), ("2/2", "d", 5), "has shards of 5 examples, and p1 of 4; give all parts the same --shard-size"),
+        (("1/2", "d", 5), ("2/2", "d", 4), "has shards of 4 examples, and p1 of 5; give all parts the same --shard-size"),
+        (("1/2",), ("1/2",), "is part 1/2, as p1 is"),
+    ],
+)
+def test_two_parts_that_do_not_fit_are_refused_in_any_order(first, second, message):
+    with pytest.raises(InputError) as caught:
+        _check([part_folder("p1", *first), part_folder("p2", *second)])
+    assert str(caught.value) == f"p2: {message}"
+
+
+@pytest.mark.parametrize(
+    ("parts", "missing"), [(["2/2"], "part 1/2 of 2 is"), (["2/3"], "parts 1/3, 3/3 of 3 are"), (["1/1"], None), (["2/2", "1/2"], None)]
+)
+def test_parts_that_are_missing(parts, missing):
+    folders = [part_folder(f"p{part[0]}", part) for part in parts]
+    if missing is None:
+        _check(folders)
+    else:
+        with pytest.raises(InputError) as caught:
+            _check(folders)
+        assert str(caught.value) == f"p2: {missing} missing"
 
 
 def test_parts_of_other_code_are_merged_with_a_warning_and_parts_of_other_data_are_refused(project, caplog):
@@ -102,7 +144,8 @@ def test_parts_of_other_code_are_merged_with_a_warning_and_parts_of_other_data_a
     change()
     assert [record.value for record in merge(folders, Path("other")).records] == expected
     assert "computed with another version or other code: statistics are computed again" in caplog.text
-    change(data={"fingerprint": "words-8"}, metrics=[])
-    with pytest.raises(InputError, match="p1: the parts were computed with other data and metrics than are installed here"):
-        merge(folders, Path("refused"))
+    for fingerprint in ("words-8", "x"):
+        change(data={"fingerprint": fingerprint}, metrics=[], digest="f" * 64)
+        with pytest.raises(InputError, match="p1: the parts were computed with other data and metrics than are installed here"):
+            merge(folders, Path("refused"))
     assert not Path("refused").exists()
