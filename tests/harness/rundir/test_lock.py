@@ -74,6 +74,12 @@ def test_a_process_of_another_user_is_not_gone(monkeypatch):
     assert not replace(Owner.this(), pid=1).is_gone()
 
 
+def test_a_process_is_asked_for_without_a_signal():
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        assert not replace(Owner.this(), pid=process.pid).is_gone()
+    assert process.returncode == 0
+
+
 def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path, monkeypatch):
     first, flock, calls = RunLock(tmp_path), fcntl.flock, []
     first.acquire()
@@ -111,7 +117,7 @@ def test_processes_that_take_turns_are_never_inside_together(tmp_path):
         ({"boot": " "}, True),
         ({"boot": "~"}, True),
         ({"pid": 1}, False),
-        ({"host": "elsewhere", "pid": 2**22 + 1}, False),
+        *(({"host": host, "pid": 2**22 + 1}, False) for host in ("elsewhere", " ", "~")),
     ],
 )
 def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free):
@@ -142,6 +148,14 @@ def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
     (tmp_path / ".lock").write_bytes(content)
     assert Owner.read(RunFolder(tmp_path)) is None
     RunLock(tmp_path).acquire()
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(4096, True), (4097, False)])
+def test_a_lock_file_is_read_up_to_four_kilobytes(tmp_path, size, is_read):
+    owner = Owner("host", "boot", 7)
+    text = json.dumps(asdict(owner))
+    (tmp_path / ".lock").write_text("{" + " " * (size - len(text)) + text[1:])
+    assert Owner.read(RunFolder(tmp_path)) == (owner if is_read else None)
 
 
 def test_an_interrupt_at_any_instruction_leaves_no_lock(tmp_path):
