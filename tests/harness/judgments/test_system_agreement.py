@@ -1,4 +1,6 @@
-"""Agreement on systems from judged pairs: strengths of people against those of a metric."""
+"""Agreement on systems: means of rated captions, and strengths from judged pairs, of people against those of a metric."""
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -81,6 +83,8 @@ def test_soft_pairwise_accuracy_of_pairs():
 def test_systems_that_no_pair_connects_are_one_line():
     with pytest.raises(InputError, match=r"connects the system s0 with s2 \(2 of 4 systems are connected with s0\)"):
         agreements(*battles(pairs=[(0, 1), (2, 3)]), "pearson_system")
+    with pytest.raises(InputError, match=r"connects the system s0 with s1 \(1 of 3 systems are connected with s0\)"):
+        agreements(*battles(pairs=[(0, 0), (1, 2)]), "pearson_system")
     with pytest.raises(InputError, match="captions of at least two systems"):
         agreements(*battles(pairs=[(0, 0)]), "pearson_system")
 
@@ -92,17 +96,152 @@ def test_a_system_that_always_wins_is_one_line_and_finite():
     assert np.isfinite(agreements(rows, metric, "pearson_system")["all"].reduce(np.ones((1, ITEMS)))[0])
 
 
+GAMES = [
+    # item, systems, preference of people, scores of the metric
+    (0, "ab", 2, (3, 1)), (0, "ba", 1, (1, 1)), (0, "cb", -1, (np.nan, 1)), (1, "ba", -1, (2, 1)), (1, "ac", 1, (0, 1)),
+    (1, "bc", 3, (5, 4)), (2, "ca", 0, (2, 1)), (2, "bc", 1, (0, 1)), (3, "ba", -1, (0, 4)), (3, "ab", -1, (1, 0)),
+]  # fmt: skip
+
+
+def games(statistic="soft_pairwise_accuracy", pairs=GAMES):
+    captions = [JudgedCaption(item, (f"caption {k}",), name) for k, (item, names, *_) in enumerate(pairs) for name in names]
+    judged = [JudgedPair(2 * k, 2 * k + 1, (float(preference),)) for k, (_, _, preference, _) in enumerate(pairs)]
+    judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(4)), tuple(captions), tuple(judged))
+    spec = {"task": "t", "metrics": ["m"], "judgments": {"form": "pairs", "path": "f"}, "statistics": [statistic]}
+    scores = np.array([score for *_, scores in pairs for score in scores], dtype=float)
+    return JudgmentRows(judgments, JudgmentSpec.model_validate(spec)), MetricScores(scores[:, None])
+
+
+def test_soft_pairwise_accuracy_of_pairs_is_of_their_mean_points_on_each_item():
+    rows, metric = games()
+    cells = {}
+    for item, names, preference, (a, b) in GAMES:
+        if not np.isnan(a):
+            sign = 1 if names == "".join(sorted(names)) else -1
+            cells.setdefault(("".join(sorted(names)), item), []).append((sign * np.sign(preference), sign * np.sign(a - b)))
+    human, scored = (
+        [
+            [np.mean(cells[names, item], axis=0)[k] if (names, item) in cells else np.nan for item in range(4)]
+            for names in ("ab", "ac", "bc")
+        ]
+        for k in (0, 1)
+    )
+    agreement, value = agree(rows, metric, "soft_pairwise_accuracy")
+    assert value[0] == pytest.approx(soft_accuracy(human, scored), abs=0.005)
+    assert (agreement.n, agreement.skipped, agreement.details) == (3, 1, {"items": 4, "captions": 18})
+
+
+@pytest.mark.parametrize("statistic", ["pearson_system", "soft_pairwise_accuracy"])
+def test_without_a_scored_pair_systems_have_no_agreement(statistic):
+    rows, metric = games(statistic)
+    agreement, value = agree(rows, MetricScores(np.full_like(metric.scores, np.nan)), statistic)
+    assert np.isnan(value[0]) and (agreement.n, agreement.skipped) == (3, 10)
+    assert agreement.details == {"items": 0, "captions": 0}
+
+
+# --------------------------------------------------------------------------- rated captions
+def rated(ratings, statistic="pearson_system", systems=None, **judgments):
+    """Rows of systems with their ratings of each item, None for no caption."""
+    captions = [
+        JudgedCaption(item, (f"{name}{item}",), name, (float(rating),))
+        for name, of_items in ratings.items()
+        for item, rating in enumerate(of_items)
+        if rating is not None
+    ]
+    items = tuple(JudgedItem(str(k), ("r",)) for k in range(len(next(iter(ratings.values())))))
+    spec = {"task": "t", "metrics": ["m"], "judgments": {"form": "captions", "path": "f", **judgments}, "statistics": [statistic]}
+    return JudgmentRows(Judgments("f", items, tuple(captions), (), systems or {}), JudgmentSpec.model_validate(spec))
+
+
+def agree(rows, metric, statistic, weights=None):
+    """Return the agreement and its values."""
+    agreement = agreements(rows, metric, statistic)["all"]
+    return agreement, agreement.reduce(np.ones((1, rows.items)) if weights is None else np.array(weights, dtype=float))
+
+
 @pytest.mark.parametrize(
-    ("sizes", "skipped"), [({"a": [2, 2], "b": [2, 2]}, 0), ({"a": [2, 2], "b": [2, 3]}, 2), ({"a": [2, 3], "b": [2, 2]}, 2)]
+    ("sizes", "skipped"),
+    [
+        ({"a": [2, 2], "b": [2, 2]}, 0),
+        ({"a": [2, 2], "b": [2, 3]}, 2),
+        ({"a": [2, 3], "b": [2, 2]}, 2),
+        ({"a": [2, 2], "b": [2, 3], "c": [2, 3]}, 3),
+    ],
 )
 def test_systems_whose_sets_differ_in_size_have_no_agreement(sizes, skipped):
-    captions = [JudgedCaption(item, (f"{name}{item}",), name, (float(item),)) for name in sizes for item in range(2)]
-    judgments = Judgments("f", (JudgedItem("0", ("r",)), JudgedItem("1", ("r",))), tuple(captions))
-    spec = {"task": "t", "metrics": ["m"], "judgments": {"form": "captions", "path": "f"}, "statistics": ["pearson_system"]}
-    rows = JudgmentRows(judgments, JudgmentSpec.model_validate(spec))
-    metric = MetricScores(np.arange(4.0)[:, None], sizes={"references": np.array([*sizes["a"], *sizes["b"]])})
-    agreement = agreements(rows, metric, "pearson_system")["all"]
-    assert (agreement.n, agreement.skipped) == (2 - skipped, skipped)
+    counts = np.array([count for of_items in sizes.values() for count in of_items])
+    metric = MetricScores(np.arange(float(len(counts)))[:, None], sizes={"references": counts})
+    agreement, _ = agree(rated(sizes), metric, "pearson_system")
+    assert (agreement.n, agreement.skipped) == (len(sizes) - skipped, skipped)
+
+
+RATINGS = {"a": [1, 2, 3], "b": [2, 2, 5], "c": [4, 1, 1]}
+"""System -> rating of each item."""
+SCORES = np.array([[1.0, 2, 0], [4, 1, 3], [5, np.nan, 1]])
+"""Scores of a metric, shape (systems, items)."""
+
+
+def test_means_of_systems_are_of_the_captions_with_a_score():
+    weights = np.array([[1.0, 1, 1], [2, 0, 1], [0, 3, 2]])
+    agreement, values = agree(rated(RATINGS), MetricScores(SCORES.reshape(-1, 1)), "pearson_system", weights)
+    expected = []
+    for of_items in weights:
+        of_scored = np.where(np.isnan(SCORES), 0, of_items)
+        of_people = np.average([*RATINGS.values()], axis=1, weights=of_scored)
+        expected.append(stats.pearsonr(of_people, np.average(np.nan_to_num(SCORES), axis=1, weights=of_scored))[0])
+    np.testing.assert_allclose(values, expected)
+    assert (agreement.n, agreement.skipped) == (3, 1) and agreement.details == {"items": 3, "captions": 8, "ratings": 8}
+
+
+def test_the_value_of_a_system_is_the_corpus_number_of_its_scored_captions():
+    numbers = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5])
+    asked = []
+
+    def of_corpus(captions, weights):
+        asked.append(captions.tolist())
+        return np.sqrt(weights @ numbers[captions])
+
+    weights = [[1, 1, 1], [0, 2, 1]]
+    _, values = agree(rated(RATINGS), MetricScores(SCORES.reshape(-1, 1), of_corpus), "pearson_system", weights)
+    assert asked == [[0, 1, 2], [3, 4, 5], [6, 8]]
+    corpus = np.sqrt([[8, 15, 7], [6, 19, 5]])
+    people = [[2, 3, 2.5], [7 / 3, 3, 1]]
+    np.testing.assert_allclose(values, [stats.pearsonr(x, y)[0] for x, y in zip(corpus, people)])
+    asked.clear()
+    without_b = np.array([1.0, 2, 3, *[np.nan] * 3, 1, 2, 1])[:, None]
+    assert np.isnan(agree(rated(RATINGS), MetricScores(without_b, of_corpus), "pearson_system")[1])
+    assert asked == [[0, 1, 2], [6, 7, 8]]
+
+
+def test_human_scores_of_a_file_may_be_costs():
+    table = {"a": 1.0, "c": 7.0, "b": 5.0, "other": 0.0}
+    scores = np.arange(9.0)[::-1, None] ** 2
+    means, listed = scores.reshape(3, 3).mean(axis=1), [1.0, 5.0, 7.0]
+    for better, sign in ((True, 1), (False, -1)):
+        rows = rated(RATINGS, systems=table, higher_is_better=better)
+        _, value = agree(rows, MetricScores(scores), "pearson_system", [[1, 1, 1], [1, 1, 1]])
+        np.testing.assert_allclose(value, sign * stats.pearsonr(means, listed)[0])
+
+
+def soft_accuracy(human, metric):
+    """Return the soft pairwise accuracy of differences (pairs, items) with NaN, over all sign patterns."""
+    errors = []
+    for h, m in zip(np.array(human, dtype=float), np.array(metric, dtype=float)):
+        both = ~(np.isnan(h) | np.isnan(m))
+        signs = np.array(list(product([1, -1], repeat=int(both.sum()))))
+        p = [np.mean(signs @ differences[both] >= differences[both].sum() - 1e-9) for differences in (h, m)]
+        errors.append(abs(p[0] - p[1]))
+    return 1 - np.mean(errors)
+
+
+def test_soft_pairwise_accuracy_is_over_the_items_that_two_systems_share():
+    ratings = {"a": [1, 2, 3, 4], "b": [2, 2, 5, 1], "c": [4, 1, 1, None]}
+    scores = np.array([[1.0, 2, 0, 3], [4, 1, np.nan, 3], [5, 0, 1, np.nan]])
+    human = np.array([[np.nan if rating is None else rating for rating in of_items] for of_items in ratings.values()], dtype=float)
+    agreement, value = agree(rated(ratings), MetricScores(scores.ravel()[:11, None]), "soft_pairwise_accuracy")
+    first, second = [0, 0, 1], [1, 2, 2]
+    assert value[0] == pytest.approx(soft_accuracy(human[first] - human[second], scores[first] - scores[second]), abs=0.005)
+    assert (agreement.n, agreement.details) == (3, {"items": 4, "captions": 10, "ratings": 10})
 
 
 def test_metrics_are_compared_by_exchanging_items():
