@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, MeanMetric, MetricSpec
+from harness.contracts import CaptionSet, Cost, MeanMetric, MetricSpec, Objects
+from harness.errors import HarnessError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
@@ -71,6 +72,37 @@ def test_batches_have_one_shape_and_hold_every_example_once(cache):
     assert (cut.batch.n, cut.batch.m, cut.batch.texts) == (1, 1, [["x", "r"]])
 
 
+@pytest.mark.parametrize(
+    ("size", "n", "m", "count", "expected"),
+    [
+        (scoring.BATCH, 1, 1, 513, [512, 1]),
+        (3, 1, 1, 7, [3, 3, 1]),
+        (None, 8, 8, 1025, [1024, 1]),  # 256 pairs each, 262,144 in a batch
+        (None, 20, 20, 513, [512, 1]),
+        (None, 500, 524, 5, [4, 1]),  # 1,048,576 pairs each, 4,194,304 in a batch
+        (512, 500, 524, 5, [4, 1]),
+        (512, 1500, 1500, 2, [1, 1]),
+    ],
+)
+def test_batches_have_fewer_examples_the_more_texts_these_have(cache, size, n, m, count, expected):
+    parts = scoring.batches([CaptionSet("a", ("x",) * n, ("r",) * m)] * count, cache, size)
+    assert [len(batch) for _, batch in parts] == expected
+    assert np.concatenate([positions for positions, _ in parts]).tolist() == list(range(count))
+
+
+def test_batches_have_512_examples_unless_told_otherwise(cache):
+    parts = scoring.batches([SETS[0]] * 513, cache)
+    assert [len(batch) for _, batch in parts] == [512, 1]
+
+
+def test_batches_are_cut_to_candidates_and_references_that_they_have(cache):
+    (part,) = scoring.batches([CaptionSet("a", ("x", "y", "z"), ("r", "s", "t"))], cache)
+    for n, m, expected in ((None, None, "xyzrst"), (2, None, "xyrst"), (None, 1, "xyzr"), (9, 2, "xyzrs"), (1, 9, "xrst")):
+        (cut,) = scoring.nested([part], cache, n, m)
+        assert cut.batch.texts == [list(expected)]
+        assert cut.positions.tolist() == [0]
+
+
 def test_a_shape_too_small_for_the_metric_is_undefined(cache):
     result = scored(Words(min_candidates=2), cache)
     assert result.defined.tolist() == [True, False, True, False]
@@ -81,6 +113,50 @@ def test_corpus_state_is_fitted_once(cache):
     scored(metric, cache, size=1)
     scored(metric, cache)
     assert metric.fits == 1
+
+
+def test_a_metric_is_fitted_on_the_references_of_the_sets_or_on_those_given():
+    fitted = []
+
+    class Corpus(Words):
+        def fit(self, references, features):
+            fitted.append([list(texts) for texts in references])
+
+    first, second = scoring.score_sets([Corpus(), Words()], SETS)
+    assert np.array_equal(first.stats[:, 0], second.stats[:, 0], equal_nan=True)
+    scoring.score_sets([Corpus()], SETS, references=[["q"], ["u", "v"]])
+    assert fitted == [[["r"], ["r", "s s s"], ["t t"], ["u", "u"]], [["q"], ["u", "v"]]]
+
+
+class Costly(Words):
+    """Takes a second per word of the longest text, and ten more for p-values."""
+
+    def cost(self, n, m, tokens, *, tested=False):
+        return Cost(tokens + 10.0 * tested, 8.0, advice="shorter captions")
+
+
+def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(monkeypatch):
+    class Never(Words):
+        def scores(self, batch, features, state):
+            raise AssertionError("scored before the check")
+
+    def run(limit, significance=None):
+        monkeypatch.setenv("HARNESS_EXAMPLE_SECONDS", limit)
+        return scoring.score_sets([Words(), Costly()], SETS, significance)
+
+    assert len(run("3")) == 2, "'s s s' has three words"
+    with pytest.raises(HarnessError, match=r"words of 1 \+ 2 captions of up to 3 words takes about 3 s for one example"):
+        run("2.9")
+    with pytest.raises(HarnessError, match="takes about 13 s for one example"):
+        run("12", SignificanceSpec(method="exact"))
+    with pytest.raises(HarnessError, match="takes about 3 s"):
+        monkeypatch.setenv("HARNESS_EXAMPLE_SECONDS", "2")
+        scoring.score_sets([Never(), Costly()], SETS[1:2])
+
+
+def test_the_time_of_scoring_is_that_between_its_start_and_end(cache, monkeypatch):
+    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__))
+    assert scored(Words(), cache).seconds == 2.5
 
 
 def test_progress_counts_every_example(cache):
@@ -119,8 +195,48 @@ def test_the_summed_statistic_is_the_same_in_shards_and_reads_back(cache):
     assert combined["summed"] == (result.p_sums >= result.p_sums[0] - 1e-9).mean()
 
 
+def test_statistics_are_summed_only_where_the_spec_combines_their_sum(cache):
+    for aggregate in ("fisher-discrete", "harmonic-mean"):
+        result = scored(Words(), cache, SignificanceSpec(method="exact", aggregate=aggregate))
+        assert result.p_sums is None and "p_sums" not in result.to_arrays()
+        assert "summed" not in scoring.combine_p_values(result.p_values, result.p_floors, 0.05, result.p_sums)
+
+
+def test_shards_are_joined_with_nan_where_one_has_no_p_values():
+    def shard(values, method, seconds, note="", floors=None):
+        p_values = None if floors is None else np.array(floors) * 2
+        return scoring.Scored(np.array(values), p_values, None if floors is None else np.array(floors), method, seconds, note)
+
+    tested = shard([[1.0, 5.0]], "monte-carlo + exact", 1.5, floors=[0.1])
+    untested = shard([[2.0], [3.0]], "", 2.0, "no null")
+    other = shard([[4.0]], "auto + exact", 0.5, "another", floors=[0.2])
+    joined = scoring.Scored.join([tested, untested, other])
+    assert np.array_equal(joined.stats, [[1, 5], [2, np.nan], [3, np.nan], [4, np.nan]], equal_nan=True)
+    assert joined.p_values is not None and joined.p_floors is not None
+    assert np.array_equal(joined.p_values, [0.2, np.nan, np.nan, 0.4], equal_nan=True)
+    assert np.array_equal(joined.p_floors, [0.1, np.nan, np.nan, 0.2], equal_nan=True)
+    assert (joined.p_method, joined.seconds, joined.p_note) == ("auto + exact + monte-carlo", 4.0, "no null")
+    assert joined.p_floor == 0.1 and joined.p_sums is None
+    plain = scoring.Scored.join([untested, untested])
+    assert (plain.p_values, plain.p_floors, plain.p_floor, len(plain.stats)) == (None, None, 1.0, 4)
+
+
+def test_one_shard_is_the_result_and_no_shard_is_an_empty_one():
+    shard = scoring.Scored(np.ones((2, 1)), None, None, "", 1.0)
+    assert scoring.Scored.join([shard]) is shard
+    nothing = scoring.Scored.join([])
+    assert (len(nothing.stats), nothing.p_values, nothing.seconds, nothing.p_method) == (0, None, 0, "")
+
+
+def test_a_result_without_a_defined_floor_has_the_floor_one():
+    floors = np.array([np.nan, np.nan])
+    assert scoring.Scored(np.ones((2, 1)), floors, floors, "exact", 1.0).p_floor == 1.0
+    assert scoring.Scored(np.ones((2, 1)), floors, np.array([np.nan, 0.25]), "exact", 1.0).p_floor == 0.25
+
+
 def test_nothing_is_combined_without_p_values():
     assert scoring.combine_p_values(None, None, 0.05) == {}
+    assert scoring.combine_p_values(np.array([0.5]), None, 0.05) == scoring.combine_p_values(None, np.array([0.5]), 0.05) == {}
     assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}
 
 
@@ -143,6 +259,44 @@ def test_statistics_of_a_wrong_shape_name_the_metric(cache):
 
     with pytest.raises(ValueError, match=r"metric 'words' returned statistics of shape \(2,\) for 2 examples"):
         scored(Flat(), cache)
+
+
+class Gather(Words):
+    """Collects the first text of each example, ``extra`` more objects than examples."""
+
+    def __init__(self, extra: int = 0) -> None:
+        super().__init__(min_candidates=2)
+        self.extra = extra
+
+    def stats(self, batch, features, state):
+        return Objects.of([{"text": texts[0]} for texts in batch.texts * 2][: len(batch) + self.extra], "words")
+
+
+def test_objects_of_a_corpus_metric_are_in_the_order_of_the_examples_and_read_back(cache):
+    seen: list[Any] = []
+    parts = scoring.batches(SETS, cache)
+    result = scoring.score(Gather(), parts, cache, None, 0, observe=seen.append)
+    assert [list(objects) for objects in seen] == [[{"text": "x"}, {"text": "w"}]], "the batch of two candidates"
+    expected = [{"text": "x"}, None, {"text": "w"}, None]
+    assert list(result.stats) == expected
+    assert list(scoring.Scored.from_arrays(result.to_arrays()).stats) == expected
+    assert list(scoring.read_statistics(result.to_arrays())) == expected
+
+
+@pytest.mark.parametrize("extra", [-1, 1])
+def test_another_number_of_objects_than_of_examples_names_the_metric(cache, extra):
+    with pytest.raises(ValueError, match=f"metric 'words' collected {2 + extra} objects for 2 examples"):
+        scored(Gather(extra), cache)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (2, 1, 1)])
+def test_rows_of_a_wrong_number_or_dimension_name_the_metric(cache, shape):
+    class Wrong(Words):
+        def stats(self, batch, features, state):
+            return np.zeros(shape)
+
+    with pytest.raises(ValueError, match=rf"metric 'words' returned statistics of shape \({', '.join(map(str, shape))}\) for 2 examples"):
+        scored(Wrong(), cache)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])
@@ -183,7 +337,7 @@ def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
     fewer = result(scorings=4 * 461)
     assert fewer.p_method == "monte-carlo of 461 draws (budget of 1,844 scorings)"
     assert fewer.p_floor == pytest.approx(1 / 462)
-    assert result(scorings=1).p_method == f"monte-carlo of {scoring.MIN_DRAWS} draws (budget of 1 scorings)"
+    assert result(scorings=1).p_method == "monte-carlo of 99 draws (budget of 1 scorings)"
     assert result(budget=10, draws=20).p_method == "monte-carlo"
     whole = result().p_values
     assert whole is not None and fewer.p_values is not None
@@ -215,3 +369,58 @@ def test_a_reason_takes_the_place_of_p_values(cache):
 def test_a_metric_without_references_scores_two_texts_or_an_image(least, expected):
     metric = SimpleNamespace(spec=MetricSpec("m", True, needs=("candidates",), min_texts=least))
     assert scoring.scorable(metric, np.array([1, 2]), np.array([0, 0])).tolist() == expected
+
+
+def test_the_budget_of_scorings_belongs_to_the_examples_that_the_metric_can_score(cache):
+    sets = [CaptionSet("a", tuple("abcde"), tuple("defghi")), CaptionSet("b", ("a",), ("b",))]
+    spec = SignificanceSpec(method="exact", scorings=150)
+    (result,) = scoring.score_sets([Equal(min_candidates=2)], sets, spec)
+    assert result.p_method == "monte-carlo of 150 draws (budget of 150 scorings)"
+    (nothing,) = scoring.score_sets([Equal(min_candidates=6)], sets, spec)
+    assert nothing.p_values is not None
+    assert np.isnan(nothing.p_values).all() and nothing.p_method == ""
+    (features := FeatureCache()).intern(["a"])
+    shard = scoring.score(Equal(min_candidates=2), scoring.batches(sets[:1], features), features, spec, 0, examples=1)
+    assert shard.p_method == result.p_method
+    half = scoring.score(Equal(), scoring.batches(sets[:1], features), features, spec.model_copy(update={"scorings": 300}), 0, examples=2)
+    assert half.p_method == "monte-carlo of 150 draws (budget of 300 scorings)"
+
+
+def test_p_values_are_drawn_with_the_seed_zero_unless_told_otherwise():
+    sets = [CaptionSet(str(k), tuple("adefg"), tuple("aabbcc"[: k + 2])) for k in range(5)]
+    spec = SignificanceSpec(method="monte-carlo", draws=99)
+
+    def p_values(*seed: int) -> list[float]:
+        (result,) = scoring.score_sets([Equal()], sets, spec, *seed)
+        assert result.p_values is not None
+        return result.p_values.tolist()
+
+    assert p_values() == p_values(0) != p_values(1)
+
+
+@pytest.mark.parametrize(
+    ("significance", "expected"),
+    [(None, (False,) * 3), ("none", (False,) * 3), ("exact", (True, True, False)), ("monte-carlo", (True, True, False))],
+)
+def test_only_relabelings_that_are_scored_again_depend_on_the_number_of_examples(significance, expected):
+    spec = significance and SignificanceSpec(method=significance)
+    metrics = Words(), Equal(), Equal(needs=frozenset())
+    assert tuple(scoring.is_tested(metric, spec) for metric in metrics) == expected
+    assert tuple(scoring.depends_on_all_examples(metric, spec) for metric in metrics) == (False, expected[1], False)
+
+
+def test_no_test_was_requested_where_its_method_is_none(cache):
+    for metric in (Words(), Equal(needs=frozenset())):
+        result = scored(metric, cache, SignificanceSpec(method="none"))
+        assert (result.p_values, result.p_floors, result.p_note) == (None, None, "")
+
+
+def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_and_texts():
+    def mask(sizes, **fields):
+        n, m = np.array(sizes).T
+        return scoring.scorable(SimpleNamespace(spec=MetricSpec("m", True, **fields)), n, m).tolist()
+
+    assert mask([(1, 1), (1, 2), (2, 1), (2, 2)], min_texts=3) == [False, True, True, True]
+    assert mask([(1, 3), (2, 3), (2, 2), (3, 3)], min_candidates=2, min_references=3) == [False, True, False, True]
+    assert mask([(2, 0), (2, 1)], min_texts=2) == [False, True], "references are needed"
+    assert mask([(1, 0), (1, 1), (2, 0)], needs=("candidates",), min_candidates=2) == [False, False, True]
