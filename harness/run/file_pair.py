@@ -103,14 +103,18 @@ def read_answers(file: str, options: FileOptions = FileOptions()) -> dict[str, t
 
 
 def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, str]:
-    """Return the texts of the prompts by id, of a file whose records have them beside the answers; empty for any other file."""
+    """Return the texts of the prompts by id, of a file whose records have them beside the answers; empty for any other file.
+
+    Records that are matched by position (``options.id`` None) have their numbers as ids, as :func:`read_answers` gives them.
+    """
     out: dict[str, str] = {}
-    for row in read_form(user_path(file), "candidates", [name for name in (options.id, options.column) if name]).rows:
+    rows = read_form(user_path(file), "candidates", [name for name in (options.id, options.column) if name]).rows
+    for number, row in enumerate(rows):
         key = options.id or next((name for name in FILE_ID_COLUMNS if name in row.fields), "")
         prompt = next((row.fields[name] for name in PROMPT_COLUMNS if isinstance(row.fields.get(name), str)), None)
-        if prompt is None or key not in row.fields:
+        if prompt is None or (options.id is not None and key not in row.fields):
             return out
-        name = str(row.fields[key])
+        name = str(number) if options.id is None else str(row.fields[key])
         if out.setdefault(name, str(prompt)) != prompt:
             raise InputError(f"the id '{name}' has different prompts: {out[name]!r:.60} and {prompt!r:.60}", row.where)
     return out

@@ -102,6 +102,16 @@ def test_prompts_are_the_texts_beside_the_answers(tmp_path):
     assert read_prompts(write_rows(tmp_path / "none.jsonl", {"id": 1, "candidates": ["x"]})) == {}
 
 
+def test_prompts_of_records_that_are_matched_by_position_are_numbered_as_the_answers(tmp_path):
+    rows = [{"id": 1, "prompt": "say a", "candidates": ["x"]}, {"id": 1, "prompt": "say b", "candidates": ["y"]}]
+    path, options = write_rows(tmp_path / "p.jsonl", *rows), FileOptions(id=None)
+    assert read_answers(path, options) == {"0": ("x",), "1": ("y",)}
+    assert read_prompts(path, options) == {"0": "say a", "1": "say b"}
+    without = write_rows(tmp_path / "without.jsonl", *({"prompt": row["prompt"], "candidates": ["x"]} for row in rows))
+    assert read_prompts(without, options) == {"0": "say a", "1": "say b"}
+    assert read_prompts(without) == {}
+
+
 def test_different_prompts_of_an_id_are_refused_with_their_beginnings(tmp_path):
     rows = [{"id": 1, "prompt": "say a", "candidates": ["x"]}, {"id": 1, "prompt": "b" * 99, "candidates": ["x"]}]
     path = write_rows(tmp_path / "p.jsonl", *rows)
