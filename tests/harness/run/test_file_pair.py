@@ -119,6 +119,8 @@ def test_different_prompts_of_an_id_are_refused_with_their_beginnings(tmp_path):
         read_prompts(path)
     assert caught.value.message == f"the id '1' has different prompts: 'say a' and '{'b' * 59}"
     assert caught.value.where == f"{path}:2"
+    with pytest.raises(InputError, match="the id '1' has different prompts: 'bbb"):
+        read_prompts(write_rows(tmp_path / "reversed.jsonl", *reversed(rows)))
 
 
 def test_answers_of_one_system_of_a_file(tmp_path):
@@ -174,7 +176,8 @@ def test_every_system_of_every_file_is_a_model(pair):
 
 def test_references_are_strict_where_other_faults_are_allowed(pair):
     assert score_spec([pair[0]], pair[1], ["cider"], allow=["missing"]).data["dataset"] == {"reader": "auto", "path": pair[1]}
-    assert score_spec([pair[0]], [pair[1]], ["cider"]).data["dataset"]["path"] == pair[1], "a list of one file is that file"
+    located = score_spec(files=[pair[0]], references=[pair[1]], metrics=["cider"])
+    assert located.data["dataset"]["path"] == pair[1], "a list of one file is that file"
 
 
 def test_no_file_is_refused(pair):
@@ -226,6 +229,7 @@ def test_labels_of_one_and_of_three_files_that_do_not_fit():
 
 
 def test_labels_of_systems():
+    assert system_labels(["p.json"], ["u", "v"]) == ["u", "v"]
     assert system_labels(["a/p.json", "b/p.json"], ["u", "v"]) == ["a/p/u", "a/p/v", "b/p/u", "b/p/v"]
     assert system_labels(["p.json", "q.json"], ["u", "u"]) == ["p/u", "p/u #2", "q/u", "q/u #2"]
     assert system_labels(["p.json"], ["u", "v"], ["one", "two"]) == ["one", "two"]

@@ -6,20 +6,21 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import harness
-from harness.contracts import Example
+from harness.contracts import Example, Objects
 from harness.errors import HarnessError, InputError
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Options
 from harness.run.metric_plan import caption_plans, metric_plans
 from harness.run.stopping import BATCH, Condition, Stopping, batches, order_examples, read_conditions
 from harness.spec.models import UntilSpec
-from harness.stats.anytime import Look
+from harness.stats.anytime import Look, betting_looks
 from tests.support.chat_server import server
 from tests.support.growing import write_task
 
@@ -87,6 +88,25 @@ def test_conditions_that_cannot_be_read_are_one_line(text, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_condition_that_cannot_be_read_is_answered_with_what_the_run_has():
+    for text, message, value in (
+        ("x", "--until is 'x'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'", None),
+        ("cider: ours > their", "--until: there is no system 'their'; did you mean 'theirs'?; the run has ours, theirs", "their"),
+        (
+            "cidr: ours > theirs", "--until: there is no metric 'cidr'; did you mean 'cider'?; the run has "
+            "cider, rouge, bleu4, distinct2, CIDEr-D, ROUGE-L, BLEU-4, Distinct-2", "cidr",
+        ),
+    ):  # fmt: skip
+        with pytest.raises(HarnessError) as caught:
+            Condition.parse(text, PLANS, ["ours", "theirs"])
+        assert (str(caught.value), caught.value.value) == (message, value)
+
+
+def test_a_system_may_have_a_name_of_several_words():
+    condition = Condition.parse("ROUGE-L : my model<the other one", PLANS, ["x", "the other one", "my model"])
+    assert (condition.metric, condition.systems, condition.sign) == (1, (2, 1), "<")
+
+
 def test_a_system_of_several_decodings_is_refused():
     with pytest.raises(HarnessError, match="'ours' has several decodings or sizes"):
         Condition.parse("cider: ours > theirs", PLANS, ["ours", "ours", "theirs"])
@@ -95,6 +115,11 @@ def test_a_system_of_several_decodings_is_refused():
 def test_metrics_without_a_sequence_are_refused():
     with pytest.raises(HarnessError, match="has no confidence sequence: it is no function of sums"):
         read_conditions(UntilSpec(conditions=["distinct2: a > b"]), PLANS, ["a", "b"])
+    with pytest.raises(HarnessError, match="^--until: 'Distinct-2' has no confidence sequence"):
+        read_conditions(UntilSpec(conditions=["rouge: a > b", "distinct2: a > b"]), PLANS, ["a", "b"])
+    for population in (False, True):
+        conditions = read_conditions(UntilSpec(conditions=["rouge: a > b", "cider ± 1"], population=population), PLANS, ["a", "b"])
+        assert [(item.metric, item.text) for item in conditions] == [(1, "rouge: a > b"), (0, "cider ± 1")]
     with pytest.raises(HarnessError, match="--population: 'BLEU-4' is no mean of scores with known bounds"):
         read_conditions(UntilSpec(conditions=["bleu4: a > b"], population=True), PLANS, ["a", "b"])
 
@@ -133,6 +158,8 @@ def test_batches_grow_and_cover_every_shard():
     assert [len(batch) for batch in found][:10] == [1] * 10
     done = np.cumsum([len(batch) for batch in found])
     assert (done[10:-1] / done[9:-2] <= 1.2).all()
+    assert done.tolist() == [*range(1, 11), 12, 14, 16, 19, 22, 26, 31, 37, 44, 52, 62, 74, 88, 100]
+    assert list(batches([])) == []
 
 
 def test_the_order_depends_on_seed_and_names_and_keeps_clusters_together():
@@ -282,6 +309,123 @@ def test_examples_without_captions_are_left_out(spec, tmp_path):
     run = until({**spec, "models": models}, "rouge: good > bad")
     path = stopped(run)["conditions"][0]["sequences"][0]["path"]
     assert 60 < path[0]["n"] < BATCH
+
+
+# --------------------------------------------------------------------------- small data
+def growing(conditions, batches_of_scores, examples, *, metrics=("rouge",), cluster="", population=False):
+    """A state after batches of scores, one list per system ``a``, ``b``, ... and None where a system has no caption.
+
+    A second metric has half the scores.
+    """
+    plans = caption_plans(metric_plans([f"{name}:tokenizer=none" for name in metrics]))
+    stopping = Stopping(UntilSpec(conditions=conditions, population=population), plans, ExampleStore(examples, "test"), cluster)
+    start = 0
+    for scores in batches_of_scores:
+        present = [np.array([score is not None for score in row]) for row in scores]
+        rows = [np.array([[score] for score in row if score is not None], dtype=float) for row in scores]
+        systems = [SimpleNamespace(label="abc"[k], present=mask) for k, mask in enumerate(present)]
+        whole = (start, start + len(scores[0]))
+        stopping.add(SimpleNamespace(systems=systems, whole=whole, batch_statistics=lambda k, metric: rows[k] / (1 + metric)))  # noqa: B023
+        start = whole[1]
+    return stopping
+
+
+def plain_examples(count):
+    return [Example(f"e{k}", ("a",)) for k in range(count)]
+
+
+HOLES = [[[0.9, 0.8, None], [0.1, None, 0.3]], [[0.7, 0.6], [0.2, 0.2]]]
+"""Two batches of two systems that lack different examples."""
+
+
+def test_a_difference_is_that_of_the_examples_of_both_systems():
+    summary = growing(["rouge: a > b"], HOLES, plain_examples(8)).summary()
+    assert (summary["examples"], summary["of"], summary["level"]) == (5, 8, 0.05)
+    (condition,) = summary["conditions"]
+    assert (condition["condition"], condition["verdict"]) == ("rouge: a > b", "undecided")
+    (sequence,) = condition["sequences"]
+    assert sequence["systems"] == "a - b"
+    assert [look["n"] for look in sequence["path"]] == [1, 3]
+    assert [look["difference"] for look in sequence["path"]] == pytest.approx([0.8, (0.8 + 0.5 + 0.4) / 3])
+    assert all(-1 <= look["low"] < look["difference"] < look["high"] <= 1 for look in sequence["path"])
+
+
+def test_a_precision_is_that_of_the_examples_of_each_system():
+    stopping = growing(["rouge ± 0.5", "rouge ± 0.01"], HOLES, plain_examples(8))
+    summary = stopping.summary()
+    assert [item["verdict"] for item in summary["conditions"]] == ["confirmed", "undecided"] and summary["level"] == 0.025
+    assert not stopping.decided()
+    for condition in summary["conditions"]:
+        assert [item["systems"] for item in condition["sequences"]] == ["a", "b"]
+        assert [[look["n"] for look in item["path"]] for item in condition["sequences"]] == [[2, 4], [2, 4]]
+        means = [[look["difference"] for look in item["path"]] for item in condition["sequences"]]
+        assert means == [pytest.approx([0.85, 0.75]), pytest.approx([0.2, 0.2])]
+    assert growing(["rouge ± 0.5"], HOLES, plain_examples(8)).decided()
+
+
+def test_each_condition_has_the_numbers_of_its_metric_and_pair():
+    scores = [[[0.9, 0.8], [0.1, 0.2], [0.5, 0.7]]]
+    stopping = growing(["self-cider: c < a", "rouge: b > c"], scores, plain_examples(4), metrics=("rouge", "self-cider"))
+    paths = [item["sequences"][0]["path"][-1]["difference"] for item in stopping.summary()["conditions"]]
+    assert paths == pytest.approx([-0.25 / 2, -0.45])
+    assert [item["sequences"][0]["systems"] for item in stopping.summary()["conditions"]] == ["c - a", "b - c"]
+
+
+def test_the_rest_of_a_data_set_bounds_the_mean_of_the_whole():
+    """Five examples have captions, of which one is still to come: it moves the mean by 1 / 5 at most."""
+    scores = [[[0.9, 0.9, None, 0.8, 0.6], [0.1, 0.1, 0.5, 0.0, 0.0]]]
+    stopping = growing(["rouge: a > b"], scores, plain_examples(6), population=True)
+    assert stopping.decided()
+    (condition,) = stopping.summary()["conditions"]
+    (look,) = condition["sequences"][0]["path"]
+    assert (look["n"], condition["verdict"]) == (4, "confirmed")
+    assert (look["low"], look["high"]) == (pytest.approx((3.0 - 1) / 5), pytest.approx(min(1.0, (3.0 + 1) / 5)))
+    assert not growing(["rouge: a > b"], scores, plain_examples(6)).decided(), "the population behind the data is not known"
+
+
+def videos(*sizes):
+    names = [f"v{number}" for number, size in enumerate(sizes) for _ in range(size)]
+    return [Example(f"e{k}", ("a",), meta={"video": name}) for k, name in enumerate(names)]
+
+
+def test_clusters_count_by_their_examples_and_those_without_captions_are_left_out():
+    """Clusters of 2, 1, 2 and 3 examples: the second has no caption of one system, and the last one is cut after its first example."""
+    scores = [[[0.9], [0.1]], [[0.5, None, 0.4, None, 0.7], [0.1, 0.2, 0.1, 0.2, 0.0]]]
+    stopping = growing(["rouge: a > b"], scores, videos(2, 1, 2, 3), cluster="video")
+    (condition,) = stopping.summary()["conditions"]
+    path = condition["sequences"][0]["path"]
+    assert [look["n"] for look in path] == [1, 2]
+    assert [look["difference"] for look in path] == pytest.approx([(0.8 + 0.4) / 2, (0.8 + 0.4 + 0.3) / 3])
+    sums, sizes = np.array([0.8 + 0.4, 0.3]), np.array([2.0, 1.0])
+    expected = betting_looks(sums, sizes, 1.0, [1, 2], level=0.05, largest=3.0)
+    assert [(look["low"], look["high"], look["p_value"]) for look in path] == [
+        pytest.approx((look.low, look.high, look.p_value)) for look in expected
+    ]
+
+
+def test_the_last_cluster_is_whole_where_the_data_end_with_it():
+    stopping = growing(["rouge: a > b"], [[[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]], videos(1, 2), cluster="video")
+    (condition,) = stopping.summary()["conditions"]
+    assert [(look["n"], look["difference"]) for look in condition["sequences"][0]["path"]] == [(2, pytest.approx(0.6))]
+
+
+def test_the_remark_names_the_examples_and_the_verdicts():
+    stopping = growing(["rouge: a > b", "rouge ± 0.5"], HOLES, plain_examples(1200))
+    assert stopping.note(stopping.summary()) == (
+        "stopped after 5 of 1,200 examples (rouge: a > b: undecided; rouge ± 0.5: confirmed); the intervals of the table are those of a "
+        "fixed number of examples, the confidence sequences are in manifest.json and in the report"
+    )
+
+
+def test_statistics_that_need_all_examples_are_refused():
+    plans = caption_plans(metric_plans([{"rouge": {"tokenizer": "none"}}]))
+    stopping = Stopping(UntilSpec(conditions=["rouge: a > b"]), plans, ExampleStore(plain_examples(2), "test"))
+    systems = [SimpleNamespace(label=label, present=np.array([True, True])) for label in "ab"]
+    for stats in (None, Objects({"x": np.zeros(2)}, {"x": np.ones(2, np.int64)}, np.ones(2, dtype=bool))):
+        scoring = SimpleNamespace(systems=systems, whole=(0, 2), batch_statistics=lambda system, metric, stats=stats: stats)
+        with pytest.raises(HarnessError, match="^--until: 'ROUGE-L' has no confidence sequence: its scores need all examples$"):
+            stopping.add(scoring)
+    assert stopping.looks == []
 
 
 # --------------------------------------------------------------------------- refusals
