@@ -100,13 +100,15 @@ def test_many_sets_are_held_by_shard_and_scored_by_batch(monkeypatch):
 
 
 def test_a_run_is_estimated_for_every_system_and_the_largest_example(project):
-    (item,) = api.plans("spec.yaml", ["models=[{echo: {n: 1}}, {echo: {n: 2}}]", "decoding.temperature=[0.5, 1.0]", "references=[1, 2]"])
+    (item,) = api.plans(
+        "spec.yaml", ["models=[{echo: {n: 1}}, {echo: {n: 2}}]", "decoding.temperature=[0.5, 1.0, 2.0]", "references=[1, 2]"]
+    )
     metric = Declared(Cost(1.0, 0.0, corpus=0.0))
     store = ExampleStore([Example("a", ("x y", "x")), Example("b", ("x", "x y z", "x")), Example("c", ("x",))])
     estimate = check_plan(replace(item, metrics=(plan_of(metric),)), store)
     assert metric.asked == [(1, 3, 3, False), (1, 3, 9 / 6, False)], "1 candidate unless the decoding says how many"
-    assert estimate.seconds == 3 * 2 * 2 * 2
-    assert estimate.bytes == 200e6 + 3 * ((3 + 8) * BYTES_PER_TEXT + 250)
+    assert estimate.seconds == 3 * 12
+    assert estimate.bytes == 200e6 + 3 * ((3 + 12) * BYTES_PER_TEXT + 250)
 
 
 def test_the_candidates_are_those_of_the_largest_decoding(project):

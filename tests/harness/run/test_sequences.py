@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.contracts import MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.sequences import mean_bounds, metric_looks, random_order, verify_addends
-from harness.stats.anytime import asymptotic_looks, betting_looks
+from harness.run.sequences import mean_bounds, metric_looks, random_order, spread_addends, verify_addends
+from harness.stats.anytime import asymptotic_looks, betting_looks, shift_look
 
 
 def metric(name, **parameters):
@@ -76,3 +77,47 @@ def test_ratios_of_sums_have_the_asymptotic_sequence_and_no_population():
     assert looks == asymptotic_looks(bleu.of_sums, rows, None, [200, 250])
     with pytest.raises(HarnessError, match="no statement on the mean of a data set"):
         metric_looks(bleu, rows, None, np.ones(250), [250], population=250)
+
+
+class Bounded(MeanMetric):
+    """A mean of given bounds, whose reported number is its mean times a factor."""
+
+    def __init__(self, bounds, factor=1.0):
+        self.spec, self.factor = MetricSpec("bounded", True, bounds=bounds), factor
+
+    def reduce(self, stats, weights=None):
+        return self.factor * super().reduce(stats, weights)
+
+
+def test_bounds_that_are_not_finite_are_none():
+    assert mean_bounds(Bounded((-1.0, 3.0))) == (-1.0, 3.0)
+    assert mean_bounds(Bounded((0.0, np.inf))) is mean_bounds(Bounded((-np.inf, 1.0))) is mean_bounds(Bounded(None)) is None
+
+
+@pytest.mark.parametrize(("factor", "agree"), [(1.0, True), (1 + 1e-12, True), (1 + 1e-8, False), (1 - 1e-8, False)])
+def test_addends_agree_with_the_number_to_nine_digits(factor, agree):
+    rows = np.array([[0.25], [0.75], [0.5]])
+    addends = verify_addends(Bounded((0.0, 1.0), factor), rows)
+    assert (addends is not None) == agree
+    if addends is not None:
+        assert addends.tolist() == [[0.25, 1.0], [0.75, 1.0], [0.5, 1.0]]
+
+
+def test_addends_of_no_example_give_no_number_and_agree():
+    assert verify_addends(Bounded((0.0, 1.0)), np.zeros((0, 1))).shape == (0, 2)
+
+
+def test_examples_without_a_score_have_addends_of_zero():
+    rows, defined = np.array([[0.25], [np.nan], [0.5]]), np.array([True, False, True])
+    assert spread_addends(Bounded((0.0, 1.0)), rows, defined).tolist() == [[0.25, 1.0], [0.0, 0.0], [0.5, 1.0]]
+    assert spread_addends(Bounded((0.0, 1.0), 2.0), rows, defined) is None
+
+
+def test_the_sequence_of_means_of_other_bounds_is_that_of_what_they_can_differ_by():
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 4, 60).astype(float)
+    a, b = (np.column_stack([sizes * rng.uniform(2, 6, 60), sizes]) for _ in range(2))
+    metric, looks = Bounded((2.0, 6.0)), [30, 60]
+    assert metric_looks(metric, a, b, sizes, looks) == betting_looks((a - b)[:, 0], sizes, 4.0, looks)
+    alone = betting_looks(a[:, 0] - 4.0 * sizes, sizes, 2.0, looks)  # scores differ from 4, the middle, by at most 2
+    assert metric_looks(metric, a, None, sizes, looks) == [shift_look(look, 4.0) for look in alone]

@@ -47,3 +47,8 @@ sys.modules.pop("numpy.ma", None)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_nothing_is_imported_for_components_without_first_use_work(monkeypatch):
+    monkeypatch.setattr("harness.run.warmup.import_lazy_parts", lambda: pytest.fail("no thread starts"))
+    warm([object(), None])
