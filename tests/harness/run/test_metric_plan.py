@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 import harness
-from harness.contracts import MetricSpec
+from harness.contracts import Decoding, MetricSpec
 from harness.errors import HarnessError, MissingExtra
 from harness.registry import current
+from harness.run import metric_plan as metric_plan_module
 from harness.run.metric_plan import (
     MetricPlan,
+    ModelPlan,
+    Plan,
     TokenMetricPlan,
     caption_plans,
     default_metrics,
+    expand_metric_params,
     expand_params,
     metric_labels,
     metric_plan,
@@ -114,3 +118,72 @@ def test_the_python_functions_use_them(monkeypatch):
     monkeypatch.setattr("harness.api.default_metrics", lambda: (["BLEU-1", "Rouge_L"], {}))
     scores = harness.score([["a dog runs"], ["a cat"]], [["the dog runs"], ["a cat"]])
     assert list(scores) == ["bleu1", "rouge"]
+
+
+def test_parameters_that_a_label_has_are_not_repeated():
+    plans = [plan("trm(a)", distance="a"), plan("trm(a)", distance="a"), plan("single", n=1), plan("x"), plan("x", n=2)]
+    assert metric_labels(plans) == ["trm(a)", "trm(a) #2", "single", "x", "x[n=2]"]
+
+
+def test_lists_may_make_as_many_combinations_as_a_range(monkeypatch):
+    monkeypatch.setattr(metric_plan_module, "MAX_RANGE", 6)
+    assert len(expand_params({"a": [1, 2], "b": [1, 2, 3]})) == 6
+    assert expand_params({"a": []}) == []
+    with pytest.raises(HarnessError, match="the lists of parameters make 8 combinations; expected at most 6"):
+        expand_params({"a": [1, 2], "b": [1, 2, 3, 4]})
+    assert len(expand_params({"a": [1, 2], "b": [1, 2, 3, 4]}, ["b"])) == 2
+
+
+def test_parameters_of_a_metric_are_lists_by_its_annotations(project):
+    assert list(expand_metric_params("length", {"scale": [1.0, 2.0], "undefined": ["e1", "e2"]})) == [
+        {"scale": 1.0, "undefined": ["e1", "e2"]}, {"scale": 2.0, "undefined": ["e1", "e2"]},
+    ]  # fmt: skip
+
+
+def test_details_that_are_empty_are_none():
+    assert MetricPlan("a", "a", {}, fake("a", details=lambda stats: {})).details(np.zeros((3, 1))) is None
+
+
+def test_a_metric_of_token_scores_reads_metadata_where_it_can():
+    read = []
+    of_parts = fake("parts", level="model", of_meta=lambda meta: read.append(list(meta)) or "of these parts", column_sizes=dict)
+    parts, whole = metric_plan("a", {"n": 1}, of_parts), metric_plan("b", {}, fake("whole", level="model"))
+    assert isinstance(parts, TokenMetricPlan) and isinstance(whole, TokenMetricPlan)
+    assert whole.of_meta([{"k": 1}]) is whole
+    assert parts.of_meta([{"k": 1}, {}]) == TokenMetricPlan("parts", "a", {"n": 1}, "of these parts")  # type: ignore[arg-type]
+    assert read == [[{"k": 1}, {}]]
+
+
+def run_plan(project, *overrides: str) -> Plan:
+    (item,) = harness.api.plans("spec.yaml", list(overrides))
+    assert isinstance(item, Plan)
+    return item
+
+
+def test_a_plan_tells_its_reader_models_and_decodings(project):
+    item = run_plan(project, "models=[{echo: {n: 1}}, {echo: {n: 2, label: two}}]", "decoding.temperature=[0.5, 1.0, 2.0]")
+    assert item.describe() == {"reader": "words", "models": ["echo", "two"], "decodings": 3}
+    assert (item.kind, item.absence, item.obstacle) == ("", "", "")
+
+
+def test_places_of_media_are_those_of_the_data_and_the_image_folders_of_models_and_metrics(project):
+    item = run_plan(project, "dataset={reader: words, count: 3}")
+    model = ModelPlan("m", "m", {"images": "shots", "path": "x"}, object())  # type: ignore[arg-type]
+    metric = MetricPlan("a", "a", {"images": "frames"}, fake("a"))
+    placed = Plan(item.spec, item.reader, (model, item.models[0]), item.decodings, (metric,), (None,))
+    assert [value for value in placed.media_places if value is not None] == [{"count": 3}, 3, "shots", "frames"]
+
+
+def test_metrics_of_a_plan_are_told_apart_by_what_they_judge(project):
+    item = run_plan(project)
+    metrics = (metric_plan("a", {}, fake("a", level="model")), metric_plan("b", {}, fake("b")))
+    mixed = Plan(item.spec, item.reader, item.models, item.decodings, metrics, (None,))
+    assert (mixed.caption_metrics, mixed.token_metrics) == (metrics[1:], metrics[:1])
+
+
+def test_decodings_that_differ_in_their_number_of_candidates_share_captions(project):
+    item = run_plan(project)
+    grid = (Decoding(candidates=2), Decoding(candidates=5), Decoding(), Decoding(temperature=0.5, candidates=3))
+    shared = Plan(item.spec, item.reader, item.models, grid, item.metrics, (None,))
+    assert shared.generations == {Decoding(candidates=5): list(grid[:3]), Decoding(temperature=0.5, candidates=5): [grid[3]]}
+    assert Plan(item.spec, item.reader, item.models, (Decoding(),), item.metrics, (None,)).generations == {Decoding(): [Decoding()]}

@@ -99,6 +99,12 @@ def test_many_sets_are_held_by_shard_and_scored_by_batch(monkeypatch):
     assert estimate.bytes == 200e6 + 600 * 2 * BYTES_PER_TEXT + 512 * 1000 + 700 * 250
 
 
+def test_a_batch_holds_one_set_more_than_fits_its_pairs_of_texts(monkeypatch):
+    monkeypatch.setattr(resources, "MAX_BATCH_PAIRS", 20)
+    estimate = check_sets([plan_of(Declared(Cost(0.0, 1000.0, corpus=0.0)))], [CaptionSet("1", ("a",), ("b", "c"))] * 10)
+    assert estimate.bytes == 200e6 + 10 * (3 * BYTES_PER_TEXT + 250) + (1 + 2) * 1000, "20 pairs are those of 2 sets of 3 texts"
+
+
 def test_a_run_is_estimated_for_every_system_and_the_largest_example(project):
     (item,) = api.plans(
         "spec.yaml", ["models=[{echo: {n: 1}}, {echo: {n: 2}}]", "decoding.temperature=[0.5, 1.0, 2.0]", "references=[1, 2]"]
