@@ -81,6 +81,26 @@ def test_an_estimated_scale_makes_scores_of_references_vary_by_one() -> None:
     assert term.weight == pytest.approx(plain.terms[0].weight / np.std(credits / np.float64(plain.terms[0].weight))) and term.weight < 0
 
 
+def test_the_scale_is_that_of_the_values_without_their_weight() -> None:
+    (plain,), (twice,) = (harness.reward({"ciderd": weight}, REFERENCES, scale="estimated").terms for weight in (1, 2))
+    assert twice.weight == pytest.approx(2 * plain.weight)
+
+
+def test_half_of_an_even_number_of_references_are_the_captions_of_a_scale() -> None:
+    six = {"1": [*REFERENCES["1"], "a red cat"], "2": [*REFERENCES["2"], "a mat", "the red cat"]}
+    (term,) = harness.reward("trm", six, scale="estimated").terms
+    plain = harness.reward("trm", six)
+    credits = [plain.terms[0].values(plain.features.batch([harness_set(key, texts, 3)]), plain.features) for key, texts in six.items()]
+    assert term.weight == pytest.approx(-1 / np.std(credits))
+
+
+def test_the_scale_is_estimated_from_the_first_500_examples(project: Path) -> None:
+    lengths = [1 + k % 3 for k in range(500)]
+    references = {str(k): ["a " * count, "a"] for k, count in enumerate([*lengths, 90])}
+    (term,) = harness.reward("length", references, scale="estimated").terms
+    assert term.weight == pytest.approx(1 / np.std(lengths))
+
+
 def harness_set(key: str, texts: list[str], count: int = 1) -> Any:
     from harness.contracts import CaptionSet
 
@@ -158,6 +178,8 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         (lambda: harness.reward({}, REFERENCES), "no metric"),
         (lambda: harness.reward({"ciderd": float("nan")}, REFERENCES), "the weight of ciderd is nan; higher is better"),
         (lambda: harness.reward({"ciderd": "1"}, REFERENCES), "the weight of ciderd is '1'; higher is better"),
+        (lambda: harness.reward({"ciderd": 0}, REFERENCES), "the weight of ciderd is 0; higher is better, so expected a number above 0"),
+        (lambda: harness.reward({"ciderd": float("inf")}, REFERENCES), "the weight of ciderd is inf; higher is better"),
         (lambda: harness.reward({"trm": 0.5}, REFERENCES), "the weight of trm is 0.5; lower is better, so expected a number below 0"),
         (lambda: harness.reward({"ciderd": 1}, REFERENCES, df="given"), "belongs to one metric; write it as NAME:PARAMETER=VALUE"),
         (lambda: harness.reward("ciderd", REFERENCES, baseline="mean"), "baseline is 'mean'"),
