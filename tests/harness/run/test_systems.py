@@ -198,6 +198,7 @@ def test_rows_of_a_part_of_the_examples():
     assert [item.id for item in part.caption_sets(2)] == ["e3"] and [item.id for item in part.caption_sets(stop=4)] == ["e0"]
     again = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[2:], 3)
     assert part.digest(3, 5) == again.digest(3, 5) != part.digest(2, 4)
+    assert part.digest(2, 4) == PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[1:3], 2).digest(2, 4)
 
 
 def test_rows_may_be_read_later():
