@@ -14,6 +14,7 @@ from harness import __version__, api
 from harness.registry.manifest_files import PluginFailure
 from harness.run.execute import read_examples
 from harness.run.provenance import build_manifest, code_of, digest, kernels_build, local_code, manifest_of, plugins, signature, versions
+from harness.spec.models import Spec
 
 
 def plan(**values):
@@ -110,6 +111,17 @@ def test_the_digest_changes_with_everything_that_could_change_a_number(project, 
 def test_the_digest_ignores_views_and_texts(project):
     views = [{"plot": "line", "y": "length"}]
     assert digest(plan(views=views, description="new", notice="new")) == digest(plan())
+
+
+def test_the_digest_does_not_depend_on_the_order_of_parameters(project):
+    one, other = ({"echo": params} for params in ({"n": 3, "fail": ["e1"]}, {"fail": ["e1"], "n": 3}))
+    assert digest(plan(models=[one])) == digest(plan(models=[other]))
+
+
+def test_the_digest_changes_with_the_way_in_which_references_are_drawn(project, monkeypatch):
+    before = digest(plan(references=1))
+    monkeypatch.setattr(Spec, "reference_subset", "drawn in another way")
+    assert digest(plan(references=1)) != before
 
 
 def test_the_digest_changes_with_the_code_of_a_component(project):
