@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,7 +39,8 @@ class Columns:
 
 
 @pytest.mark.parametrize(("method", "p_note"), [("none", None), ("exact", "judges token scores, not captions")])
-def test_a_column_is_a_record_with_its_interval_or_the_reason(method, p_note):
+def test_a_column_is_a_record_with_its_interval_or_the_reason(method, p_note, monkeypatch):
+    monkeypatch.setattr("harness.run.results.time", SimpleNamespace(perf_counter=iter([100.0, 350.12346]).__next__))
     spec = Spec.model_validate(
         {
             "task": "t",
@@ -55,7 +57,7 @@ def test_a_column_is_a_record_with_its_interval_or_the_reason(method, p_note):
     assert (b.metric, b.value, b.ci95, b.interval_note) == ("columns(b)", 2.0, None, NO_INTERVAL)
     assert (a.model, a.task, a.model_params, a.params, a.level, a.n) == ("label", "t", {"path": "x"}, {"name": "a"}, "model", 3)
     assert a.p_note == b.p_note == p_note
-    assert 0 <= a.seconds == b.seconds < 100
+    assert a.seconds == b.seconds == 250.1235
 
 
 class Parts(Columns):
@@ -153,8 +155,27 @@ def test_independent_examples_have_no_clusters_and_no_metadata():
     examples = [Example(f"e{k}", ("r",)) for k in range(3)]
     execution, events, table = collect(examples, [{"candidates": ["a"]}] * 3, columns, shards=[(0, 3)], bootstrap={"samples": 200})
     assert execution.records[0].ci95 == estimate(Words("plain"), columns["plain"][0].stats, 200, 0)[1].ends is not None
+    assert [record.skipped for record in execution.records] == [0, 0]
     assert table is not None and "meta" not in table.names and "p:plain" not in table.names
     assert [event for event, _ in events if event == "skipped"] == []
+
+
+def test_the_bar_ends_with_the_last_number(monkeypatch):
+    bars = []
+
+    @contextmanager
+    def bar(description, total, **values):
+        bars.append([description, total, 0])
+
+        def advance(n):
+            bars[-1][2] += n
+
+        yield advance
+
+    monkeypatch.setattr("harness.run.results.bar", bar)
+    columns = {name: [scored([1]), scored([2])] for name in ("a", "b", "c")}
+    collect([Example("e", ("r",))], [{"candidates": ["a"]}], columns, shards=[(0, 1)], bootstrap={"samples": 0})
+    assert bars == [["results", 6, 6]], "2 systems under 3 metrics"
 
 
 def test_the_log_names_the_first_hundred_examples_without_a_score():

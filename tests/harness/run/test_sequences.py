@@ -108,8 +108,8 @@ def test_addends_of_no_example_give_no_number_and_agree():
 
 
 def test_examples_without_a_score_have_addends_of_zero():
-    rows, defined = np.array([[0.25], [np.nan], [0.5]]), np.array([True, False, True])
-    assert spread_addends(Bounded((0.0, 1.0)), rows, defined).tolist() == [[0.25, 1.0], [0.0, 0.0], [0.5, 1.0]]
+    rows, defined = np.array([[0.25], [np.nan], [0.5], [0.125]]), np.array([True, False, True, True])
+    assert spread_addends(Bounded((0.0, 1.0)), rows, defined).tolist() == [[0.25, 1.0], [0.0, 0.0], [0.5, 1.0], [0.125, 1.0]]
     assert spread_addends(Bounded((0.0, 1.0), 2.0), rows, defined) is None
 
 

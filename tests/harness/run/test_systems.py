@@ -201,6 +201,12 @@ def test_rows_of_a_part_of_the_examples():
     assert part.digest(2, 4) == PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[1:3], 2).digest(2, 4)
 
 
+def test_keys_do_not_depend_on_the_order_of_the_fields_of_a_row():
+    turned = [dict(reversed(row.items())) for row in ROWS]
+    one, other = (PlannedSystem.of_rows("m", ExampleStore(TEXTS), rows, 1) for rows in (ROWS, turned))
+    assert list(turned[0]) != list(ROWS[0]) and one.digest(1, 5) == other.digest(1, 5)
+
+
 def test_rows_may_be_read_later():
     read = {(1, 3): ROWS[:2]}
     late = PlannedSystem.of_rows("m", ExampleStore(TEXTS), ROWS[:2], 1, lambda first, last: read[first, last])
