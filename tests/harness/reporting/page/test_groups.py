@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.reporting.page import groups
-from harness.reporting.page.groups import clusters_of, groups_of, open_run, system_key
+from harness.reporting.page.groups import Clusters, clusters_of, groups_of, open_run, system_key
 
 
 def test_runs_join_the_group_of_their_data(finished):
@@ -36,6 +36,12 @@ def test_a_newer_schema_is_named_with_its_file(finished, project, file):
         open_run("r")
 
 
+def test_an_older_schema_is_read(finished, project):
+    path = project / finished() / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 0}))
+    assert [record.model for record in open_run("r").records] == ["one <script>alert(1)</script>", "two", "people", "others"]
+
+
 def group(*names: str):
     (only,) = groups_of([(name, open_run(name)) for name in names])
     return only
@@ -46,7 +52,7 @@ def test_systems_of_one_number_of_references_are_ranked_together(finished):
     clusters = clusters_of(systems)
     letters = {system.model: clusters.of("length", system_key(0, system.model, system.decoding_key)) for _, system in systems.systems}
     assert set(letters) == {"one <script>alert(1)</script>", "two", "people", "others"}
-    assert letters["two"] and clusters.note.startswith("Cluster letters") and not clusters.warning
+    assert letters["two"] and clusters.note.startswith("Cluster letters") and clusters.warning == ""
 
 
 def test_the_script_gets_the_tests_of_every_pair_by_the_numbers_of_the_systems(finished):
@@ -73,6 +79,15 @@ def test_tests_beyond_the_budget_are_postponed_unless_they_are_stored(finished):
     )
     assert clusters_of(group(name), budget=None).letters
     assert clusters_of(group(name), budget=0).letters, "the tests are stored now"
+
+
+def test_systems_without_a_common_example_are_not_compared(finished):
+    halves = [{"echo": {"label": f"without {k}", "n": 1 + k, "fail": [f"e{3 * k + i}" for i in range(3)]}} for k in (0, 1)]
+    assert clusters_of(group(finished("a", models=halves, views=[]))) == Clusters()
+    clusters = clusters_of(group(finished("b", models=[*halves, {"echo": {"label": "all"}}], views=[])))
+    assert [(row.system_a.split("|")[1], row.system_b.split("|")[1], row.n) for row in clusters.comparisons] == [
+        ("without 0", "all", 3), ("without 1", "all", 3),
+    ]  # fmt: skip
 
 
 def test_two_runs_are_compared_across(finished):
