@@ -6,6 +6,7 @@ import json
 import re
 import stat
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,13 +16,14 @@ from harness.cli.main import main
 from harness.errors import InputError
 from harness.reporting import page
 from harness.reporting.charts import charts_for
+from harness.reporting.league import percent_interval
 from harness.reporting.page import PageOptions, document
 from harness.reporting.page.assets import policy
 from harness.reporting.page.document import MAX_LISTED, notices_of
 from harness.reporting.page.groups import Clusters, groups_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.result_groups import SIZE_NOTE
-from harness.reporting.table import number, shown_name
+from harness.reporting.table import interval_text, number, shown_name
 from harness.run.finished import Run
 
 
@@ -35,6 +37,22 @@ def test_charts_have_a_layout_for_each_width(finished):
     (chart, *_) = charts_for([finished()])
     layouts = document._charts([chart])["layouts"]
     assert {name: list(charts) for name, charts in layouts.items()} == {name: [chart.id] for name in document.OTHER_LAYOUTS}
+    for name, layout in document.OTHER_LAYOUTS.items():
+        assert "datasets" not in layouts[name][chart.id], "the rows are those of the first layout"
+        assert {**layouts[name][chart.id], "datasets": chart.spec["datasets"]} == chart.build(layout)
+
+
+def test_rows_that_differ_between_the_widths_belong_to_each_layout(finished):
+    (chart, *_) = charts_for([finished()])
+    wide = document.OTHER_LAYOUTS["wide"]
+    changed = replace(chart, build=lambda layout: {**chart.build(layout), **({"datasets": {"rows": []}} if layout == wide else {})})
+    layouts = document._charts([changed])["layouts"]
+    assert layouts["wide"][chart.id]["datasets"] == {"rows": []} and "datasets" not in layouts["phone"][chart.id]
+
+
+def test_a_run_of_an_unknown_number_of_examples_has_no_model_that_fails_on_all():
+    provenance = SimpleNamespace(data={}, models=[])
+    assert document._failure_notice(SimpleNamespace(failed={"a/1": "x"}, provenance=provenance)).text == "1 example failed: a 1."
 
 
 def visible(text: str) -> str:
@@ -64,6 +82,59 @@ def test_the_page_loads_nothing_and_runs_its_own_scripts_alone(report):
     for script in inline:
         digest = policy([script]).split("'")[3]
         assert digest.replace("+", "&#43;") in content[1] or digest in content[1]
+
+
+def test_rows_of_the_matrix_have_no_empty_lines(report):
+    table = re.search(r'<tr class="heads".*?</table>', report.read_text(), flags=re.DOTALL)
+    assert table and table[0].count("\n") > 10 and "\n\n" not in table[0]
+
+
+def test_table_views_alone_are_tables_of_the_overview(report):
+    titles = re.findall(r'<figure class="view"><figcaption><strong dir="auto">([^<]*)', report.read_text())
+    assert len(titles) == 2 and titles[1].startswith("length: the 2 of 6 examples"), "the bars are a chart"
+
+
+@pytest.fixture
+def spread(finished, project):
+    """A run of one model whose captions have one to six words."""
+    rows = [{"id": f"e{k}", "candidates": [" ".join(["word"] * (k + 1))]} for k in range(6)]
+    (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return finished(models=[{"predictions": {"label": "two", "path": "two.jsonl"}}], views=[])
+
+
+def test_numbers_of_models_have_the_digits_of_the_tables(spread):
+    text = visible(page.build([spread]))
+    (record,) = Run.open(spread).records
+    assert record.value == 3.5 and record.ci95 is not None
+    assert f'<span class="interval">{interval_text(record.ci95)}</span>' in text and '<span class="value">3.5000</span>' in text
+    assert "<title>words &amp; &lt;b&gt;more&lt;/b&gt;</title>" in text, "the title is the task"
+
+
+def test_a_page_without_captions_has_no_tests_of_pairs(finished, project, blocks):
+    run = project / finished(views=[])
+    results = json.loads((run / "results.json").read_text())
+    (run / "results.json").write_text(json.dumps({**results, "samples_sha256": None, "checksum": None}))
+    (run / "samples.parquet").unlink()
+    assert set(blocks(page.build([run]))) == {"g0-csv", "charts", "charts-library", "licences"}
+
+
+def test_an_editable_page_has_the_metrics_and_may_compile_them(spread, blocks, monkeypatch):
+    monkeypatch.setattr("harness.reporting.page.assets.scoring", lambda: ("let scores;", b"\0asm"))
+    for editable in (True, False):
+        text = page.build([spread], PageOptions(editable=editable))
+        data = blocks(text)
+        assert [data.get(name) for name in ("scoring-library", "scoring-module")] == (
+            [b"let scores;", b"\0asm"] if editable else [None] * 2
+        )
+        content = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+        assert content and ("wasm-unsafe-eval" in content[1]) is editable
+        assert (policy(["let scores;"]).split("'")[3].replace("+", "&#43;") in content[1].replace("+", "&#43;")) is editable
+
+
+def test_the_page_lies_in_the_first_run(finished):
+    names = [finished("a", views=[]), finished("b", models=[{"echo": {"label": "third"}}], views=[])]
+    assert page.write(names) == Path("a", "report.html")
+    assert not Path("b", "report.html").exists()
 
 
 @pytest.mark.slow
@@ -205,6 +276,13 @@ def test_all_numbers_are_downloaded_in_full(text, blocks):
     assert lines[1].startswith("two,kendall_c,bleu1,0.00907029") and lines[1].endswith("12.5,A paper")
 
 
+def test_intervals_of_judgments_are_times_100_and_several_sets_have_a_title(judged_runs, tmp_path):
+    text = page.build([tmp_path / "out/one", tmp_path / "out/two"])
+    assert "<title>Metrics judged by people</title>" in text
+    first = next(record for record in Run.open(tmp_path / "out/one").records if record.ci95)
+    assert f'<span class="interval">{percent_interval(first.ci95)}</span>' in text
+
+
 def test_one_run_has_no_league_table(judged_runs, tmp_path):
     assert main(["report", "out/one"]) == 0
     single = (tmp_path / "out/one/report.html").read_text()
@@ -251,6 +329,27 @@ def test_long_lists_are_cut_and_labels_may_hold_slashes(finished):
     assert len(notice.details) == MAX_LISTED + 1 and notice.details[-1] == ("…", "10 more")
     (notice,) = notices(replace(run, failed={"gone/e1": "no"}))
     assert notice.text == "1 example failed: gone 1."
+
+
+def test_twenty_failures_are_listed_in_full(finished):
+    run = Run.open(finished(models=[{"echo": {"label": "a"}}], views=[]))
+    (notice,) = notices(replace(run, failed={f"a/e{k}": "no" for k in range(MAX_LISTED)}))
+    assert notice.details == [(f"a/e{k}", "no") for k in range(20)]
+
+
+@pytest.mark.parametrize(("counts", "share"), [([(1, 3), (3, 1)], 75), ([(1, 0), (0, 0)], 100)])
+def test_the_largest_share_of_examples_without_a_score_is_named(finished, counts, share):
+    run = Run.open(finished(models=[{"echo": {}}], views=[]))
+    records = tuple(replace(run.records[0], model=f"m{skipped}", skipped=skipped, n=n) for skipped, n in counts)
+    (notice,) = notices(replace(run, records=records, notes=()))
+    assert notice.text == f"Some examples have no score and are left out (up to {share} % of a model): length."
+
+
+def test_warnings_of_several_runs_have_the_names_of_the_runs(finished):
+    runs = [("a", replace(Run.open(finished("a", models=[{"echo": {}}], views=[])), notes=("One.",)))]
+    runs.append(("b", replace(runs[0][1], notes=("Two.",), failed={"echo/e1": "no"})))
+    (group,) = groups_of(runs)
+    assert [notice.text for notice in notices_of(group, Clusters())] == ["b: 1 example failed: echo 1.", "a: One.", "b: Two."]
 
 
 def test_undefined_values_missing_scores_notes_and_missing_tests(finished):
