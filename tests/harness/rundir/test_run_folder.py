@@ -203,6 +203,37 @@ def test_a_file_of_one_name_is_appended_to_in_its_place(tmp_path):
     assert run.read("log") == b"one and more" and (tmp_path / "log").stat().st_ino == before
 
 
+def test_missing_folders_are_made_by_writing_alone(tmp_path):
+    run = RunFolder(tmp_path / "a" / "r")
+    run.remove("scores/x")
+    assert run.names() == run.names("scores") == []
+    assert not run.has("scores/x")
+    assert not run.path.parent.exists()
+    run.write("one/x", b"")
+    run.create("two/x").close()
+    run.append("three/x").close()
+    assert run.names() == ["one", "three", "two"]
+
+
+def test_a_file_for_a_lock_is_created_and_keeps_its_content(tmp_path):
+    run = RunFolder(tmp_path)
+    with run.lock_file(".lock") as file:
+        file.write(b"owner")
+    with run.lock_file(".lock") as file:
+        assert file.read() == b"owner"
+
+
+def test_check_accepts_the_files_of_a_run_and_the_folder_of_a_commit_alone(tmp_path):
+    run, names = RunFolder(tmp_path), {".lock", ".next", "results.json"}
+    for name in (".lock", "results.json", ".next/results.json"):
+        run.write(name, b"")
+    run.check(names, {"scores"})
+    run.remove(".next")
+    run.write(".next", b"")
+    with pytest.raises(InputError, match=r"\.next: is no plain file or folder"):
+        run.check(names, {"scores"})
+
+
 def test_check_names_the_link(tmp_path, victim):
     run = RunFolder(tmp_path / "r")
     run.write("scores/x", b"")
