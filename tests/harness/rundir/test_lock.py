@@ -143,6 +143,15 @@ def test_a_file_that_was_removed_meanwhile_is_not_the_lock_and_its_successor_sta
     assert path.read_bytes() == b"of another process"
 
 
+def test_a_lock_file_with_two_names_becomes_a_file_of_its_own(tmp_path):
+    for name in ("copied", "copy"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "copied/.lock").write_bytes(b"of the copied run")
+    os.link(tmp_path / "copied/.lock", tmp_path / "copy/.lock")
+    RunLock(tmp_path / "copy").acquire()
+    assert (tmp_path / "copied/.lock").read_bytes() == b"of the copied run"
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"host": 1}'])
 def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
     (tmp_path / ".lock").write_bytes(content)
