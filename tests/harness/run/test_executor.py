@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import sys
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -13,11 +14,21 @@ from types import SimpleNamespace
 import pytest
 
 import harness.api
+from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.run import executor as module
 from harness.run.execute import Options
-from harness.run.executor import ExecutorOptions, LocalCode, NamingPickler, ProcessExecutor, pack_scorer, unpack_scorer
-from harness.run.shard_scores import ShardScorer
+from harness.run.executor import (
+    ExecutorOptions,
+    LocalCode,
+    LocalExecutor,
+    NamingPickler,
+    ProcessExecutor,
+    job_steps,
+    pack_scorer,
+    unpack_scorer,
+)
+from harness.run.shard_scores import Job, Request, ShardScorer
 from harness.spec.models import SignificanceSpec
 
 SPEC = {
@@ -29,10 +40,12 @@ SPEC = {
 }
 
 
-def test_the_number_of_workers():
+def test_the_number_of_workers(monkeypatch):
     assert ExecutorOptions().count == 1
     assert ExecutorOptions("process", 3).count == 3
     assert ExecutorOptions("process").count == os.cpu_count()
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert ExecutorOptions("process").count == 1
 
 
 @pytest.mark.equal_bits
@@ -127,6 +140,31 @@ def pooled(monkeypatch, pool):
     return ProcessExecutor(None, 2), []  # type: ignore[arg-type]
 
 
+def test_two_jobs_for_each_worker_are_taken_at_a_time(monkeypatch):
+    executor, steps = pooled(monkeypatch, Pool(set()))
+    executor.workers = 3
+    left = iter(jobs(20))
+    next(executor.scores(left, steps.append))
+    assert len(list(left)) == 14
+
+
+def test_the_steps_of_a_job_are_its_examples_under_each_metric():
+    requests = [Request(0, 0, None, None, ((0, 9), (1, 9))), Request(1, 1, None, None, ((0, 9),)), Request(1, 1, 1, None, ())]
+    assert job_steps(Job(0, [[CaptionSet("e", ("a",), ("b",))] * 3, [CaptionSet("e", ("a",), ("b",))] * 2], requests)) == 8
+
+
+def test_jobs_are_scored_in_this_process_in_their_order():
+    steps: list[int] = []
+
+    def score(job, advance):
+        advance(1)
+        return job.sets
+
+    executor = LocalExecutor(SimpleNamespace(score=score))  # type: ignore[arg-type]
+    assert list(executor.scores(jobs(3), steps.append)) == [[["job 0"]], [["job 1"]], [["job 2"]]]  # type: ignore[comparison-overlap]
+    assert steps == [1, 1, 1]
+
+
 @pytest.mark.parametrize("breaks", [{0}, {3}, {0, 7}, {5, 6}])
 def test_jobs_of_a_broken_pool_are_given_to_a_new_one(monkeypatch, breaks):
     pool = Pool(breaks)
@@ -146,9 +184,18 @@ def test_jobs_of_a_broken_pool_are_given_to_a_new_one(monkeypatch, breaks):
 def test_a_pool_that_always_breaks_is_given_up(monkeypatch):
     pool = Pool(set(range(1000)))
     executor, steps = pooled(monkeypatch, pool)
-    with pytest.raises(HarnessError, match=f"{module.MAX_LOSSES + 1} times a worker process ended"):
+    with pytest.raises(HarnessError, match="^21 times a worker process ended"):
         list(executor.scores(jobs(3), steps.append))
-    assert steps == [] and pool.stopped == module.MAX_LOSSES
+    assert steps == [] and pool.stopped == 20
+
+
+def test_losses_after_a_shard_that_ended_are_counted_anew(monkeypatch):
+    monkeypatch.setattr(module, "MAX_LOSSES", 1)
+    pool = Pool(set(range(4, 100)))
+    executor, steps = pooled(monkeypatch, pool)
+    with pytest.raises(HarnessError, match="^2 times a worker process ended"):
+        list(executor.scores(jobs(9), steps.append))
+    assert steps == [1] * 4 and pool.stopped == 1
 
 
 def test_losses_between_shards_that_end_are_not_added(monkeypatch):
@@ -189,6 +236,16 @@ def test_modules_of_local_registries_are_named(project):
     code = LocalCode.of_modules(["mine_parts", "json"])
     assert [Path(path).parent for path in code.manifests] == [project]
     assert code.modules == ((str(project), "mine_parts"),)
+
+
+def test_a_module_from_elsewhere_is_not_local_though_the_folder_has_its_name(project):
+    (project / "json.py").touch()
+    assert LocalCode.of_modules(["json"]).modules == ()
+
+
+def test_another_process_imports_the_local_modules(project):
+    LocalCode((str(project / "registry.yaml"),), ((str(project), "mine_parts"),)).load()
+    assert sys.modules["mine_parts"].__file__ == str(project / "mine_parts.py")
 
 
 def test_the_modules_of_sent_objects_are_noted(project):
