@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,29 @@ def test_a_shard_forgets_the_texts_of_the_one_before():
     assert len(worker.features.texts) == 4
 
 
+@pytest.mark.parametrize(("indices", "texts"), [((0, 0), 12), ((1, 0), 4), ((0, 1), 4)])
+def test_texts_are_kept_for_further_jobs_of_their_shard_alone(indices, texts):
+    worker = scorer(Words())
+    worker.score(job(SETS[:4], indices[0]))
+    worker.score(job(SETS[4:5], indices[1]))
+    assert len(worker.features.texts) == texts
+
+
+def test_the_texts_of_the_whole_task_are_kept_for_the_first_shard():
+    worker = scorer(Words())
+    worker.features.intern(["a text of the task"])
+    worker.score(job(SETS[:1], 3))
+    assert "a text of the task" in worker.features.texts
+
+
+def test_every_system_has_the_scores_of_its_own_captions():
+    units = [[CaptionSet("e", ("a dog",), ("a dog",))], [CaptionSet("e", ("a dog runs",), ("a dog",))], [CaptionSet("e", ("a",), ("a",))]]
+    steps: list[int] = []
+    scored = scorer(Words()).score(Job(0, units, [Request(k, k, None, None, ((0, 1),)) for k in (1, 0, 2)]), steps.append).scored
+    assert {system: item.stats[0, 0] for (system, _), item in scored.items()} == {0: 2.0, 1: 3.0, 2: 1.0}
+    assert sum(steps) == 3
+
+
 def test_candidates_are_cut():
     scored = scorer(Words()).score(job(SETS, candidates=1)).scored[3, 0]
     assert scored.stats[:, 0].tolist() == [3.0] * 9
@@ -68,6 +93,28 @@ def test_a_batch_that_does_not_fit_into_memory_is_divided(most):
     divided = scorer(Words(most)).score(job(SETS)).scored[3, 0]
     assert np.array_equal(divided.stats, whole.stats)
     assert np.array_equal(divided.p_values, whole.p_values)
+
+
+class Kept(Words):
+    """Keeps an array of each batch, and notes the lengths of those that are still there."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.arrays: list[weakref.ref[np.ndarray]] = []
+        self.lengths: list[int] = []
+
+    def scores(self, batch, features, state):
+        array = features.per_batch("kept", batch, lambda whole: np.zeros((len(whole), 4, 4)))
+        self.arrays.append(weakref.ref(array))
+        self.lengths = [len(there) for reference in self.arrays if (there := reference()) is not None]
+        del array
+        return super().scores(batch, features, state)
+
+
+def test_arrays_of_a_batch_that_did_not_fit_are_dropped():
+    metric = Kept(2)
+    scorer(metric).score(job(SETS))
+    assert len(metric.arrays) > 3 and max(metric.lengths) <= 2
 
 
 def test_an_example_that_does_not_fit_is_named():
