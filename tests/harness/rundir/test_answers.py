@@ -85,6 +85,13 @@ def test_a_damaged_line_is_left_out(file, damage):
     assert file.read() == ROWS
 
 
+@pytest.mark.parametrize(("count", "text"), [(1, "1 line is damaged"), (2, "2 lines are damaged")])
+def test_damaged_lines_are_counted(file, count, text, caplog):
+    file.path.write_bytes(b"aa\n" * count + file.path.read_bytes())
+    assert file.read() == ROWS
+    assert caplog.messages == [f"{file.path}: {text}; these answers are computed again"]
+
+
 def test_a_changed_caption_is_noticed(file):
     file.path.write_bytes(file.path.read_bytes().replace(b"a dog", b"a cat"))
     assert file.read() == {"bb": ROWS["bb"]}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,6 +17,7 @@ from harness.rundir.parquet import (
     column_kinds,
     read_codes,
     read_column,
+    read_numbers,
     read_table,
     row_count,
     table_of,
@@ -32,6 +36,34 @@ def test_columns_come_back_by_name_in_row_groups(tmp_path):
     assert row_count(file) == 3 and read_table(file).to_pydict() == COLUMNS
 
 
+def test_kinds_of_columns(tmp_path):
+    file = tmp_path / "t.parquet"
+    time = datetime(2020, 1, 1)
+    columns = {"whole": [1], "real": [0.5], "nothing": [None], "text": ["a"], "texts": [["a"]], "empty": [[None]], "truth": [True]}
+    write_columns(file, columns | {"numbers": [[1]], "times": [[time]], "deep": [[["a"]]]}, [(0, 1)])
+    kinds = column_kinds(file)
+    assert [kinds[name] for name in columns] == [NUMBERS, NUMBERS, NUMBERS, TEXTS, LISTS, LISTS, "bool"]
+    assert [kinds[name].partition("<")[0] for name in ("numbers", "times", "deep")] == ["list"] * 3
+
+
+def test_numbers_are_read_from_all_row_groups_with_nan_for_missing_ones(tmp_path):
+    file = tmp_path / "t.parquet"
+    write_columns(file, {"whole": [1, None, 3], "real": [0.5, 1.5, 2.5], "text": ["b", "a", "b"]}, [(0, 2), (2, 1)])
+    assert read_numbers(file, "whole").dtype == read_numbers(file, "real").dtype == np.float64
+    np.testing.assert_array_equal(read_numbers(file, "whole"), [1.0, np.nan, 3.0])
+    np.testing.assert_array_equal(read_numbers(file, "real"), [0.5, 1.5, 2.5])
+    texts, codes = read_codes(file, "text")
+    assert [texts[code] for code in codes] == ["b", "a", "b"] and sorted(texts) == ["a", "b"]
+    with pytest.raises(InputError, match="is damaged .*; run the spec again to rebuild it"):
+        read_numbers(file, "text")
+
+
+def test_whole_columns_are_read(tmp_path):
+    file = tmp_path / "t.parquet"
+    write_columns(file, COLUMNS, [(0, 3)])
+    assert [read_column(file, name, whole=True) for name in ("text", "lists")] == [COLUMNS["text"], COLUMNS["lists"]]
+
+
 def test_memory_for_the_table_and_the_file_is_asked_for(tmp_path, monkeypatch):
     sizes: list[int] = []
     monkeypatch.setattr(parquet, "require_memory", sizes.append)
@@ -44,7 +76,14 @@ def test_a_truncated_file_is_one_line(tmp_path, keep):
     file = tmp_path / "t.parquet"
     write_columns(file, COLUMNS, [(0, 3)])
     file.write_bytes(file.read_bytes()[:keep])
-    for read in (column_kinds, read_table, row_count, lambda path: read_column(path, "text"), lambda path: read_codes(path, "text")):
+    for read in (
+        column_kinds,
+        read_table,
+        row_count,
+        lambda path: read_column(path, "text"),
+        lambda path: read_codes(path, "text"),
+        lambda path: read_numbers(path, "a.b"),
+    ):
         with pytest.raises(InputError, match="is damaged .*; run the spec again to rebuild it"):
             read(file)
 

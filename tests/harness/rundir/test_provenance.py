@@ -29,6 +29,7 @@ def test_fields_are_typed():
     item = Provenance(dict(CONTENT))
     assert (item.task, item.signature, item.digest, item.variant) == ("t", "t|m:5", "abc", "")
     assert item.data["examples"] == 3
+    assert Provenance({"kind": "judgments"}).kind == "judgments"
     assert item.models == (ModelEntry("m", "echo", {"n": 1}, "f"),)
     assert item.metrics == (MetricEntry("trm(a)", "trm", {}, "trm|a"),)
     assert [view.heading for view in item.views] == ["T"]
@@ -36,7 +37,7 @@ def test_fields_are_typed():
 
 def test_an_empty_manifest_has_empty_fields():
     item = Provenance({})
-    assert (item.task, item.digest, item.data, item.spec) == ("", "", {}, {})
+    assert (item.task, item.digest, item.kind, item.data, item.spec) == ("", "", "", {}, {})
     assert (item.models, item.metrics, item.views) == ((), (), ())
 
 
@@ -50,6 +51,8 @@ def test_an_empty_manifest_has_empty_fields():
         ("t|m:10|refs:random(0)|seed:0", {"references": 10}, ""),
         ("t|m:10|refs:random(0)|seed:0", {"sizes": "equal"}, "random(0)"),
         ("t|m:10|seed:0", {}, ""),
+        ("t|m:10|refs:random(0)|seed:0", {"references": 12}, ""),
+        ("refs:mine|m:5|refs:random(3)|seed:3", {"references": 5}, "random(3)"),
     ],
 )
 def test_the_choice_of_references(signature, spec, expected):
@@ -67,6 +70,8 @@ def test_a_model_may_describe_its_source():
 def test_models_and_metrics_by_label():
     item = Provenance(dict(CONTENT))
     assert (item.model("m"), item.metric("trm(a)")) == (item.models[0], item.metrics[0])
+    models = [{**CONTENT["models"][0], "label": label} for label in ("z", "m", "a")]
+    assert [Provenance({"models": models}).model(label).label for label in ("m", "a", "z")] == ["m", "a", "z"]
     with pytest.raises(InputError, match=r"manifest.json: has no metric 'trm\(b\)'; did you mean 'trm\(a\)'.*run the spec again"):
         item.metric("trm(b)")
     with pytest.raises(InputError, match="manifest.json: has no model 'x'.*run the spec again"):
