@@ -8,6 +8,7 @@ from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
+from harness.judgments import system_agreement
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import compare_metrics
 from harness.judgments.metric_scores import MetricScores
@@ -60,6 +61,17 @@ def test_strengths_of_people_against_the_metric(statistic):
     expected = [oracle(strengths_by_hand(rows, people, w)[order], strengths_by_hand(rows, scored, w)[order])[0] for w in weights]
     np.testing.assert_allclose(agreement.reduce(weights), expected, atol=1e-8)
     assert (agreement.n, agreement.skipped) == (4, 0) and agreement.details == {"items": ITEMS, "captions": 120}
+
+
+def test_many_resamples_are_computed_a_part_at_a_time(monkeypatch):
+    rows, metric = battles()
+    weights = np.random.default_rng(2).multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=5).astype(float)
+    agreement = agreements(rows, metric, "pearson_system")["all"]
+    together = agreement.reduce(weights)
+    monkeypatch.setattr(system_agreement, "CELLS", 2 * len(rows.judgments.pairs))
+    np.testing.assert_allclose(agreement.reduce(weights), together, atol=1e-8)
+    monkeypatch.setattr(system_agreement, "CELLS", 1)
+    np.testing.assert_allclose(agreement.reduce(weights), together, atol=1e-8)
 
 
 def test_pairs_without_a_score_are_left_out():
@@ -131,6 +143,17 @@ def test_soft_pairwise_accuracy_of_pairs_is_of_their_mean_points_on_each_item():
     assert (agreement.n, agreement.skipped, agreement.details) == (3, 1, {"items": 4, "captions": 18})
 
 
+def test_both_orders_of_two_systems_count_alike():
+    # People prefer each system once: 3 of 4 sign patterns reach the sum. The metric prefers the same one twice: 1 of 4 does.
+    rows, metric = games(pairs=[(0, "ab", 1, (1, 0)), (1, "ba", 1, (0, 1))])
+    assert agree(rows, metric, "soft_pairwise_accuracy")[1][0] == pytest.approx(0.5, abs=0.005)
+
+
+def test_a_system_that_ties_is_not_one_that_always_wins_or_never():
+    rows, _ = games("pearson_system", [(0, "ab", 1, (0, 0)), (1, "ab", -1, (0, 0)), (2, "bc", 0, (0, 0)), (3, "da", 0, (0, 0))])
+    assert notes_of_strengths(rows) == notes_of_strengths(rated(RATINGS)) == []
+
+
 @pytest.mark.parametrize("statistic", ["pearson_system", "soft_pairwise_accuracy"])
 def test_without_a_scored_pair_systems_have_no_agreement(statistic):
     rows, metric = games(statistic)
@@ -181,14 +204,18 @@ SCORES = np.array([[1.0, 2, 0], [4, 1, 3], [5, np.nan, 1]])
 """Scores of a metric, shape (systems, items)."""
 
 
-def test_means_of_systems_are_of_the_captions_with_a_score():
+@pytest.mark.parametrize(
+    ("statistic", "oracle"),
+    [("kendall_system", stats.kendalltau), ("pearson_system", stats.pearsonr), ("spearman_system", stats.spearmanr)],
+)
+def test_means_of_systems_are_of_the_captions_with_a_score(statistic, oracle):
     weights = np.array([[1.0, 1, 1], [2, 0, 1], [0, 3, 2]])
-    agreement, values = agree(rated(RATINGS), MetricScores(SCORES.reshape(-1, 1)), "pearson_system", weights)
+    agreement, values = agree(rated(RATINGS), MetricScores(SCORES.reshape(-1, 1)), statistic, weights)
     expected = []
     for of_items in weights:
         of_scored = np.where(np.isnan(SCORES), 0, of_items)
         of_people = np.average([*RATINGS.values()], axis=1, weights=of_scored)
-        expected.append(stats.pearsonr(of_people, np.average(np.nan_to_num(SCORES), axis=1, weights=of_scored))[0])
+        expected.append(oracle(of_people, np.average(np.nan_to_num(SCORES), axis=1, weights=of_scored))[0])
     np.testing.assert_allclose(values, expected)
     assert (agreement.n, agreement.skipped) == (3, 1) and agreement.details == {"items": 3, "captions": 8, "ratings": 8}
 
