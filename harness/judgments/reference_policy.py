@@ -168,7 +168,7 @@ def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[
     [(4, 7, 4)]
     """
     size = len(positions)
-    if count is None or count == size:
+    if count is None or count == size or size == 0:
         yield positions
     elif count > size:
         yield tuple(positions[k % size] for k in range(count))

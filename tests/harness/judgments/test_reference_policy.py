@@ -31,6 +31,11 @@ def test_rotations_go_forward():
     assert list(_rotations((5, 6, 7, 8), 2)) == [(7, 8), (5, 8), (5, 6), (6, 7)]
 
 
+def test_an_item_without_references_has_one_rotation():
+    bare = Judgments("f", (JudgedItem("a", ()), ITEMS[1]), captions((0, "x", ()), (1, "y", ())))
+    assert references(bare, rotate=2) == [[()], [("s1", "s2"), ("s0", "s2"), ("s0", "s1")]]
+
+
 def test_own_reference():
     one = [[r[0]] for r in references(SET, own="caption")]
     assert one == [[("r0", "r2", "r3", "r4")], [ITEMS[0].references], [("r0", "r1", "r2", "r4")], [ITEMS[1].references]]
