@@ -5,7 +5,7 @@ import pytest
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.reference_policy import _rotations, scoring_sets
+from harness.judgments.reference_policy import _rotations, rival_sets, scoring_sets
 from harness.spec.judgment_models import ReferencePolicy
 
 ITEMS = (JudgedItem("a", ("r0", "r1", "r2", "r3", "r4")), JudgedItem("b", ("s0", "s1", "s2")))
@@ -78,25 +78,62 @@ def test_samples_belong_to_pair_and_draw():
     assert [short.sets[k].references for k in short.index[0].ravel()] == chosen[2]
 
 
+SEVERAL = captions((0, "u", ()), (0, "v", ()), (0, "w", ()), (0, "x", ()), (1, "y", ()), (1, "z", ()))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (((0, 1), (2, 3), (4, 5)), [["04", "02", "02"]] * 2 + [["23", "03", "23"]] * 2 + [["01", "01", "01"]] * 2),
+        # Samples are those of an item where a caption is in several pairs, or in none.
+        (((0, 1), (0, 2), (4, 5), (1, 2)), [["04", "03", "04"]] * 4 + [["01", "12", "01"]] * 2),
+        (((0, 1),), [["04", "03", "04"]] * 4 + [["01", "12", "01"]] * 2),
+        ((), [["04", "03", "04"]] * 4 + [["01", "12", "01"]] * 2),
+    ],
+)
+def test_the_samples_of_a_seed_stay_as_they_are(pairs, expected):
+    judgments = Judgments("f", ITEMS, SEVERAL, tuple(JudgedPair(*pair, (1.0,)) for pair in pairs))
+    found = references(judgments, sample=2, draws=3)
+    assert [["".join(text[1] for text in sample) for sample in row] for row in found] == expected
+
+
+@pytest.mark.parametrize("sample", [3, 4])
+def test_a_sample_of_all_references_has_them_in_their_order(sample):
+    assert references(SET, own="keep", sample=sample)[3] == [ITEMS[1].references]
+
+
 def test_rotation_and_filling():
     five, three = references(SET, own="keep", rotate=4)[0], references(SET, own="keep", rotate=4)[3]
     assert five == [tuple(r for r in ITEMS[0].references if r != f"r{k}") for k in range(5)]
     assert three == [("s0", "s1", "s2", "s0")]
     sets = scoring_sets(SET, ReferencePolicy(own="caption", rotate=4), 0)
     assert (sets.index >= 0).sum(axis=(1, 2)).tolist() == [1, 5, 1, 1]
-    scores = sets.scores(np.arange(len(sets.sets), dtype=float))
-    rotations = sets.index[1, 0]
-    assert scores[1, 0] == rotations.mean() and scores[0, 0] == sets.index[0, 0, 0]
+    per_set = np.arange(1.0, 1 + len(sets.sets)) ** 2
+    expected = [per_set[row[row >= 0]].mean() for row in sets.index[:, 0]]
+    np.testing.assert_allclose(sets.scores(per_set)[:, 0], expected)
+
+
+def test_the_second_caption_of_a_pair_stands_for_the_references_of_a_rival():
+    items = (JudgedItem("a", ("r",), "a.png", "text"), JudgedItem("b", ("s",)))
+    judged = captions((0, "x", ()), (0, "y", ()), (0, "x", ()), (0, "z", ()), (0, "y", ()), (1, "x", ()), (1, "y", ()))
+    pairs = tuple(JudgedPair(*pair, (1.0,)) for pair in ((0, 1), (1, 0), (2, 4), (0, 3), (5, 6)))
+    sets = rival_sets(Judgments("f", items, judged, pairs))
+    found = [(s.id, s.candidates, s.references, s.media, s.source) for s in sets.sets]
+    of_a = [("a", (first,), (second,), "a.png", "text") for first, second in ("xy", "yx", "xz")]
+    assert found == [*of_a, ("b", ("x",), ("y",), None, None)] and sets.index.tolist() == [[[k]] for k in (0, 1, 0, 2, 3)]
+    (corpus,) = sets.corpora
+    assert (corpus.start, corpus.stop, list(corpus.references)) == (0, 4, [("y",), ("x",), ("z",), ("y",)])
 
 
 def test_corpora():
-    items = scoring_sets(SET, ReferencePolicy(own="item"), 0).corpora
-    assert [list(c.references) for c in items] == [[ITEMS[0].references, ITEMS[1].references]]
+    (items,) = scoring_sets(SET, ReferencePolicy(own="item"), 0).corpora
+    assert (items.start, items.stop, list(items.references)) == (0, 4, [ITEMS[0].references, ITEMS[1].references])
     (sets,) = scoring_sets(SET, ReferencePolicy(own="item", corpus="sets"), 0).corpora
     assert len(sets.references) == 4 and sets.references[0] == ("r0", "r2", "r4")
     split = scoring_sets(PAIRS, ReferencePolicy(own="pair", corpus=[["HC"], ["MM"]]), 0)
     assert [len(c.references) for c in split.corpora] == [1, 1, 1, 1]
     assert [(c.start, c.stop) for c in split.corpora] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert [s.candidates for s in split.sets] == [("x",), ("y",), ("u",), ("v",)]
     with pytest.raises(InputError, match=r"references\.corpus has no list with category 'MM'"):
         scoring_sets(PAIRS, ReferencePolicy(corpus=[["HC"]]), 0)
 
