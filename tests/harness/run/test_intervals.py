@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import harness
-from harness.contracts import CaptionSet, Interval, MeanMetric, MetricSpec, OwnInterval
+from harness.contracts import CaptionSet, Interval, MeanMetric, MetricSpec, Objects, OwnInterval
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import intervals, score
 from harness.run.features import FeatureCache
 from harness.run.intervals import FILE, NOT_MEASURED, checked_interval, estimate, nominal_estimate, number_fields, table_file, table_name
-from harness.run.metric_plan import metric_plans
-from harness.run.score import score_sets
+from harness.run.metric_plan import MetricPlan, TokenMetricPlan, metric_plans
+from harness.run.score import Scored, score_sets
 from harness.rundir.records import ResultRecord
 from harness.spec.models import SignificanceSpec
-from harness.stats import bootstrap
+from harness.stats import bootstrap, jackknife
 from harness.stats.quantiles import wilson_interval
 from harness.testing.sample_captions import caption_sets
 
@@ -72,6 +72,25 @@ def test_records_hold_the_note_only_where_there_is_one():
 class Share(MeanMetric):
     def __init__(self, bounds: tuple[float, float] | None = (0.0, 2.0)) -> None:
         self.spec = MetricSpec("share", True, bounds=bounds)
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 4.0), (-2.0, 0.0)])
+def test_the_interval_of_a_share_is_moved_to_the_bounds(bounds):
+    low, high = bounds
+    rows = np.array([low, high, high, high])[:, None]
+    ends = wilson_interval(0.75, 4)
+    expected = (low + (high - low) * ends[0], low + (high - low) * ends[1])
+    assert intervals.estimate(Share(bounds), rows, 50, 0)[1].ends == pytest.approx(expected)
+
+
+def test_another_reduction_of_scores_at_their_bounds_is_no_share():
+    class Square(Share):
+        def reduce(self, stats, weights=None):
+            return super().reduce(stats, weights) ** 2
+
+    rows = np.repeat([0.0, 1.0], 20)[:, None]
+    expected = bootstrap.confidence_interval(functools.partial(Square().reduce, rows), 40, 50, 0)
+    assert intervals.nominal_estimate(Square((0.0, 1.0)), rows, 50, 0)[1].ends == expected
 
 
 @pytest.mark.parametrize("scores", [[0, 2, 2, 0, 2], [0] * 5, [2] * 5])
@@ -146,7 +165,78 @@ def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal()
     assert same == Interval(None, "an interval needs at least two clusters")
 
 
-@pytest.mark.parametrize("value", [None, "0.5", [1.0, 2.0]])
+def test_many_examples_are_resampled_by_sums(monkeypatch):
+    monkeypatch.setattr(bootstrap, "LARGE", 5)
+    rows = np.array([0.0, 1, 4, 9, 16])[:, None]
+    by_sums = bootstrap.large_interval(Mean(), rows, 6.0, 50, 0)[1]
+    assert intervals.nominal_estimate(Mean(), rows, 50, 0)[1].ends == by_sums
+    assert bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0) != by_sums
+    assert intervals.nominal_estimate(Mean(), np.ones((6, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
+    fewer = bootstrap.confidence_interval(functools.partial(Mean().reduce, rows[:4]), 4, 50, 0)
+    assert intervals.nominal_estimate(Mean(), rows[:4], 50, 0)[1].ends == fewer
+
+    class Square(Mean):
+        def reduce(self, stats, weights=None):
+            return super().reduce(stats, weights) ** 2
+
+    expected = bootstrap.confidence_interval(functools.partial(Square().reduce, rows), 5, 50, 0)
+    assert intervals.nominal_estimate(Square(), rows, 50, 0)[1].ends == expected, "its sums do not give the number"
+
+    class Lengths(Mean):
+        def reduce(self, stats, weights=None):
+            return super().reduce(np.array([[len(item["text"])] for item in stats], dtype=float), weights)
+
+    objects = Objects.of([{"text": "x" * int(row)} for row in rows[:, 0]], "mean")
+    expected = bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0)
+    assert intervals.nominal_estimate(Lengths(), objects, 50, 0)[1].ends == pytest.approx(expected)
+
+
+class Maximum:
+    """The maximum, a number of the corpus, with the interval of its own that the class gets."""
+
+    def __init__(self, resampled=True, bounds=None):
+        self.spec = MetricSpec("maximum", True, level="corpus", resampled=resampled, bounds=bounds, held_fixed="words held fixed")
+
+    def reduce(self, stats, weights=None):
+        return float(stats[:, 0].max()) if weights is None else np.where(weights > 0, stats[:, 0], -np.inf).max(axis=1)
+
+
+class OwnMaximum(Maximum):
+    def interval(self, stats, samples, seed):
+        return Interval((0.0, 1.0))
+
+
+@pytest.mark.parametrize("metric", [OwnMaximum(), Maximum(resampled=False)])
+def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_one(metric):
+    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.array(["a", "b", "c", "a"])
+    value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
+    # Without a: 9, without b: 5, without c: 9.
+    assert (value, interval.ends) == (9.0, pytest.approx(jackknife.interval(9.0, np.array([9.0, 5.0, 9.0]))))
+    assert interval.note == "words held fixed; 3 clusters resampled"
+    same = intervals.nominal_estimate(metric, np.ones((4, 1)), 50, 0, clusters)[1]
+    assert same == Interval(None, bootstrap.NO_SPREAD)
+
+
+@pytest.mark.parametrize("metric", [Maximum(), Fixed(), Mean(resampled=False)])
+def test_clusters_of_other_numbers_are_resampled(metric):
+    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.array(["a", "b", "c", "a"])
+    value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
+
+    def reduce(weights):
+        return metric.reduce(rows, weights[:, [0, 1, 2, 0]])
+
+    assert interval.ends == bootstrap.confidence_interval(reduce, 3, 50, 0)
+    assert value == metric.reduce(rows)
+
+
+def test_intervals_of_clusters_lie_within_the_bounds():
+    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.arange(4)
+    low, high = intervals.nominal_estimate(OwnMaximum(bounds=(0.0, 9.5)), rows, 50, 0, clusters)[1].ends
+    assert high == 9.5 and 0 <= low < 9
+    assert intervals.nominal_estimate(OwnMaximum(bounds=(8.0, 8.5)), rows, 50, 0, clusters)[1].ends == (8.0, 9.0), "the value is inside"
+
+
+@pytest.mark.parametrize("value", [None, "0.5", b"1", [1.0, 2.0]])
 def test_a_reduction_that_gives_no_number_is_one_line(value):
     class Other(Mean):
         def reduce(self, stats, weights=None):
@@ -235,6 +325,16 @@ def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, co
     assert checked_interval(Words("words(bow)"), INTERVAL, n_examples) == found
 
 
+def test_the_number_of_clusters_decides_where_examples_are_in_clusters(package):
+    from measured_words import Words
+
+    rows, seen = np.arange(12.0)[:, None], np.arange(12)
+    assert estimate(Words(), rows, 50, 0)[1].ends is not None
+    assert estimate(Words(), rows, 50, 0, seen)[1].ends is not None
+    few = estimate(Words(), rows, 50, 0, seen // 4)[1]
+    assert few == Interval(None, "measured coverage 0.700 with 3 examples, below 0.90")
+
+
 def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
     from measured_words import Words
 
@@ -303,3 +403,81 @@ def test_results_in_memory_are_records():
     result = harness.score(["a dog"], [["a dog runs"]], "bleu1")["bleu1"]
     assert (result.metric, result.n, result.skipped) == ("bleu1", 1, 0) and result.to_dict()["value"] == result.value
     assert "per_example" not in result.to_dict()
+
+
+class Judge(MeanMetric):
+    """Second column: 1 for a refusal, whose score is undefined."""
+
+    def __init__(self, details_of_undefined):
+        self.spec = MetricSpec("judge", True, details_of_undefined=details_of_undefined)
+
+    def signature(self):
+        return "judge"
+
+    def details(self, stats):
+        return {"rows": len(stats), "refused": float(stats[:, 1].sum())}
+
+
+SCORED = Scored(np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]), None, None, "", 1.234567)
+
+
+@pytest.mark.parametrize(("of_undefined", "details"), [(True, {"rows": 3, "refused": 1.0}), (False, {"rows": 2, "refused": 0.0})])
+def test_details_count_rows_of_undefined_examples_where_the_metric_says_so(of_undefined, details):
+    found = number_fields(MetricPlan("j", "judge", {}, Judge(of_undefined)), SCORED, None, 50, 0)
+    assert (found["details"], found["n"], found["skipped"], found["value"]) == (details, 2, 2, 1.0)
+    assert (found["metric"], found["seconds"], found["level"], found["higher_is_better"]) == ("j", 1.2346, "item", True)
+
+
+def test_a_number_of_no_rows_has_no_details():
+    nothing = Scored(np.full((2, 2), np.nan), None, None, "", 0.0)
+    for of_undefined in (True, False):
+        found = number_fields(MetricPlan("j", "judge", {}, Judge(of_undefined)), nothing, None, 50, 0)
+        assert found["details"] is None and np.isnan(found["value"]) and (found["n"], found["skipped"]) == (0, 2)
+        assert (found["ci95"], found["interval_note"]) == (None, intervals.NO_EXAMPLES)
+
+
+def test_details_of_objects_are_those_of_the_defined_examples():
+    class Texts(Judge):
+        def reduce(self, stats, weights=None):
+            return 1.0 if weights is None else np.ones(len(weights))
+
+        def details(self, stats):
+            return {"texts": [item["text"] for item in stats]}
+
+    objects = Objects.of([{"text": "x"}, None, {"text": "y"}], "judge")
+    found = number_fields(MetricPlan("t", "judge", {}, Texts(True)), Scored(objects, None, None, "", 0.0), None, 0, 0)
+    assert (found["details"], found["n"], found["skipped"]) == ({"texts": ["x", "y"]}, 2, 1)
+
+
+def test_a_record_has_the_clusters_of_its_defined_examples():
+    scored = Scored(np.array([[1.0], [np.nan], [2.0], [4.0]]), None, None, "", 0.0)
+    found = number_fields(MetricPlan("m", "mean", {}, Mean()), scored, None, 50, 0, np.array(["a", "b", "c", "a"]))
+    assert found["interval_note"].startswith("2 clusters resampled")
+
+
+def test_columns_without_a_direction_have_none_in_the_parts_of_a_task_either():
+    class Columns(Tokens):
+        spec = MetricSpec("tokens", False, level="model", column_names=("a", "b"), undirected=("b",))
+
+    plan = TokenMetricPlan("tokens", "tokens", {}, Columns())
+    found = {column: intervals.metric_fields(plan, column)["higher_is_better"] for column in ("a", "b", "a, b", "b, a", "")}
+    assert found == {"a": False, "b": None, "a, b": False, "b, a": None, "": False}
+    assert intervals.metric_fields(plan, "a") == {"higher_is_better": False, "level": "model", "signature": "tokens"}
+
+
+def test_a_record_has_no_p_value_where_the_method_is_none():
+    for significance in (None, SignificanceSpec(method="none")):
+        assert not {"p", "p_value", "p_note", "p_method"} & set(fields("rouge", significance))
+    tested = fields("rouge", SignificanceSpec(method="exact"))
+    assert tested["p"]["floor"] == pytest.approx(1 / 3) and tested["p"]["n"] == 4
+
+
+def test_a_test_of_no_defined_example_says_so():
+    class Undefined(Mean):
+        def scores(self, batch, features, state):
+            return np.full(len(batch), np.nan)
+
+    significance = SignificanceSpec(method="exact")
+    (scored,) = score_sets([Undefined()], SETS, significance)
+    found = number_fields(MetricPlan("mean", "mean", {}, Undefined()), scored, significance, 50, 0)
+    assert found["p_note"] == "is defined for no example" and "p_value" not in found
