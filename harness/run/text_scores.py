@@ -12,7 +12,7 @@ import numpy as np
 
 import harness
 from harness.contracts import CaptionSet
-from harness.errors import InputError, counted
+from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run import warmup
@@ -106,7 +106,12 @@ def score_captions(
     seed: int = 0,
     samples: int = SAMPLES,
 ) -> Scores:
-    """Return the results of metrics by label on caption sets, with intervals of ``samples`` bootstrap samples (0: none)."""
+    """Return the results of metrics by label on caption sets, with intervals of ``samples`` bootstrap samples (0: none).
+
+    Raises :class:`HarnessError` for a number of samples below 0.
+    """
+    if samples < 0:
+        raise HarnessError(f"bootstrap is {samples}; expected a number of samples, or 0 for no intervals", parameter="bootstrap")
     warmup.warm(plan.metric for plan in plans)
     order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))  # metrics that still warm up come last
     scored = scoring.score_sets([plan.metric for plan in order], sets, significance, seed)

@@ -83,6 +83,8 @@ def test_a_budget_below_the_number_of_relabelings_gives_monte_carlo(project):
         (lambda: harness.score([["a"]], {"a": ["b"]}, ["length"]), "both paths, both mappings or both lists"),
         (lambda: harness.score({"a": ["x"]}, {"b": ["y"]}, ["length"]), "1 id has no references: 'a' .allow_unknown=True"),
         (lambda: harness.score({}, {"b": ["y"]}, ["length"]), "1 id has no candidates: 'b' .allow_missing=True"),
+        (lambda: harness.score(*PAIR, ["length"], bootstrap=-1), "bootstrap is -1; expected a number of samples, or 0 for no intervals"),
+        (lambda: harness.metric("length")(*PAIR, bootstrap=-2), "bootstrap is -2; expected a number of samples, or 0 for no intervals"),
         (lambda: harness.score(*PAIR, ["length:scale"]), "expected NAME or NAME:PARAMETER=VALUE"),
     ],
 )
