@@ -269,7 +269,8 @@ def score_sets(
     features = FeatureCache([item.references for item in sets] if references is None else references)
     positioned_batches = batches(sets, features, BATCH if significance else None)
     metrics = list(metrics)
-    check_batches({metric.spec.name: metric for metric in metrics}, positioned_batches, significance)
+    for metric in metrics:  # names may repeat
+        check_batches({metric.spec.name: metric}, positioned_batches, significance)
     return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
 
 
