@@ -63,7 +63,8 @@ def test_the_sets_of_some_systems_are_joined(tmp_path, pair):
     rows = [{"id": key, "candidates": {"one": [f"{key} one"], "two": f"{key} two", "three": "x"}} for key in "abc"]
     path = write_rows(tmp_path / "p.jsonl", *rows)
     expected = [(f"{key} one", f"{key} two") for key in "abc"]
-    assert [item.candidates for item in read_file_pair(path, pair[1], options=FileOptions(systems=("one", "two")))] == expected
+    sets = read_file_pair(candidates=path, references=pair[1], options=FileOptions(systems=("one", "two")))
+    assert [item.candidates for item in sets] == expected
     with pytest.raises(InputError, match="choose with system: NAME"):
         read_file_pair(path, pair[1])
 
@@ -81,6 +82,8 @@ def test_several_files_of_references_are_joined(tmp_path, pair):
     (tmp_path / "more.json").write_text(json.dumps({"a": ["u"], "b": ["v"], "c": ["w"]}))
     examples = read_references([pair[1], tmp_path / "more.json"])
     assert [(item.id, item.references) for item in examples] == [("a", ("x", "y", "u")), ("b", ("z", "v")), ("c", ("v", "w"))]
+    with pytest.raises(InputError):
+        read_references([])
 
 
 def test_columns_of_both_files_are_chosen(tmp_path):

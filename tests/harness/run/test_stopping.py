@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -363,6 +364,18 @@ def test_a_precision_is_that_of_the_examples_of_each_system():
     assert growing(["rouge ± 0.5"], HOLES, plain_examples(8)).decided()
 
 
+def test_intervals_narrow_to_the_ends_of_their_sequences():
+    scores = [[[0.9] * count, [0.1] * count] for count in (20, 40)]
+    order = growing(["rouge: a > b"], scores, plain_examples(99))
+    assert order.decided()
+    (sequence,) = order.summary()["conditions"][0]["sequences"]
+    expected = betting_looks(np.full(60, 0.8), np.ones(60), 1.0, [20, 60], level=0.05, largest=1.0)
+    assert [tuple(look.values()) for look in sequence["path"]] == [pytest.approx(tuple(asdict(look).values())) for look in expected]
+    assert sequence["path"][-1]["low"] > 0.5
+    assert growing(["rouge ± 0.1"], scores, plain_examples(99)).decided()
+    assert not growing(["rouge ± 0.1"], scores[:1], plain_examples(99)).decided()
+
+
 def test_each_condition_has_the_numbers_of_its_metric_and_pair():
     scores = [[[0.9, 0.8], [0.1, 0.2], [0.5, 0.7]]]
     stopping = growing(["self-cider: c < a", "rouge: b > c"], scores, plain_examples(4), metrics=("rouge", "self-cider"))
@@ -384,7 +397,7 @@ def test_the_rest_of_a_data_set_bounds_the_mean_of_the_whole():
 
 
 def videos(*sizes):
-    names = [f"v{number}" for number, size in enumerate(sizes) for _ in range(size)]
+    names = ["badc"[number] for number, size in enumerate(sizes) for _ in range(size)]
     return [Example(f"e{k}", ("a",), meta={"video": name}) for k, name in enumerate(names)]
 
 
@@ -401,6 +414,11 @@ def test_clusters_count_by_their_examples_and_those_without_captions_are_left_ou
     assert [(look["low"], look["high"], look["p_value"]) for look in path] == [
         pytest.approx((look.low, look.high, look.p_value)) for look in expected
     ]
+
+
+def test_a_first_batch_within_one_cluster_has_a_look_of_what_there_is():
+    (condition,) = growing(["rouge: a > b"], [[[0.9], [0.1]]], videos(2, 1), cluster="video").summary()["conditions"]
+    assert [(look["n"], look["difference"]) for look in condition["sequences"][0]["path"]] == [(1, pytest.approx(0.8))]
 
 
 def test_the_last_cluster_is_whole_where_the_data_end_with_it():
