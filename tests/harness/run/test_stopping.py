@@ -421,8 +421,9 @@ def test_a_first_batch_within_one_cluster_has_a_look_of_what_there_is():
     assert [(look["n"], look["difference"]) for look in condition["sequences"][0]["path"]] == [(1, pytest.approx(0.8))]
 
 
-def test_the_last_cluster_is_whole_where_the_data_end_with_it():
-    stopping = growing(["rouge: a > b"], [[[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]], videos(1, 2), cluster="video")
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 1)])
+def test_the_last_cluster_is_whole_where_the_data_end_with_it(sizes):
+    stopping = growing(["rouge: a > b"], [[[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]], videos(*sizes), cluster="video")
     (condition,) = stopping.summary()["conditions"]
     assert [(look["n"], look["difference"]) for look in condition["sequences"][0]["path"]] == [(2, pytest.approx(0.6))]
 
