@@ -46,6 +46,7 @@ def test_values_of_two_kinds_are_refused(pair):
         ([["a"]], [], "1 example has candidates but 0 have references"),
         (["a", "b"], [["x", "y"]] * 3, r"2 examples have candidates but 3 have references; of lists .* pass list\(zip\(\*references\)\)"),
         (["a", "b"], [["x"]] * 3, "2 examples have candidates but 3 have references$"),
+        (["a", "b"], [["x", "y", "z"]] * 3, "2 examples have candidates but 3 have references$"),
         ([], [], "there are no examples"),
         (["a dog", ["a cat"]], [["a dog"], ["a cat"]], "candidates: example 1: is a list, example 0 is a text; expected one kind"),
         ([7], [["a dog"]], "expected a text or a list of texts; found 7"),
