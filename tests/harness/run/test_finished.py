@@ -70,6 +70,7 @@ def test_several_runs_become_one():
     assert whole.manifest == {"suite": [one.manifest, two.manifest]}
     assert repr(whole) == "<run of a suite: 3 results, 2 failed>"
     assert len(whole.samples) == 0
+    assert repr(merge_runs([])) == "<run of a suite: 0 results, 0 failed>"
 
 
 def test_statistics_of_several_shards_are_joined_in_their_order(project):
