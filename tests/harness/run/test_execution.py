@@ -104,6 +104,7 @@ def test_the_shards_of_a_run_are_those_that_it_was_begun_with_unless_the_user_gi
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 8 * 100 * 4000 * 10)  # 100 examples of 10 texts in a shard
     texts = 10.0
     assert Execution(Provenance(MANIFEST)).grid(1000, texts).size == 100
+    assert Execution(Provenance(MANIFEST)).grid(150, texts).size == 100, "not that of a part of the run"
     assert Execution(Provenance(MANIFEST), options=Options(part=Part(1, 20))).grid(1000, texts).size == 50
     threads = Options(ExecutorOptions("process", workers=1))
     assert Execution(Provenance(MANIFEST), options=threads).grid(1000, texts).size == 100
