@@ -49,6 +49,16 @@ sys.modules.pop("numpy.ma", None)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_every_lazy_part_is_imported_before_the_work_starts(monkeypatch, tmp_path):
+    for name in ("first_lazy_part", "second_lazy_part"):
+        (tmp_path / f"{name}.py").write_text("")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("harness.run.warmup.LAZY_PARTS", ("first_lazy_part", "second_lazy_part"))
+    warm([Slow()])
+    assert all(sys.modules.pop(name, None) for name in ("first_lazy_part", "second_lazy_part"))
+
+
 def test_nothing_is_imported_for_components_without_first_use_work(monkeypatch):
     monkeypatch.setattr("harness.run.warmup.import_lazy_parts", lambda: pytest.fail("no thread starts"))
     warm([object(), None])
