@@ -101,6 +101,16 @@ def test_the_scale_is_estimated_from_the_first_500_examples(project: Path) -> No
     assert term.weight == pytest.approx(1 / np.std(lengths))
 
 
+def test_a_deviation_of_a_billionth_is_none(project: Path) -> None:
+    def scaled(longer: str) -> float:
+        references = {"1": ["a", "x"], "2": [longer, "x"]}
+        return harness.reward("length:scale=1.0e-9", references, scale="estimated").terms[0].weight
+
+    assert scaled("a b c d e") == pytest.approx(1 / 2e-9)
+    with pytest.raises(HarnessError, match="is constant on the references"):
+        scaled("a b c")
+
+
 def harness_set(key: str, texts: list[str], count: int = 1) -> Any:
     from harness.contracts import CaptionSet
 
