@@ -36,6 +36,11 @@ def test_scores_are_those_of_the_metric_under_the_references_of_all_examples(nam
     np.testing.assert_allclose(reward.group(["1", "1"], [["a dog runs"], ["dogs"]])[0], scores[:1])
 
 
+def test_metric_and_references_may_be_named() -> None:
+    named = harness.reward(references=REFERENCES, metric="ciderd")
+    np.testing.assert_array_equal(named(IDS, CAPTIONS), harness.reward("ciderd", REFERENCES)(IDS, CAPTIONS))
+
+
 def test_a_combination_adds_weighted_scores_and_credits() -> None:
     weights = {"ciderd": 0.5, "trm:distance=cider": -0.5}
     both = harness.reward(weights, REFERENCES).group(["1", "2"], GROUPS)
@@ -179,6 +184,7 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         (lambda: harness.reward("self-cider", REFERENCES), "self-cider reads the captions alone"),
         (lambda: harness.reward("cidre", REFERENCES), "did you mean 'cider'"),
         (lambda: harness.reward("corpus-vendi", REFERENCES), "is not one metric of captions or of sets"),
+        (lambda: harness.reward("trm", REFERENCES, distance=["cider", "bleu"]), "'trm' is not one metric of captions or of sets"),
         (lambda: harness.reward("ciderd", {}), "there are no examples"),
         (lambda: harness.reward("ciderd", {"1": []}), "an example has none"),
         (lambda: harness.reward("ciderd"), "ciderd needs references"),
