@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,12 +15,17 @@ import pyarrow.parquet as parquet
 import pytest
 
 import harness
+from harness.analysis.pairs import ComparedRun
+from harness.contracts import Example
 from harness.errors import InputError
 from harness.reporting import page
 from harness.reporting.page import examples
 from harness.reporting.page.examples import _numbers, examples_of, stream, thumbnails
-from harness.reporting.page.groups import groups_of, open_run
+from harness.reporting.page.groups import Group, groups_of, open_run
 from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 
 @pytest.fixture
@@ -66,6 +72,53 @@ def test_fewer_examples_are_spread_over_the_data(read, finished):
     assert index["ids"] == ["e1", "e4"] and index["total"] == 6
     assert json.loads(blocks["g-caps-0-0"])["c"][1][0] == "a dog number 4"
     assert json.loads(blocks["g-caps-1-0"])["c"][0][0] == "a dog number 4", "the second model failed for e1"
+    for limit, places in ((3, (1, 3, 5)), (6, range(6)), (7, range(6))):
+        assert json.loads(read("r", limit=limit)["g-index"])["ids"] == [f"e{k}" for k in places]
+
+
+def made(columns: dict, *records: ResultRecord):
+    """A group of one run in memory."""
+    return Group((ComparedRun(Run(Provenance({"task": "t"}), records, SampleTable(columns)), name="r"),))
+
+
+def contents(group: Group) -> dict[str, object]:
+    """Name -> content of the JSON blocks of a group."""
+    result = examples.example_blocks(group, "g")
+    names = ("index", "refs", "caps")
+    texts = {block.name: gzip.decompress(base64.b64decode(block.data)) for block in result.blocks}
+    return {name: json.loads(text) for name, text in texts.items() if name.split("-")[1] in names}
+
+
+def test_full_parts_have_no_empty_one_behind_them(monkeypatch):
+    monkeypatch.setattr(examples, "PART", 4)
+    texts = [[f"text {k}"] for k in range(8)]
+    ids = [f"e{k}" for k in range(8)]
+    columns = {"model": ["a"] * 8, "decoding": ["{}"] * 8, "example": ids, "candidates": texts, "references": texts}
+    blocks = contents(made(columns, ResultRecord(model="a", metric="m")))
+    assert list(blocks) == ["g-index", "g-caps-0-0", "g-caps-0-1", "g-refs-0", "g-refs-1"]
+    assert blocks["g-caps-0-1"] == {"c": texts[4:]} and blocks["g-refs-1"] == texts[4:]
+
+
+def test_references_are_those_of_the_system_with_most_of_them_and_the_index_describes_metrics():
+    columns = {
+        "model": ["a", "b"], "decoding": ["{}"] * 2, "example": ["x"] * 2, "candidates": [["one"], ["two"]],
+        "references": [["r"], ["s"]], "bare": [np.nan, np.nan], "m": [1.0, 2.0], "p:m": [0.5, 0.25],
+    }  # fmt: skip
+    records = [
+        ResultRecord(model="a", metric="bare", value=0.0), ResultRecord(model="a", metric="m", value=1.0, signature="m|1"),
+        ResultRecord(model="b", metric="m", value=2.0, signature="m|1", higher_is_better=False, sizes={"references": [1]}),
+    ]  # fmt: skip
+    blocks = contents(made(columns, *records))
+    assert blocks["g-refs-0"] == [["s"]] and blocks["g-caps-0-0"] == {"c": [["one"]], "r": {"0": ["r"]}}
+    assert blocks["g-caps-1-0"] == {"c": [["two"]]}
+    assert blocks["g-index"] == {
+        "ids": ["x"], "total": 1, "part": examples.PART,
+        "systems": [{"model": name, "label": name, "run": "", "decoding": ""} for name in "ab"],
+        "metrics": [
+            {"label": "m", "name": "m", "p": True, "higher": False, "signature": "m|1"},
+            {"label": "bare", "name": "bare", "p": False, "higher": None, "signature": ""},
+        ],
+    }, "a metric without a score comes last"  # fmt: skip
 
 
 def test_systems_of_two_runs_share_the_examples(read, finished):
@@ -133,12 +186,45 @@ def test_files_that_are_all_there_are_not_missing(pictured):
     examples = [example for example in examples_of(Run.open(pictured)) if Path(example.media).is_file()]
     assert len(examples) == 5
     assert thumbnails(IDS, examples).note == "Images of 6 examples: 4 as thumbnails, 1 linked to their files."
+    some = thumbnails(["p0", "p3"], examples)
+    assert list(some.data) == list(some.links) == ["p0", "p3"], "those on the page alone"
+    assert some.note == "", "nothing is missing"
+
+
+def test_media_that_are_no_images_have_no_thumbnail(project):
+    (project / "a.mp4").write_text("a video")
+    medias = [None, str(project / "a.mp4"), str(project / "gone.PNG")]
+    data = [Example(name, ("a b",), media) for name, media in zip("xyz", medias)]
+    assert thumbnails(["x", "y"], data) == examples.Thumbnails()
+    assert thumbnails(["x", "y", "z"], data).note.endswith("gone.PNG).")
+
+
+def test_a_damaged_image_is_linked_alone(project):
+    file = project / "a.png"
+    Image.effect_noise((64, 48), 40).save(file)
+    content = file.read_bytes()
+    start = content.index(b"IDAT")
+    file.write_bytes(
+        content[: start - 4]
+        + (10).to_bytes(4, "big")
+        + content[start : start + 14]
+        + zlib.crc32(content[start : start + 14]).to_bytes(4, "big")
+        + b"no chunk at all"
+    )
+    result = thumbnails(["x"], [Example("x", ("a b",), str(file))])
+    assert result.data == {} and list(result.links) == ["x"]
+    assert result.note == "Images of 1 examples: 0 as thumbnails, 1 linked to their files."
 
 
 def test_the_budget_bounds_the_embedded_bytes(pictured):
     size = max(len(url) for url in pictures(pictured).data.values()) * 3 // 4
     result = pictures(pictured, budget=2 * size + 200)
     assert len(result.data) == 2 and len(result.links) == 5
+    assert list(result.data) == ["p0", "p3"], "spread over the examples"
+    assert list(pictures(pictured, budget=3 * size + 200).data) == ["p0", "p3", "p5"]
+    first = pictures(pictured, budget=size + 200)
+    assert list(first.data) == ["p0"]
+    assert first.note == "Images of 6 examples: 1 as thumbnails, 4 linked to their files, 1 missing."
     whole = sum(len(base64.b64decode(url.partition(",")[2])) for url in pictures(pictured).data.values())
     assert [len(pictures(pictured, budget=whole - less).data) for less in (0, 1)] == [4, 3]
 
@@ -152,6 +238,23 @@ def test_images_elsewhere_are_a_remark_and_changed_data_have_none(pictured, proj
     assert pictures(pictured).note == ""
     (project / "data.jsonl").unlink()
     assert pictures(pictured).note == ""
+
+
+def test_data_of_another_fingerprint_or_without_a_reader_are_not_read(pictured):
+    run = Run.open(pictured)
+    content = run.provenance.content
+    assert len(examples_of(run)) == 6
+    for fingerprint in ("", "~"):
+        changed = {**content, "data": {**content["data"], "fingerprint": fingerprint}}
+        assert examples_of(replace(run, provenance=Provenance(changed))) == []
+    for dataset in ({**content["spec"]["dataset"], "reader": "gone"}, None):
+        changed = {**content, "spec": {**content["spec"], "dataset": dataset}}
+        assert examples_of(replace(run, provenance=Provenance(changed))) == []
+
+
+def test_images_are_on_the_page_unless_it_is_asked_for_without(pictured, blocks):
+    assert len(json.loads(blocks(page.build([pictured]))["g0-images"])["data"]) == 4
+    assert "g0-images" not in blocks(page.build([pictured], page.PageOptions(images=False)))
 
 
 def test_a_run_without_images_has_no_block(finished, blocks):
