@@ -7,7 +7,7 @@ import math
 import harness
 from harness.reporting import page
 from harness.reporting.console import print_run
-from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, sort_key, system_names, usage_notes
+from harness.reporting.result_groups import divided_metrics, group_records, interval_notes, p_notes, sort_key, system_names, usage_notes
 from harness.rundir.records import ResultRecord
 
 
@@ -48,6 +48,12 @@ def test_set_metrics_are_divided_by_set_size():
 def test_groups_of_one_metric_follow_each_other():
     records = [sized(1, 5), sized(2, 5, metric="k"), sized(3, 1), sized(4, 1, metric="k")]
     assert [group[0].metric for group in group_records(records)] == ["m", "m", "k", "k"]
+
+
+def test_reasons_for_missing_p_values_have_each_metric_once():
+    scene = "reads a scene"
+    records = [record("spice", p_note=scene), record("spice", p_note=scene, model="b"), record("cider"), record("x", p_note=scene)]
+    assert p_notes([*records, record("y", p_note="has no direction")]) == {scene: ["SPICE", "x"], "has no direction": ["y"]}
 
 
 def test_the_usage_of_a_judge_has_answers_and_tokens_of_any_name():

@@ -41,6 +41,12 @@ def test_two_metrics_of_a_model_and_decoding_against_each_other():
         series(RESULTS, "metric:nr", "cr", "model")
 
 
+def test_the_metric_of_the_axis_is_its_own_wherever_it_stands():
+    records = [record("nrr", "a", -1.0), record("cr", "a", 1.0), record("more", "a", 7.0)]
+    rows = series(records, "metric:nrr", ["cr", "more"], "model")
+    assert [(row.label, row.x, row.y) for row in rows] == [("cr a", (-1.0,), (1.0,)), ("more a", (-1.0,), (7.0,))]
+
+
 def test_several_quantities_or_no_group_name_the_quantity():
     labels = [[row.label for row in series(RESULTS, "decoding.temperature", y, by)] for y, by in ((["cr", "nrr"], "model"), (["cr"], None))]
     assert labels == [["cr a", "cr b", "nrr a", "nrr b"], ["cr"]]
@@ -99,6 +105,9 @@ def test_tables_of_views_have_names_and_data_code_labels():
     assert [row[0] for row in table.data] == ["model", "bleu4", "p:trm(meteor)"]
     table = view_table(ViewSpec(plot="table", x="model", y="bleu4"), [record("bleu4", "bleu4", 0.5)])
     assert table.headers == ["model", "bleu4"], "a model may be called as a metric is"
+    (prompted,) = [record("bleu4", "a", 0.5, prompt="bleu4")]
+    table = view_table(ViewSpec(plot="table", x="decoding.prompt", y="bleu4"), [prompted])
+    assert table.headers == ["decoding.prompt", "bleu4"], "and so may a value of an axis"
     table = view_table(ViewSpec(plot="table", x="metric:bleu4", y="mine", by="model"), records)
     assert table.headers[0] == "metric:BLEU-4"
 
@@ -137,3 +146,11 @@ def test_a_task_without_published_values():
     rows = add_published_rows(ROWS, ("x", "y"), table, "t")
     assert [label for label, _ in rows] == ["A", "B", "published"]
     assert rows[-1][1] == (OTHER_DATA, OTHER_DATA)
+
+
+def test_published_rows_are_those_of_the_task_of_the_run():
+    view = ViewSpec(plot="table", x="metric", y="*", by="model", reference=TABLE)
+    table = view_table(view, [record("x", "A", 1.5)])
+    assert [row[0] for row in table.rows] == ["A", "published: theirs", "ours − published", "published: alone"]
+    assert table.rows[1][1:] == ["1.0000"] and table.rows[2][1:] == ["+0.5000"]
+    assert view_table(view.model_copy(update={"reference": {}}), []).rows == []
