@@ -8,7 +8,7 @@ import pytest
 
 from harness import api
 from harness.cli.main import main
-from harness.contracts import Objects
+from harness.contracts import MetricSpec, Objects
 from harness.errors import HarnessError, InputError
 from harness.judgments.execute import ScoredMetric, _note, _same, _spread_points, execute, score_metrics
 from harness.judgments.metric_scores import MetricScores
@@ -20,6 +20,7 @@ from harness.run.executor import ExecutorOptions
 from harness.run.shard_grid import Part
 from harness.rundir.provenance import Provenance
 from harness.spec.loading import load_specs
+from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
 
 RECORDS = [
@@ -63,6 +64,33 @@ def test_published_values_are_shares(plan, judgments, length):
     assert [record.details["published"] for record in run.records] == [0.475, [0.3, 0.45]]
 
 
+def test_published_values_stand_beside_their_statistic_and_group_alone(plan, judgments, length):
+    tables = [
+        {"reference": "A", "values": {"length": 30, "other": 1}},
+        {"reference": "B", "values": {"length": 40}, "statistic": "kendall_b"},
+        {"reference": "C", "values": {"length": 50}, "group": "y"},
+        {"reference": "D", "values": {"other": 60}, "statistic": "spearman"},
+    ]
+    statistics = ["pearson", "kendall_b", "spearman"]
+    run = execute(plan(judgments, [length()], statistics=statistics, groups="kind", published=tables, tests={"draws": 0}))
+    published = {(r.statistic, r.group): (r.details["published"], r.details["reference"]) for r in run.records if "published" in r.details}
+    assert published == {("pearson", "all"): (0.3, "A"), ("kendall_b", "all"): (0.4, "B"), ("pearson", "y"): (0.5, "C")}
+
+
+@pytest.mark.parametrize("headline", ["all", "mean"])
+def test_one_record_of_each_metric_and_of_people_is_the_headline(plan, jsonl, length, headline):
+    records = [{**r, "human_score": [k % 4, (2 * k + k // 3) % 5], "kind": "abc"[k // 3 % 3]} for k, r in enumerate(RECORDS)]
+    judged = {"form": "captions", "path": jsonl(records), "raters": "each"}
+    statistics = ["pearson", "kendall_b", "spearman"]
+    run = execute(plan(judged, [length()], statistics=statistics, groups={"by": "kind", "headline": headline}, bootstrap={"samples": 0}))
+    people, own = ([record for record in run.records if (record.metric == "length") == wanted] for wanted in (False, True))
+    assert [(r.statistic, r.group) for r in own if "headline" in r.details] == [("pearson", headline)]
+    assert [(r.statistic, r.group) for r in people if "ceiling" in r.details] == [("pearson", headline)]
+    assert all(r.details["headline"] is True and r.details["cluster"] == 1 for r in own if "headline" in r.details)
+    assert all(r.higher_is_better is True and r.details["people"] == 2 for r in people) and len(people) == len(own) == 15
+    assert own[0].signature == "length|pearson|own:caption|raters:each" and people[0].signature == "people|pearson|own:caption|raters:each"
+
+
 @pytest.mark.parametrize("statistic", ["pearson", "kendall_b", "kendall_within"])
 @pytest.mark.parametrize("grouping", ["item", "system"])
 @pytest.mark.parametrize("defined", [0, 1])
@@ -82,6 +110,27 @@ def test_samples_are_those_of_captions_or_of_distinct_sets(plan, judgments, json
     assert sorted(zip(of_pairs["example"], of_pairs["candidates"])) == [("0", ["a"]), ("0", ["b"]), ("1", ["a"]), ("1", ["bb"])]
 
 
+@pytest.mark.parametrize(("lost", "cluster"), [(1, 1), (2, None)])
+def test_a_metric_without_a_score_for_more_than_a_twentieth_of_the_captions_has_no_cluster(plan, jsonl, length, lost, cluster):
+    records = [{"id": str(k // 2), "caption": "a" * (k + 1), "human_score": k % 7, "references": ["r"]} for k in range(20)]
+    texts = [record["caption"] for record in records]
+    run = execute(plan({"form": "captions", "path": jsonl(records)}, [length(), length(sign=-1, undefined=texts[:lost])]))
+    assert [(record.skipped, record.details["cluster"]) for record in run.records] == [(0, 1), (lost, cluster)]
+
+
+def test_a_metric_without_a_pair_that_counts_is_undefined(plan, jsonl, length):
+    """Ties are skipped, and the second metric ties everywhere."""
+
+    class Constant(length):
+        def scores(self, batch, features, state):
+            return np.zeros(len(batch.sets))
+
+    pairs = [{"id": str(k), "references": ["r"], "first": "abc", "second": "ab", "preference": (-1) ** k} for k in range(4)]
+    run = execute(plan({"form": "pairs", "path": jsonl(pairs)}, [length(), Constant(sign=-1)], statistics=["accuracy"], ties="skip"))
+    assert [(record.n, record.skipped, record.details["cluster"]) for record in run.records] == [(4, 0, 1), (0, 0, None)]
+    assert np.isnan(run.records[1].value)
+
+
 def test_undefined_metrics(plan, judgments, length):
     texts = [record["caption"] for record in RECORDS]
     run = execute(plan(judgments, [length(), length(sign=-1, undefined=texts[:4])]))
@@ -91,6 +140,61 @@ def test_undefined_metrics(plan, judgments, length):
     assert some.records[1].to_dict()["ci95"] is None
     with pytest.raises(InputError, match="no metric has a kendall_b: the scores of length are constant or undefined"):
         execute(plan(judgments, [length(undefined=texts)]))
+
+
+FIVE_PAIRS = [
+    {"id": str(k), "references": ["r"], "first": f"{k} ab", "second": f"{k} a", "preference": 1 if k < 4 else -1} for k in range(5)
+]
+"""The longer caption is the preferred one of all pairs but the last."""
+
+
+@pytest.mark.parametrize("samples", [1, 2, 50])
+def test_the_standard_error_of_a_difference_is_that_of_the_same_resamples(plan, jsonl, length, samples):
+    class Worse(length):
+        """A cost that is right on the third and the fourth pair."""
+
+        def scores(self, batch, features, state):
+            return np.array([1.0 if item.candidates[0].endswith(("0 ab", "1 ab", "2 a", "3 a", "4 a")) else 0.0 for item in batch.sets])
+
+    metrics = [length(), Worse(sign=-1)]
+    run = execute(plan({"form": "pairs", "path": jsonl(FIVE_PAIRS)}, metrics, statistics=["accuracy"], bootstrap={"samples": samples}))
+    assert [record.value for record in run.records] == [0.8, 0.4]
+    (counts,) = bootstrap.weights(5, samples, 0)
+    difference = counts @ (np.array([1, 1, 1, 1, 0]) - [0, 0, 1, 1, 0]) / 5
+    against = [run.records[0].details["against"]["cost"], run.records[1].details["against"]["length"]]
+    if samples == 1:
+        assert all("standard_error" not in entry for entry in against)
+    else:
+        assert [entry["standard_error"] for entry in against] == pytest.approx([difference.std(ddof=1)] * 2, abs=1e-12)
+
+
+def test_the_interval_of_a_share_is_that_of_the_resamples_unless_all_are_equal(plan, jsonl, judgments, length):
+    (record,) = execute(plan({"form": "pairs", "path": jsonl(FIVE_PAIRS)}, [length()], statistics=["accuracy"])).records
+    # Of 5 resampled pairs at most one is right with probability 0.007, at most two with 0.058; all are with 0.33.
+    assert record.ci95 == (0.4, 1.0)
+    perfect = [{"id": str(k), "caption": "a" * (k + 1), "human_score": k, "references": ["r"]} for k in range(8)]
+    (record,) = execute(plan({"form": "captions", "path": jsonl(perfect)}, [length()], statistics=["spearman"])).records
+    assert record.value == pytest.approx(1, abs=1e-12) and record.ci95 == pytest.approx((1, 1), abs=1e-12)
+
+
+@pytest.mark.parametrize("test", ["williams", "jackknife"])
+def test_a_statistic_of_a_difference_has_the_sign_of_the_row(plan, jsonl, length, test):
+    """The length follows the judgments, the cost is its opposite."""
+    human = [1, 3, 2, 5, 4, 6, 8, 7]
+    items = range(8) if test == "williams" else [k // 2 for k in range(8)]
+    records = [
+        {"id": str(item), "caption": "a" * h + "b", "human_score": k, "references": ["r"]} for k, (h, item) in enumerate(zip(human, items))
+    ]
+
+    class Noise(length):
+        def scores(self, batch, features, state):
+            return np.array([float(len(item.candidates[0]) ** 3 % 7) for item in batch.sets])
+
+    run = execute(plan({"form": "captions", "path": jsonl(records)}, [length(), Noise(sign=-1)], statistics=["pearson"]))
+    better, worse = run.records[0].details["against"]["cost"], run.records[1].details["against"]["length"]
+    assert run.records[0].value > run.records[1].value
+    assert better[f"{test}_t"] > 0 and worse[f"{test}_t"] == -better[f"{test}_t"]
+    assert worse[test] == better[test] > 0 and worse["perm_input"] == better["perm_input"]
 
 
 def test_no_intervals_and_no_tests(plan, judgments, length):
@@ -116,6 +220,7 @@ def test_a_metric_of_sets_on_single_captions_has_a_remark(value, rank, standing)
     spec, judgments = SimpleNamespace(headline=("kendall_b", "all")), SimpleNamespace(captions=[SimpleNamespace(texts=("a",))])
     line = f"cr compares sets, and a single caption is a set of one: {standing} (docs/judgments.md)"
     assert _note(item, spec, judgments, SimpleNamespace(ranks=[3, None, 2]), rank) == line
+    assert _note(item, spec, SimpleNamespace(captions=[*judgments.captions, SimpleNamespace(texts=("a", "b"))]), None, rank) == ""
 
 
 def test_descriptions_of_a_task_may_change():
@@ -305,6 +410,20 @@ def test_systems_of_different_sizes_have_a_cell_that_says_why(plan, jsonl, lengt
     record = run.records[1]
     assert np.isnan(record.value) and record.interval_note == "no verdict on sets of different sizes"
     assert run.records[0].value > 0 and run.records[0].interval_note is None
+    head = "length, pearson_system (all): no verdict on 3 of 3 systems, whose sets differ in the number of references"
+    assert run.notes == [f"{head} (docs/judgments.md)"]
+
+
+def test_captions_of_an_item_with_sets_of_different_sizes_are_left_out_within_it(plan, jsonl, length):
+    """The caption of one of the six items is among its references, and is scored without it."""
+    records = [{**r, "references": ["a", "b", "own"], "caption": "own"} if k == 4 else r for k, r in enumerate(RECORDS)]
+    judged = {"form": "captions", "path": jsonl([{**r, "own": r["caption"] == "own", "references": ["a", "b", "own"]} for r in records])}
+    metric = length()
+    metric.spec = MetricSpec("length", True, level="set")
+    run = execute(plan({**judged, "columns": {"own_reference": "own"}}, [metric], statistics=["kendall_within"]))
+    assert (run.records[0].n, run.records[0].skipped) == (15, 3)
+    head = "length, kendall_within (all): no verdict on 3 of 18 captions, whose sets differ in the number of candidates and references"
+    assert f"{head} (docs/judgments.md)" in run.notes
 
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
