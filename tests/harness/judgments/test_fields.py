@@ -42,6 +42,7 @@ def test_a_hugging_face_folder(tmp_path):
     datasets.Dataset.from_list(RECORDS).save_to_disk(tmp_path / "one")
     source = HuggingFaceSource(name=str(tmp_path / "one"))
     assert [r.fields for r in rows([], source)] == RECORDS
+    assert [r.where for r in rows([], source)] == [f"{source.name}: record {number}" for number in (1, 2)]
     datasets.DatasetDict({k: datasets.Dataset.from_list(RECORDS) for k in ("dev", "test")}).save_to_disk(tmp_path / "two")
     with pytest.raises(InputError, match="split.* one of dev, test"):
         list(rows([], HuggingFaceSource(name=str(tmp_path / "two"))))
@@ -66,7 +67,7 @@ def test_paths_into_records():
     mixed = {"votes": [{"g": 1}, "text"]}
     assert lookup(mixed, "votes.*") == mixed["votes"] and lookup(mixed, "votes.*.g") == [1, "text"]
     assert lookup(fields, "list.*") == [5, 6]
-    assert lookup(fields, "list.1") == 6
+    assert [lookup(fields, f"list.{k}") for k in range(3)] == [5, 6, None]
     assert lookup(fields, "votes.x") is None and lookup(fields, "nothing.*") is None
 
 
@@ -74,6 +75,10 @@ def test_columns():
     record = Record("f:1", {"caption": "a", "score": 1})
     assert column(None, ("text", "caption"), record, "caption") == "caption"
     assert column("score", (), record, "score") == "score"
+    assert column("score.of.people", (), record, "score") == "score.of.people"
+    assert column("a.score", (), Record("f:1", {"a.score": 1}), "score") == "a.score"
+    with pytest.raises(InputError, match=r"f:1: no column 'human\.score'"):
+        column("human.score", (), record, "score")
     assert column(None, (), record, "x", needed=False) is None
     with pytest.raises(InputError, match="f:1: no column 'scor'; did you mean 'score'"):
         column("scor", (), record, "score")
@@ -89,8 +94,8 @@ def test_numbers():
 def test_ratings_and_votes():
     assert ratings([1, None, "3"], "f:1", "votes") == (1.0, 3.0)
     assert ratings(False, "f:1", "label") == (0.0,)
-    for value in (None, [], [None], ""):
-        with pytest.raises(InputError, match="f:1: 'score' is .*expected a human score"):
+    for value, text in ((None, "missing"), ([], "a list"), ([None, ""], "a list"), ("", "an empty text")):
+        with pytest.raises(InputError, match=f"f:1: 'score' is {text}; expected a human score or a list of the raters' scores"):
             ratings(value, "f:1", "score")
     with pytest.raises(InputError, match="'score' holds 'good'"):
         ratings(["good"], "f:1", "score")
@@ -99,7 +104,8 @@ def test_ratings_and_votes():
 def test_votes_of_a_mean():
     assert votes_of_mean((2.667,), 3, "f:1", "m") == (2.0, 3.0, 3.0)
     assert votes_of_mean((4.0,), 3, "f:1", "m") == (4.0, 4.0, 4.0)
-    for value in ((2.5,), (1.0, 2.0)):
+    assert votes_of_mean((2.66,), 3, "f:1", "m") == (2.0, 3.0, 3.0), "a digit that is cut off is 0.02 of the sum"
+    for value in ((2.5,), (2.65,), (1.0, 2.0)):
         with pytest.raises(InputError, match="expected a mean of 3 votes"):
             votes_of_mean(value, 3, "f:1", "m")
 
