@@ -114,6 +114,7 @@ def test_marks():
     assert is_marked({"own": True}, "own") and not is_marked({"own": "false"}, "own") and not is_marked({}, "own")
     assert is_marked({"source": 6}, {"source": 6}) and is_marked({"source": "6"}, {"source": 6})
     assert not is_marked({"source": 7}, {"source": 6}) and not is_marked({}, None)
+    assert same("6.0", 6) and not same("de", "en") and not same("de", 6)
     assert same("en-de", "en-de") and not same("1", "2") and not same(None, 0) and same(True, "True")
 
 

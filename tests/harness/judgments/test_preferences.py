@@ -40,6 +40,15 @@ def test_unsigned_numbers_are_refused_with_the_mapping_to_type(jsonl, source):
             pairs(jsonl, source, votes)
 
 
+def test_at_most_five_unsigned_numbers_are_named_in_their_order(jsonl, source):
+    text = r"j\.jsonl:2: 'label' holds 1, 2, 3, 9, 10 and no negative vote: tell which caption each prefers with judgments\.preference: "
+    mapping = r"\{first: \[1\], second: \[2\], tie: \[3\], skip: \[9\]\} \(each where it belongs\)$"
+    with pytest.raises(InputError, match=text + mapping):
+        pairs(jsonl, source, [[10, 9], ["1", 2.0], [1, 3], [11]])
+    with pytest.raises(InputError, match=r"j\.jsonl:1: 'label' holds 0 and no negative vote"):
+        pairs(jsonl, source, [0] * 4)
+
+
 def test_the_sign_is_sought_in_the_whole_file(jsonl, source):
     assert preferred(pairs(jsonl, source, [1, 1, 0, -1], limit=2)) == [1, 1]
 
@@ -51,12 +60,24 @@ def test_a_mapping_gives_labels_a_meaning(jsonl, source):
     assert preferred(judgments) == [-1, 1, 0] and [item.id for item in judgments.items] == ["0", "1", "3"]
 
 
+def test_a_pair_is_left_out_when_nobody_judged_it():
+    read = Preferences(PreferenceLabels(first=["A"], second=["B"], skip=["bad"])).read
+    assert read(["bad", None], ("", ""), "f:1", "label") == ()
+    votes = read(["A", "bad", "", "B", "B"], ("", ""), "f:1", "label")
+    assert [vote for vote in votes if vote == vote] == [1.0, -1.0, -1.0] and len(votes) == 5
+    for value, kind in ((["", None], "a list"), ("", "an empty text|text")):
+        with pytest.raises(InputError, match=f"f:1: 'label' is ({kind}).*; expected a preference or a list of votes"):
+            read(value, ("", ""), "f:1", "label")
+
+
 def test_names_of_systems(jsonl, source):
     assert preferred(pairs(jsonl, source, ["x", "y", "y", "="], preference={"tie": "="})) == [1, -1, -1, 0]
     with pytest.raises(InputError, match="'label' holds 'z'; expected one of x, y, or judgments.preference: {first: \\[z\\]}"):
         pairs(jsonl, source, ["x", "y", "z", "x"])
     with pytest.raises(InputError, match="'label' holds 3; expected one of =, x, y"):
         pairs(jsonl, source, ["x", "y", 3, "x"], preference={"tie": "="})
+    with pytest.raises(InputError, match=r"'label' holds 'z'; expected one of =, y, or judgments"):  # the first system has no name
+        Preferences(PreferenceLabels(tie=["="])).read("z", ("", "y"), "f:1", "label")
     with pytest.raises(InputError, match="'gpt'; expected \\+1, -1, a system"):
         Preferences(PreferenceLabels()).read("gpt", ("gpt", "gpt"), "f:1", "winner")  # a system against itself
 
