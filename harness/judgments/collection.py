@@ -110,7 +110,7 @@ class Collection:
 
     def _new(self, key: str, record: Record) -> JudgedItem:
         references = self._references(record, key)
-        if not references and (self._names["references"] or self.source.references):
+        if not references and (self.source.references or self._names["references"]):
             raise InputError(f"the item '{key}' has no references", record.where)
         media = self.name("media", MEDIA_COLUMNS, record, needed=False)
         source = self.name("source", (), record, needed=False)
