@@ -40,13 +40,13 @@ def test_columns_are_sought_in_each_file(jsonl):
     assert [(c.texts, c.ratings) for c in judged.captions] == [(("x",), (1.0,)), (("y",), (2.0,))]
 
 
-def test_records_are_selected_by_all_conditions():
-    chosen = collection(where={"lp": "en-de", "kind": 1}, without={"system": ["ref", None], "score": [0]})
+def test_records_are_selected_by_all_conditions(jsonl):
     rows = [
         {"lp": lp, "kind": kind, "system": system, "score": score}
         for lp in ("en-de", "de-en") for kind in (1, 2) for system in ("a", "ref", None) for score in (0, 1)
     ]  # fmt: skip
-    assert [row for row in rows if chosen._is_selected(row)] == [{"lp": "en-de", "kind": 1, "system": "a", "score": 1}]
+    chosen = collection(path=jsonl(rows), where={"lp": "en-de", "kind": 1}, without={"system": ["ref", None], "score": [0]})
+    assert [record.fields for record in chosen.records()] == [{"lp": "en-de", "kind": 1, "system": "a", "score": 1}]
 
 
 def test_nothing_is_left_of_two_conditions(jsonl):

@@ -154,3 +154,127 @@ def test_metrics_of_references_need_them(write):
     (loaded,) = load_specs(content)
     with pytest.raises(InputError, match=r"no column of references, which bleu1 needs \(name it with judgments.columns.references\)"):
         make_judgment_plan(loaded).prepare()
+
+
+def test_every_severity_has_its_weight(tmp_path, source):
+    path = tmp_path / "mqm.tsv"
+    errors = [
+        ("Critical", "Style", -25.0), ("major", "non-translation", -25.0), ("minor", "Non-translation", -1.0), ("Major", "Style", -5.0),
+        ("Major", "Fluency/Punctuation", -5.0), ("minor", "Fluency/Punctuation", -0.1), ("Minor", "Fluency/Grammar", -1.0),
+        ("Neutral", "Style", 0.0), ("no-error", "", 0.0), ("No error", "", 0.0),
+    ]  # fmt: skip
+    path.write_text(HEAD + "".join(f"s\t{k}\tr\tq\tw\t{category}\t{severity}\n" for k, (severity, category, _) in enumerate(errors)))
+    judged = read_judgments(source(str(path), form="mqm"))
+    assert [caption.ratings for caption in judged.captions] == [(weight,) for *_, weight in errors]
+
+
+def test_captions_of_an_item_in_one_record(write, source):
+    rows = [
+        {
+            "id": k,
+            "lang": "de",
+            "references": ["r"],
+            "candidates": [{"text": f"{k}{n}", "rating": n, "model_id": f"m{n}", "lang": "en"} for n in (1, 2)],
+        }
+        for k in range(2)
+    ]
+    judged = read_judgments(source(write(rows)))
+    assert [(c.item, c.texts, c.system, c.ratings) for c in judged.captions[:3]] == [
+        (0, ("01",), "m1", (1.0,)), (0, ("02",), "m2", (2.0,)), (1, ("11",), "m1", (1.0,)),
+    ]  # fmt: skip
+    assert judged.captions[0].meta == {"lang": "en"} and judged.captions[0].scores == {"rating": 1.0}
+    flat = [{"id": k, "candidates": "a dog", "references": ["r"], "score": k, "systems": 3} for k in range(2)]
+    assert [c.texts for c in read_judgments(source(write(flat), columns={"caption": "candidates"})).captions] == [("a dog",)] * 2
+
+
+def test_captions_that_are_no_records_are_one_line(write, source):
+    for value, text in (
+        (3, "'systems' is the number 3; expected a list or an object of captions"),
+        (["a"], "'systems' holds text; expected an object with a caption"),
+    ):
+        rows = [{"id": k, "references": ["r"], "systems": value} for k in range(2)]
+        with pytest.raises(InputError, match=f"j\\.json: record 1: {text}"):
+            read_judgments(source(write(rows), columns={"captions": "systems"}))
+
+
+def test_the_name_of_a_system_and_the_flag_of_a_reference(write, source):
+    rows = [
+        {
+            "id": k,
+            "caption": "a dog",
+            "score": k,
+            "references": ["a cat", "a dog"],
+            "system": name,
+            "is_own_reference": own,
+            "bad": float("inf"),
+        }
+        for k, (name, own) in enumerate((("s", True), (None, "no"), (7, False)))
+    ]
+    judged = read_judgments(source(write(rows)))
+    assert [c.system for c in judged.captions] == ["s", "", "7"]
+    assert [c.own_references for c in judged.captions] == [(1,), (), ()]
+    assert all(c.scores == {"score": k} and c.meta == {"good": not k} for k, c in enumerate(judged.captions))
+
+
+def test_a_mean_is_that_of_whole_votes(write, source):
+    rows = [{"id": k, "caption": "a", "score": score, "references": ["r"]} for k, score in enumerate((2.667, 1))]
+    assert [c.ratings for c in read_judgments(source(write(rows), mean_of=3)).captions] == [(2.0, 3.0, 3.0), (1.0, 1.0, 1.0)]
+
+
+def test_both_sides_of_a_pair_have_their_system_and_mark(write, source):
+    common = {"first": "a dog", "second": "a cat", "y": "t", "references": ["a cat", "a dog"], "by_first": "person", "lang": "de"}
+    rows = [{"id": 0, "votes": 1, "x": None, "by_second": "person"}, {"id": 1, "votes": -1, "x": "s", "by_second": "model"}]
+    rows = [{**common, **row} for row in rows]
+    columns = {"system_first": "x", "system_second": "y", "own_first": {"by_first": "person"}, "own_second": {"by_second": "person"}}
+    judged = read_judgments(source(write(rows), form="pairs", columns=columns))
+    assert [c.system for c in judged.captions] == ["", "t", "s", "t"]
+    assert [c.own_references for c in judged.captions] == [(1,), (0,), (1,), ()]
+    assert judged.pairs[0].meta == {"y": "t", "by_first": "person", "by_second": "person", "lang": "de"}
+    both = read_judgments(source(write(rows), form="pairs", columns={"own_reference": "match"}))
+    assert [c.own_references for c in both.captions] == [(1,), (0,), (1,), (0,)]
+
+
+def test_only_the_caption_of_a_foil_is_a_reference(write, source):
+    rows = [{"id": k, "caption": "a dog", "foil": "a cat", "references": ["a cat", "a dog"]} for k in range(2)]
+    judged = read_judgments(source(write(rows), form="foil", columns={"own_reference": "match"}))
+    assert [c.own_references for c in judged.captions] == [(1,), (), (1,), ()]
+    assert [(pair.first, pair.second, pair.votes) for pair in judged.pairs] == [(0, 1, (1.0,)), (2, 3, (1.0,))]
+
+
+def test_pairs_under_keys(write, source):
+    rows = [
+        {"id": 0, "HC": ["a", "b", "s", "t", [1, -1, -1]], "MM_1": ["c", "d", "u", "v", "unused", 1], "MM_2": None, "references": ["a"]},
+        {"id": 1, "MM_1": ["e", "f", "s", "v", "skip"], "MM_2": ["g", "h", "s", "u", "u"], "references": ["a"]},
+        {"id": 2, "HC": ["i", "j", "s", "t", -1], "references": ["a"]},
+    ]
+    options = {"form": "keyed-pairs", "keys": ["HC", "MM_*"], "preference": {"first": 1, "second": -1, "skip": "skip"}}
+    judged = read_judgments(source(write(rows), **options, columns={"own_reference": "match"}))
+    found = [(judged.captions[p.first].texts[0], judged.captions[p.second].texts[0], p.preference, p.meta) for p in judged.pairs]
+    assert found == [
+        ("a", "b", -1, {"key": "HC", "category": "HC"}), ("c", "d", 1, {"key": "MM_1", "category": "MM"}),
+        ("g", "h", -1, {"key": "MM_2", "category": "MM"}), ("i", "j", -1, {"key": "HC", "category": "HC"}),
+    ]  # fmt: skip
+    assert [(c.system, c.own_references) for c in judged.captions[:4]] == [("s", (0,)), ("t", ()), ("u", ()), ("v", ())]
+    assert len(read_judgments(source(write(rows), **options), limit=2).pairs) == 3
+    for value in (["a", "b", "s", "t"], "abcde"):
+        with pytest.raises(InputError, match="'HC' is .*; expected .caption 1, caption 2, source 1, source 2, votes"):
+            read_judgments(source(write([{"id": 0, "HC": value}, rows[1]]), **options))
+
+
+def test_best_and_worst_by_several_raters(write, source):
+    """Captions are named by their position, system or text."""
+    rows = [{"id": k, "captions": {"x": "a dog", "y": "a cat", "z": "a cow"}, "best": ["x", 1], "worst": ["a cow", "2"]} for k in range(2)]
+    judged = read_judgments(source(write(rows), form="best-worst"))
+    assert [(c.system, c.texts[0], c.ratings) for c in judged.captions[:3]] == [
+        ("x", "a dog", (0.5,)), ("y", "a cat", (0.5,)), ("z", "a cow", (-1.0,)),
+    ]  # fmt: skip
+    assert [p.votes for p in judged.pairs[:3]] == [(1.0, -1.0), (1.0, 1.0), (1.0, 1.0)]
+    single = [{**row, "best": "y", "worst": "x"} for row in rows]
+    assert [p.votes for p in read_judgments(source(write(single), form="best-worst")).pairs[:3]] == [(-1.0,), (-1.0,), (1.0,)]
+    for name, message in (
+        (None, "'best' is missing; expected the position"),
+        ("", "'best' is ''; expected the position"),
+        ("q" * 60, "'best' is 'q{39}; expected"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_judgments(source(write([{**row, "best": name} for row in rows]), form="best-worst"))
