@@ -199,21 +199,13 @@ def test_captions_that_are_no_records_are_one_line(write, source):
 
 def test_the_name_of_a_system_and_the_flag_of_a_reference(write, source):
     rows = [
-        {
-            "id": k,
-            "caption": "a dog",
-            "score": k,
-            "references": ["a cat", "a dog"],
-            "system": name,
-            "is_own_reference": own,
-            "bad": float("inf"),
-        }
+        {"id": k, "caption": "a dog", "score": k, "references": ["a cat", "a dog"], "system": name, "is_own_reference": own, "good": not k}
         for k, (name, own) in enumerate((("s", True), (None, "no"), (7, False)))
     ]
     judged = read_judgments(source(write(rows)))
     assert [c.system for c in judged.captions] == ["s", "", "7"]
     assert [c.own_references for c in judged.captions] == [(1,), (), ()]
-    assert all(c.scores == {"score": k} and c.meta == {"good": not k} for k, c in enumerate(judged.captions))
+    assert all(c.scores == {"id": k, "score": k} and c.meta["good"] is (not k) for k, c in enumerate(judged.captions))
 
 
 def test_a_mean_is_that_of_whole_votes(write, source):
@@ -229,7 +221,7 @@ def test_both_sides_of_a_pair_have_their_system_and_mark(write, source):
     judged = read_judgments(source(write(rows), form="pairs", columns=columns))
     assert [c.system for c in judged.captions] == ["", "t", "s", "t"]
     assert [c.own_references for c in judged.captions] == [(1,), (0,), (1,), ()]
-    assert judged.pairs[0].meta == {"y": "t", "by_first": "person", "by_second": "person", "lang": "de"}
+    assert judged.pairs[0].meta == {"id": 0, "y": "t", "by_first": "person", "by_second": "person", "lang": "de"}
     both = read_judgments(source(write(rows), form="pairs", columns={"own_reference": "match"}))
     assert [c.own_references for c in both.captions] == [(1,), (0,), (1,), (0,)]
 
