@@ -205,7 +205,8 @@ def test_the_name_of_a_system_and_the_flag_of_a_reference(write, source):
     judged = read_judgments(source(write(rows)))
     assert [c.system for c in judged.captions] == ["s", "", "7"]
     assert [c.own_references for c in judged.captions] == [(1,), (), ()]
-    assert all(c.scores == {"id": k, "score": k} and c.meta["good"] is (not k) for k, c in enumerate(judged.captions))
+    assert [c.scores for c in judged.captions] == [{"id": 0, "score": 0}, {"id": 1, "score": 1}, {"id": 2, "score": 2, "system": 7}]
+    assert [c.meta.get("good") for c in judged.captions] == [True, False, False]
 
 
 def test_a_mean_is_that_of_whole_votes(write, source):
