@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness import api
 from harness.errors import HarnessError, InputError
 from harness.judgments import task_kinds
-from harness.judgments.task_kinds import _folder, execute_tasks
-from harness.rundir.format import run_folders
+from harness.judgments.task_kinds import _folder, execute_tasks, rescore
+from harness.rundir.format import SUITE, run_folders
 
 RECORDS = [{"id": str(i), "caption": "c" * (i + 1), "human_score": i, "references": ["r"]} for i in range(4)]
 
@@ -83,3 +84,44 @@ def test_a_suite_of_nothing_and_one_of_two_kinds_are_refused(suite):
     with pytest.raises(HarnessError, match="a suite holds tasks of judgments alone, or none") as caught:
         execute_tasks([suite[0], models])
     assert caught.value.value == "judgments/gone", "the task that is not of judgments"
+
+
+def test_a_suite_lists_its_runs_and_what_it_leaves_out(suite, tmp_path):
+    second = replace(suite[0], spec=suite[0].spec.model_copy(update={"task": "judgments/second"}))
+    runs = execute_tasks([suite[0], suite[1], second], default_output=tmp_path / "runs")
+    folder = tmp_path / "runs" / "judgments"
+    assert [run.path for run in runs] == [folder / "here", folder / "second"]
+    assert run_folders(folder) == ([folder / "here", folder / "second"], ["judgments/gone"])
+    assert "judgments/gone: not there" in (folder / SUITE).read_text()
+
+
+def test_one_task_writes_no_list_of_a_suite(suite, tmp_path):
+    (run,) = execute_tasks(suite[:1], output=tmp_path / "out")
+    assert run.path == tmp_path / "out" and not list(tmp_path.rglob(SUITE))
+    with pytest.raises(InputError, match=r"out: holds a run; give the suite another --output"):
+        execute_tasks([*suite], output=tmp_path / "out")
+    assert not list(tmp_path.rglob(SUITE)) and not (tmp_path / "out" / "here").exists()
+
+
+def test_notices_are_given_for_the_sets_that_are_run(suite):
+    notices = []
+    plans = [
+        replace(plan, spec=plan.spec.model_copy(update={"notice": text, "variant": "v"})) for plan, text in zip([*suite, suite[0]], "ab ")
+    ]
+    plans[2] = replace(plans[2], spec=plans[2].spec.model_copy(update={"task": "judgments/silent", "notice": ""}))
+    assert len(execute_tasks(plans, on_notice=lambda *notice: notices.append(notice))) == 2
+    assert notices == [("a", "v")] and len(execute_tasks(plans[:1])) == 1
+
+
+def test_metrics_are_added_to_a_run_of_judgments_once(jsonl, tmp_path):
+    judged = {"form": "captions", "path": jsonl([{**record, "references": ["cc d"]} for record in RECORDS])}
+    content = {"task": "t", "judgments": judged, "metrics": ["chrf"], "statistics": ["pearson"], "bootstrap": {"samples": 0}}
+    api.evaluate(content, output=tmp_path / "r")
+    run = rescore(tmp_path / "r", ["chrf,rouge", "chrf:beta=1"])
+    assert [record.metric for record in run.records] == ["chrf", "rouge", "chrf[beta=1]"]
+    assert run.provenance.spec["metrics"] == ["chrf", "rouge", {"chrf": {"beta": 1}}]
+    written = (tmp_path / "r" / "results.json").stat()
+    again = rescore(tmp_path / "r", ["rouge", "chrf"])
+    assert [record.metric for record in again.records] == ["chrf", "rouge", "chrf[beta=1]"]
+    after = (tmp_path / "r" / "results.json").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (written.st_ino, written.st_mtime_ns), "nothing is written"
