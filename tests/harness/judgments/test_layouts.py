@@ -25,10 +25,20 @@ def test_systems_as_columns(scores):
     assert gather_columns(record, JudgmentColumns()) is record
 
 
+def test_columns_of_references_or_of_systems_alone():
+    fields = {"image": "a.jpg", "x": "one", "y": "", "z": "two", "score": {"x": 1}}
+    references = gather_columns(Record("f:1", fields), JudgmentColumns(reference_columns=["z", "y", "x"]))
+    assert references == Record("f:1", {"image": "a.jpg", "score": {"x": 1}, "references": ["two", "one"]})
+    systems = gather_columns(Record("f:1", fields), JudgmentColumns(caption_columns=["x", "y"]))
+    of_systems = {"x": {"caption": "one", "score": 1}, "y": {"caption": "", "score": None}}
+    assert systems == Record("f:1", {"image": "a.jpg", "z": "two", "candidates": of_systems})
+
+
 def test_scores_of_systems_are_an_object():
     for scores, message in (
         (3, "'eval' is the number 3; expected an object"),
-        (None, "'eval' is missing|null"),
+        (None, "'eval' is (missing|null); expected an object with the score of each system"),
+        ("[1]", "'eval' is a list; expected an object"),
         ("{", "not JSON"),
         ('{"cog": 1, "cog": 2}', "twice|repeat"),
     ):
@@ -106,6 +116,17 @@ def test_the_texts_of_a_test_set_are_its_data(wmt, source, tmp_path):
     assert missing_files(judgments) == [str(tmp_path / "sources/de-en.txt")]
     with pytest.raises(InputError, match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-eval"):
         list(read_segments(judgments.paths[0]))
+
+
+def test_the_last_segment_and_further_words_of_its_document(wmt):
+    path = wmt(
+        **{"documents/de-en.docs": "news n1\nnews n1 more\nchat c1 x y\n", "sources/de-en.txt": "ein Hund  \n eine Katze\nein Haus\n"}
+    )
+    records = [record.fields for record in read_segments(path)]
+    assert [(r["source"], r["domain"], r["document"], r["caption"]) for r in records[:3]] == [
+        ("ein Hund", "news", "n1", "the dog"), (" eine Katze", "news", "n1", "the cat"), ("ein Haus", "chat", "c1", "the house"),
+    ]  # fmt: skip
+    assert not is_segment_file(path.replace(".seg.", ".sys."))
 
 
 @pytest.mark.parametrize(

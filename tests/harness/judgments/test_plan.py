@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import __version__
 from harness.errors import InputError
 from harness.judgments.plan import make_judgment_plan, manifest, missing_files, read_judgments, source_fingerprint
 from harness.spec.loading import load_specs
@@ -39,6 +40,34 @@ def test_the_digest_is_of_what_is_scored(jsonl):
     assert described["signature"].startswith("judgments/t|pearson|own:caption|seed:0|harness:")
 
 
+def test_the_manifest_counts_what_is_judged(jsonl):
+    records = [
+        {"id": item, "caption": text, "human_score": score, "references": references}
+        for item, text, score, references in (
+            ("0", "a", [1, 2], ["r"]),
+            ("0", "a", 3, ["r"]),
+            ("1", "b", 4, ["r", "s", "t"]),
+            ("2", "c", 5, ["r"]),
+        )
+    ]
+    plan = planned(content(jsonl, judgments={"form": "captions", "path": jsonl(records, "m.jsonl")}, limit=3, seed=7))
+    described = manifest(plan, plan.read())
+    data = described["data"]
+    assert (data["reader"], data["source"]) == ("judgments (captions)", plan.spec.judgments.path)
+    assert (data["examples"], data["captions"], data["ratings"], data["pairs"], data["references"]) == (3, 3, 5, 0, [1, 3])
+    assert described["signature"] == f"judgments/t|pearson|own:caption|limit:3|seed:7|harness:{__version__}"
+    assert plan.describe() == {"reader": "judgments (captions)", "statistics": ["pearson"], "missing": ""}
+
+
+def test_the_signature_of_pairs_has_the_tie_policy(jsonl):
+    pairs = [{"id": str(k), "first": "a", "second": "b", "votes": 1 - 2 * k, "references": ["r"]} for k in range(2)]
+    judged = {"form": "pairs", "path": jsonl(pairs, "pairs.jsonl")}
+    plan = planned(content(jsonl, judgments=judged, statistics=["pearson_system", "accuracy"], ties="wrong"))
+    described = manifest(plan, plan.read())
+    assert described["signature"] == f"judgments/t|pearson_system+accuracy|own:caption|ties:wrong|seed:0|harness:{__version__}"
+    assert described["data"]["pairs"] == 2 and described["data"]["ratings"] == 0
+
+
 def test_the_absence_names_the_file_and_tells_how_to_get_it(jsonl):
     whole = planned(content(jsonl))
     assert (whole.absence, whole.obstacle, whole.describe()["missing"]) == ("", "", "")
@@ -54,6 +83,8 @@ def test_the_absence_names_the_file_and_tells_how_to_get_it(jsonl):
 def test_statistics_of_systems_need_systems(jsonl):
     plan = planned(content(jsonl, statistics=["pearson", "pearson_system"]))
     assert plan.compares_systems and not planned(content(jsonl)).compares_systems
+    assert planned(content(jsonl, grouping="system")).compares_systems and not planned(content(jsonl, grouping="item")).compares_systems
+    assert not planned(content(jsonl, statistics=["kendall_within"], grouping="system")).compares_systems
     with pytest.raises(InputError, match="need captions of at least two systems; found none"):
         plan.prepare()
 
@@ -67,6 +98,21 @@ def test_published_values_of_a_statistic_that_is_not_computed(jsonl):
     table = {"reference": "R", "values": {"bleu1": 30}, "statistic": "kendall_c"}
     with pytest.raises(InputError, match="published values of kendall_c.*, which the task does not compute"):
         planned(content(jsonl, published=table))
+    computed = [{**table, "statistic": name} for name in (None, "pearson", "kendall_b")]
+    with pytest.raises(InputError, match="published values of kendall_b; did you mean 'kendall_c'"):
+        planned(content(jsonl, statistics=["pearson", "kendall_c"], published=computed))
+    assert planned(content(jsonl, published=computed[:2])).spec.published[1].statistic == "pearson"
+
+
+@pytest.mark.parametrize("form", ["pairs", "foil", "keyed-pairs"])
+def test_pairs_have_accuracy_and_statistics_of_systems(jsonl, form):
+    keys = {"keys": ["HC"]} if form == "keyed-pairs" else {}
+    judged = {"form": form, "path": jsonl(RECORDS), **keys}
+    assert planned(content(jsonl, judgments=judged, statistics=["accuracy", "kendall_system"])).metrics
+    with pytest.raises(InputError, match=f"auc needs rated captions; judgments of form {form} have accuracy and statistics") as caught:
+        planned(content(jsonl, judgments=judged, statistics=["accuracy", "auc", "pearson"]))
+    assert caught.value.value == "auc"
+    assert planned(content(jsonl, judgments={"form": "best-worst", "path": jsonl(RECORDS)}, statistics=["accuracy", "auc"])).metrics
 
 
 REFERENCES = ["a dog runs", "the dog"]
@@ -161,6 +207,32 @@ def test_pairs_with_a_table_of_references(jsonl, source, tmp_path):
     assert missing_files(source("nowhere.jsonl", **options)) == ["nowhere.jsonl"]
 
 
+def test_where_the_preferred_caption_always_stands_is_noted(jsonl, source):
+    def notes(*votes):
+        pairs = [{"id": str(k), "first": "a", "second": "b", "votes": vote} for k, vote in enumerate(votes)]
+        return read_judgments(source(jsonl(pairs), form="pairs")).notes
+
+    assert notes(-1, -1) == ["the preferred caption always stands second: a judge that sees the two in the order of the file can learn it"]
+    assert notes(-1, 1) == notes(-1, 0) == []
+
+
+def test_no_items_and_one_are_too_few(jsonl, source):
+    for limit, count in ((0, "no item"), (1, "one item")):
+        with pytest.raises(InputError, match=rf"j\.jsonl: holds judgments of {count}; expected at least two items"):
+            read_judgments(source(jsonl(RECORDS)), limit)
+    assert len(read_judgments(source(jsonl(RECORDS)), 2).items) == 2
+
+
+def test_a_score_of_a_system_that_is_no_number(jsonl, source, tmp_path):
+    judged = jsonl(two({"caption": "a", "human_score": 1}))
+    for score in (None, "good"):
+        path = jsonl([{"name": "A", "mean": 1}, {"name": "B", "mean": score}], "s.jsonl")
+        table = {"path": path, "system": "name", "score": "mean"}
+        with pytest.raises(InputError, match=r"s\.jsonl:2: 'mean' of the system 'B' is no number"):
+            read_judgments(source(judged, system_scores=table))
+    assert read_judgments(source(judged)).systems == {}
+
+
 def test_system_scores(jsonl, source):
     path = jsonl([{"system": "A", "score": "0.5"}, {"system": "B", "score": -1}], "s.jsonl")
     record = {"caption": "a", "human_score": 1}
@@ -200,6 +272,10 @@ def test_the_fingerprint_is_of_content_and_columns(jsonl, source, tmp_path):
     same = jsonl(two(record), "copy.jsonl")
     assert source_fingerprint(source(path)) == source_fingerprint(source(same, get="elsewhere"))
     assert source_fingerprint(source(path)) != source_fingerprint(source(path, columns={"score": "other"}))
+    systems = [jsonl([{"system": "A", "score": score}], name) for score, name in ((1, "1.jsonl"), (1, "2.jsonl"), (2, "3.jsonl"))]
+    for role in ("references", "system_scores"):
+        tables = [source_fingerprint(source(path, **{role: {"path": table}})) for table in systems]
+        assert tables[0] == tables[1] and len({*tables, source_fingerprint(source(path))}) == 3, role
     assert source_fingerprint(source(path)) != source_fingerprint(source(jsonl(two({**record, "other": 3}), "c.jsonl")))
 
 

@@ -72,6 +72,9 @@ def test_a_pair_is_left_out_when_nobody_judged_it():
 
 def test_names_of_systems(jsonl, source):
     assert preferred(pairs(jsonl, source, ["x", "y", "y", "="], preference={"tie": "="})) == [1, -1, -1, 0]
+    for systems in (("x", "y"), ("y", "x")):
+        read = Preferences(PreferenceLabels()).read
+        assert [read(name, systems, "f:1", "winner") for name in systems] == [(1.0,), (-1.0,)]
     with pytest.raises(InputError, match="'label' holds 'z'; expected one of x, y, or judgments.preference: {first: \\[z\\]}"):
         pairs(jsonl, source, ["x", "y", "z", "x"])
     with pytest.raises(InputError, match="'label' holds 3; expected one of =, x, y"):
