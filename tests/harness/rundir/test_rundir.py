@@ -66,8 +66,9 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
     again = create(tmp_path / "r")
     assert not again.finished
     again.close()
-    with pytest.raises(InputError, match=r"holds another run \(task t, abc\); this one is task u, x"):
-        create(tmp_path / "r", {"task": "u", "digest": "x"})
+    for digest in ("aa", "x"):
+        with pytest.raises(InputError, match=rf"holds another run \(task t, abc\); this one is task u, {digest}\. Give another --output"):
+            create(tmp_path / "r", {"task": "u", "digest": digest})
     finish(create(tmp_path / "r", OTHER, "fresh"))
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
 
@@ -82,7 +83,9 @@ def test_the_manifest_of_a_run_that_goes_on_stays_as_it_is(tmp_path, mode):
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == {"x": "second"}
 
 
-@pytest.mark.parametrize(("manifest", "mode"), [(MANIFEST, "fresh"), (OTHER, "fresh"), (OTHER, "extend")])
+@pytest.mark.parametrize(
+    ("manifest", "mode"), [(MANIFEST, "fresh"), (OTHER, "fresh"), (OTHER, "extend"), ({**OTHER, "digest": "aa"}, "extend")]
+)
 def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mode):
     first = create(tmp_path / "r")
     first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
@@ -108,15 +111,56 @@ def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mod
     assert not (tmp_path / "r" / ".next").exists()
 
 
-def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path):
-    finish(create(tmp_path / "r"))
-    run = create(tmp_path / "r", OTHER, "fresh")
-    run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+@pytest.mark.parametrize("mode", ["auto", "resume"])
+@pytest.mark.parametrize("killed", ["extend", "fresh"])
+def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path, mode, killed):
+    first = create(tmp_path / "r")
+    first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    finish(first)
+    run = create(tmp_path / "r", OTHER, killed)
+    run.artifacts.write_arrays(ArtifactKey.of("artifact", 2), {"stats": np.ones(3)})
     run.close()
-    again = create(tmp_path / "r", OTHER)
-    assert again.artifacts.read_arrays(KEY.stem) is not None
+    for digest in ("w", "y"):
+        with pytest.raises(InputError, match="holds another run"):
+            create(tmp_path / "r", {**OTHER, "digest": digest}, mode)
+    again = create(tmp_path / "r", OTHER, mode)
+    assert (again.artifacts.read_arrays(KEY.stem) is not None) == (killed == "extend")
+    assert again.artifacts.read_arrays(ArtifactKey.of("artifact", 2).stem) is not None
     finish(again)
     assert RunDir.open(tmp_path / "r").provenance.digest == "x"
+
+
+def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(tmp_path, caplog):
+    finish(create(tmp_path))
+    for killed, size, notes in (("extend", None, []), ("fresh", 5, [f"note: the interrupted --fresh run in {tmp_path} goes on"])):
+        run = create(tmp_path, OTHER, killed)
+        run.write_shards(5, examples=12)
+        run.close()
+        caplog.clear()
+        run = create(tmp_path, OTHER, "fresh")
+        assert run.shard_size(12) == size
+        assert caplog.messages == notes
+        run.close()
+
+
+def test_fresh_alone_names_the_interrupted_fresh_run_that_goes_on(tmp_path, caplog):
+    create(tmp_path, mode="fresh").close()
+    for mode in ("auto", "resume", "extend"):
+        create(tmp_path, mode=mode).close()
+    assert not caplog.messages
+    create(tmp_path, mode="fresh").close()
+    assert caplog.messages == [f"note: the interrupted --fresh run in {tmp_path} goes on"]
+
+
+@pytest.mark.parametrize(("killed", "manifest"), [("auto", MANIFEST), ("fresh", OTHER)])
+def test_a_fresh_run_uses_nothing_of_a_killed_run_that_was_not_the_same(tmp_path, killed, manifest):
+    run = create(tmp_path, mode=killed)
+    run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    run.close()
+    run = create(tmp_path, manifest, "fresh")
+    assert run.artifacts.read_arrays(KEY.stem) is None
+    finish(run)
+    assert run.finished and RunDir.open(tmp_path).provenance.digest == manifest["digest"]
 
 
 def test_a_run_that_extends_the_one_before_it_drops_a_killed_fresh_one(tmp_path):
@@ -220,6 +264,43 @@ def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
             with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
                 create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
     create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
+    create(tmp_path / "s", {**MANIFEST, "part": "2/2"}).close()
+    with pytest.raises(InputError, match="holds part 2/2, and this is part 1/2"):
+        create(tmp_path / "s", {**MANIFEST, "part": "1/2"})
+
+
+def test_a_part_is_no_finished_run(tmp_path):
+    create(tmp_path, {**MANIFEST, "part": "1/2"}).close()
+    with pytest.raises(InputError, match=r"has no results\.json: it is part 1/2 of a run; join the parts with harness merge"):
+        RunDir.open(tmp_path)
+
+
+def test_a_part_that_replaces_a_run_takes_its_place_when_it_is_complete(tmp_path):
+    finish(create(tmp_path))
+    part = create(tmp_path, {**OTHER, "part": "1/2"}, "fresh")
+    part.finish_part(5, examples=10)
+    part.close()
+    assert sorted(files_of(tmp_path)) == ["log.jsonl", "manifest.json", "shards.json"]
+    assert json.loads((tmp_path / "manifest.json").read_bytes())["part"] == "1/2"
+
+
+@pytest.mark.parametrize("mode", ["auto", "fresh"])
+def test_the_logs_of_parts_are_joined(tmp_path, mode):
+    if mode == "fresh":
+        before = create(tmp_path / "r", OTHER)
+        before.log("before")
+        finish(before)
+    folders = [tmp_path / f"part{k}" for k in range(3)]
+    for k, folder in enumerate(folders):
+        with create(folder, {**MANIFEST, "part": f"{k + 1}/3"}) as part:
+            if k != 1:
+                part.log(f"of part {k}")
+    run = create(tmp_path / "r", mode=mode)
+    run.log("first")
+    run.take_parts(folders)
+    finish(run)
+    lines = (tmp_path / "r" / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["first", "of part 0", "of part 2"]
 
 
 def test_two_processes_cannot_write_one_run(tmp_path):
@@ -229,6 +310,43 @@ def test_two_processes_cannot_write_one_run(tmp_path):
     assert (tmp_path / "r" / ".lock").exists(), "a refused process leaves the lock of the other"
     first.close()
     create(tmp_path / "r").close()
+
+
+@pytest.mark.parametrize("removals", [1, 19, 20])
+def test_a_folder_that_another_process_removes_is_created_up_to_20_times(tmp_path, monkeypatch, removals):
+    acquire, attempts = RunLock.acquire, []
+
+    def remove_first(lock):
+        attempts.append((tmp_path / "r").is_dir())
+        if len(attempts) <= removals:
+            (tmp_path / "r").rmdir()
+            raise FileNotFoundError("no folder")
+        acquire(lock)
+
+    monkeypatch.setattr(RunLock, "acquire", remove_first)
+    if removals == 20:
+        with pytest.raises(FileNotFoundError, match="no folder"):
+            create(tmp_path / "r")
+    else:
+        create(tmp_path / "r").close()
+    assert attempts == [True] * min(20, removals + 1)
+
+
+def test_a_lock_that_cannot_be_written_for_another_reason_is_an_error(tmp_path, monkeypatch):
+    def refuse(lock):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    finish(create(tmp_path))
+    monkeypatch.setattr(RunLock, "acquire", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        create(tmp_path)
+
+
+def test_the_folders_above_a_run_are_created_and_its_name_is_text(tmp_path):
+    create(tmp_path / "a" / "b" / "r").close()
+    assert (tmp_path / "a" / "b" / "r" / "manifest.json").is_file()
+    with pytest.raises(InputError, match="the name of a run directory is UTF-8; found other bytes"):
+        create(tmp_path / "r\udcff")
 
 
 def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):
@@ -262,11 +380,17 @@ def test_a_file_foreign_files_or_a_broken_manifest_are_refused(tmp_path):
         with pytest.raises(InputError, match="is no manifest of a run"):
             create(tmp_path / "r", mode=mode)
     (tmp_path / "home").mkdir()
+    (tmp_path / "hidden").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="is not empty and is no run directory"):
-        create(tmp_path / "home")
-    with pytest.raises(InputError, match="holds no run to resume"):
-        create(tmp_path / "new", mode="resume")
+    (tmp_path / "hidden" / ".hidden").write_text("dear")
+    for name in ("home", "hidden"):
+        with pytest.raises(InputError, match="is not empty and is no run directory"):
+            create(tmp_path / name)
+    for mode in ("resume", "extend"):
+        with pytest.raises(InputError, match="holds no run to resume"):
+            create(tmp_path / "new", mode=mode)
+    finish(create(tmp_path / "r", mode="fresh"))
+    assert RunDir.open(tmp_path / "r").provenance.digest == "abc"
 
 
 def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
@@ -274,6 +398,36 @@ def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
     run.log("started")
     run.discard_if_empty()
     assert not (tmp_path / "r").exists()
+
+
+def test_a_run_that_failed_at_once_leaves_the_files_of_others(tmp_path):
+    (tmp_path / ".comparisons.json.999.tmp").write_text("{")
+    create(tmp_path).discard_if_empty()
+    assert list(files_of(tmp_path)) == [".comparisons.json.999.tmp"]
+
+
+def test_a_finished_run_without_artifacts_is_not_discarded(tmp_path):
+    finish(create(tmp_path))
+    before = files_of(tmp_path)
+    with pytest.raises(HarnessError), create(tmp_path):
+        raise HarnessError("no model")
+    assert files_of(tmp_path) == before
+
+
+def test_an_interrupted_run_keeps_its_manifest(tmp_path):
+    with pytest.raises(KeyboardInterrupt), create(tmp_path):
+        raise KeyboardInterrupt
+    assert list(files_of(tmp_path)) == ["manifest.json"]
+
+
+@pytest.mark.parametrize("name", ["results.json", "samples.parquet"])
+def test_a_run_is_finished_with_results_and_samples_alone(tmp_path, name):
+    run = create(tmp_path)
+    assert not run.finished
+    finish(run)
+    assert run.finished
+    (tmp_path / name).unlink()
+    assert not run.finished
 
 
 def test_a_run_without_samples_says_so(tmp_path):
@@ -284,15 +438,14 @@ def test_a_run_without_samples_says_so(tmp_path):
         _ = RunDir.open(tmp_path / "r").samples.systems
 
 
-def test_events_are_appended_one_line_each(tmp_path):
+def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1234.56789)
     run = create(tmp_path / "r")
     run.log("note", text="a\nb\ud800")
     run.log("finished", results=float("nan"))
     run.close()
     lines = [json.loads(line) for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()]
-    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [
-        ("note", "a\nb\ud800", None), ("finished", None, None),
-    ]  # fmt: skip
+    assert lines == [{"time": 1234.568, "event": "note", "text": "a\nb\ud800"}, {"time": 1234.568, "event": "finished", "results": None}]
 
 
 @pytest.mark.parametrize(
@@ -336,8 +489,9 @@ def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, m
     assert files_of(tmp_path / "r") == files
     with pytest.raises(OSError, match="Read-only"):
         create(tmp_path / "r", mode="fresh")
-    with pytest.raises(OSError, match="Read-only"):
-        create(tmp_path / "r", OTHER, "extend")
+    for digest in ("aa", "x"):
+        with pytest.raises(OSError, match="Read-only"):
+            create(tmp_path / "r", {**OTHER, "digest": digest}, "extend")
     (tmp_path / "r" / "results.json").unlink()
     with pytest.raises(OSError, match="Read-only"):
         create(tmp_path / "r")
@@ -410,6 +564,21 @@ def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
         _ = RunDir(tmp_path / "run").records
     after = harness.api.evaluate(spec, output=tmp_path / "run")
     assert after.results[0]["value"] == before.results[0]["value"] == value
+
+
+@pytest.mark.parametrize("schema", [0, 1, 2])
+def test_the_checksum_of_results_is_that_of_its_schema_and_may_be_absent(tmp_path, schema):
+    finish(create(tmp_path))
+    content = json.loads((tmp_path / "results.json").read_bytes()) | {"schema": schema}
+    (tmp_path / "results.json").write_text(json.dumps(content | {"checksum": "0" * 64}))
+    if schema == 1:
+        with pytest.raises(InputError, match="its checksum differs"):
+            RunDir.open(tmp_path)
+    else:
+        assert RunDir.open(tmp_path).results.notes == ["a note"]
+    del content["checksum"]
+    (tmp_path / "results.json").write_text(json.dumps(content))
+    assert RunDir.open(tmp_path).results.notes == ["a note"]
 
 
 def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
