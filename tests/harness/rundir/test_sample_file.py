@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
-from harness.rundir.sample_file import MAX_META, SampleWriter
+from harness.rundir import sample_file
+from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import META, SampleTable
 
 SETS = [CaptionSet(f"e{k}", ("a dog",), ("r", "s"), meta={"k": k}) for k in range(4)]
@@ -48,11 +49,36 @@ def test_shards_without_metadata_and_without_a_test_have_nulls(tmp_path):
     assert [row[META] for row in rows] == ['{"k": 0}', '{"k": 1}', None, None]
 
 
+def test_p_values_of_one_system_alone_stand_in_its_rows():
+    with SampleWriter(None, ["x"], ["x"], has_meta=True) as writer:
+        writer.write("m", {}, SETS[:3], {"x": np.zeros(3)}, {})
+        writer.write("n", {}, SETS[:2], {"x": np.zeros(2)}, {"x": np.array([0.25, 0.5])})
+        writer.write("o", {}, SETS[:1], {"x": np.zeros(1)}, {})
+    assert writer.table["p:x"] == [None, None, None, 0.25, 0.5, None]
+
+
+def test_lone_surrogates_of_captions_are_escaped_and_those_of_metadata_come_back(tmp_path):
+    sets = [CaptionSet("a", ("é\ud800", "é"), ("r",), meta={"name": "é\ud800"})]
+    with SampleWriter((tmp_path / "s.parquet").open("wb"), ["x"], [], has_meta=True) as writer:
+        writer.write("m", {}, sets, {"x": np.zeros(1)}, {})
+    table = SampleTable.open(tmp_path / "s.parquet")
+    assert table.lists("candidates") == [("é\\ud800", "é")]
+    assert table.metadata == [{"name": "é\ud800"}]
+
+
+def test_memory_for_two_copies_of_the_rows_is_required(tmp_path, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(sample_file, "require_memory", sizes.append)
+    with SampleWriter((tmp_path / "s.parquet").open("wb"), ["x"], [], has_meta=False) as writer:
+        writer.write("m", {}, [CaptionSet("a", ("x" * 10_000,), ("r",))], {"x": np.zeros(1)}, {})
+    assert len(sizes) == 1 and 20_000 < sizes[0] < 21_000
+
+
 def test_metadata_are_numbers_and_short_texts():
-    meta = {"n": 3, "exact": "x" * MAX_META, "long": "x" * (MAX_META + 1), "longer": "x" * 3 * MAX_META, "list": [1]}
+    meta = {"n": 3, "short": "a", "exact": "x" * 80, "long": "x" * 81, "longer": "x" * 240, "list": [1]}
     with SampleWriter(None, ["x"], [], has_meta=True) as writer:
         writer.write("m", {}, [replace(SETS[0], meta=meta)], {"x": np.zeros(1)}, {})
-    assert writer.table.metadata[0] == {"n": 3, "exact": "x" * MAX_META}
+    assert writer.table.metadata[0] == {"n": 3, "short": "a", "exact": "x" * 80}
 
 
 def test_an_error_closes_the_file(tmp_path):
@@ -60,6 +86,13 @@ def test_an_error_closes_the_file(tmp_path):
     with pytest.raises(RuntimeError), SampleWriter(file, ["x"], [], has_meta=False) as writer:
         writer.write("m", {}, SETS[:1], {"x": np.zeros(1)}, {})
         raise RuntimeError("disk full")
+    assert file.closed
+
+
+def test_an_error_before_the_first_row_is_the_one_that_is_raised(tmp_path):
+    file = (tmp_path / "s.parquet").open("wb")
+    with pytest.raises(RuntimeError, match="no captions"), SampleWriter(file, ["x"], [], has_meta=False):
+        raise RuntimeError("no captions")
     assert file.closed
 
 
