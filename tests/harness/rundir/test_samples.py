@@ -10,7 +10,7 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import InputError, UnknownName
 from harness.rundir.sample_file import SampleColumns
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import SampleTable, cluster_of
 from tests.support.sample_files import write_samples
 
 SETS = [CaptionSet("a", ("x", "y"), ("r",)), CaptionSet("b", ("z",), ("s", "t"))]
@@ -65,6 +65,43 @@ def test_systems_are_rows_of_one_model_and_decoding(table):
     assert p is not None and p.tolist() == [1.0]
     assert dict(one.row_of) == {"a": 0, "b": 1}
     assert one.caption_sets() == SETS
+
+
+def test_systems_of_several_models_and_decodings_are_in_the_order_of_the_run(tmp_path):
+    columns = SampleColumns(["m"])
+    systems = [("b", {}), ("a", {"temperature": 0.5}), ("c", {}), ("a", {}), ("c", {"temperature": 0.5}), ("b", {"temperature": 0.5})]
+    for k, (model, decoding) in enumerate(systems):
+        columns.begin(model, decoding, SETS)
+        columns.add("m", np.array([k, k + 0.5]), None)
+    write_samples(tmp_path / "samples.parquet", columns.table())
+    for table in (columns.table(), SampleTable.open(tmp_path / "samples.parquet")):
+        assert [(system.model, system.decoding) for system in table.systems] == systems
+        assert [system.scores("m").tolist() for system in table.systems] == [[k, k + 0.5] for k in range(6)]
+
+
+def test_a_number_column_that_is_not_there_is_an_error(table, read):
+    for samples in (table, read):
+        with pytest.raises(KeyError, match="nothing"):
+            samples.numbers("nothing")
+
+
+def test_a_cluster_is_the_text_of_a_metadata_value():
+    columns = SampleColumns([])
+    columns.begin("one", {}, [CaptionSet("a", (), (), meta={"size": 2, "kind": "k"}), CaptionSet("b", (), (), meta={"kind": "l"})])
+    (system,) = columns.table().systems
+    assert system.clusters("kind") == ["k", "l"]
+    with pytest.raises(InputError, match=r"^stratum: example 'b' has no 'size' in its metadata; it has kind$"):
+        system.clusters("size", "stratum")
+    assert cluster_of({"size": 2}, "size", "a") == "2"
+    with pytest.raises(InputError, match=r"^cluster: example 'a' has no 'kid' in its metadata; did you mean 'kind'\?; it has kind, size$"):
+        cluster_of({"kind": "k", "size": 2}, "kid", "a")
+    with pytest.raises(InputError, match="it has none$"):
+        cluster_of({}, "size", "a")
+
+
+def test_a_missing_file_with_a_checksum_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"none\.parquet: is missing; run the spec again to rebuild it"):
+        len(SampleTable.open(tmp_path / "none.parquet", "0" * 64))
 
 
 def test_a_written_table_is_read_back(table, read):
