@@ -20,6 +20,9 @@ def test_sizes_that_count():
     scores = MetricScores(np.zeros((3, 1)), sizes={"references": np.array([4, 5, 4])})
     unequal = scores.sizes_differ(first, second)
     assert unequal.tolist() == [True, False] and count_unequal(unequal) == {"unequal": 1}
+    assert scores.sizes_differ(second, first).tolist() == [True, False]
+    several = MetricScores(np.zeros((3, 1)), sizes={"candidates": np.array([1, 2, 1]), "references": np.array([4, 5, 5])})
+    assert several.sizes_differ(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 1])).tolist() == [False, True, True, False]
     assert not MetricScores(np.zeros((3, 1))).sizes_differ(first, second).any() and count_unequal(~unequal & unequal) == {}
 
 

@@ -7,10 +7,11 @@ from scipy.stats import kendalltau, pearsonr
 from harness.contracts import MetricSpec
 from harness.judgments.execute import execute
 from harness.judgments.plan import read_judgments
-from harness.judgments.raters import ONE_PERSON, ratings_of_people
+from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements, ratings_of_people
 from harness.judgments.rows import JudgmentRows
 from harness.reporting.league import League, LeagueSet, league_table, set_table
 from harness.spec.judgment_models import JudgmentSpec
+from harness.stats.alternative_annotator import judge_against_people
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 9, 60)
@@ -30,6 +31,19 @@ def judged(plan, jsonl, length):
         return execute(plan(content, metrics or [length()], bootstrap={"samples": 200}, **more))
 
     return run
+
+
+@pytest.fixture
+def rows_of(source, jsonl):
+    """Makes rows of captions with some ratings each."""
+
+    def make(scores, statistic, **tests):
+        records = [{**RECORDS[k], "id": str(k), "score": score} for k, score in enumerate(scores)]
+        of_file = {"form": "captions", "path": jsonl(records), "columns": {"score": "score"}}
+        spec = {"task": "t", "judgments": of_file, "statistics": [statistic], "metrics": ["novelty"], "tests": tests}
+        return JudgmentRows(read_judgments(source(**of_file)), JudgmentSpec.model_validate(spec))
+
+    return make
 
 
 def people_of(run):
@@ -88,6 +102,27 @@ def test_captions_with_one_rating_are_skipped(judged):
     assert record.value == pytest.approx(np.mean(expected), abs=1e-12)
 
 
+def test_of_two_people_each_is_compared_with_the_other(judged):
+    records = [{**record, "score": record["score"][:2]} for record in RECORDS]
+    record = people_of(judged(records=records))["kendall_b", "all"]
+    assert record.value == pytest.approx(kendalltau(*PEOPLE[:, :2].T).statistic, abs=1e-12)
+    assert (record.n, record.skipped, record.details["people"]) == (60, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "scores", "compared"),
+    [
+        ("auc", [[0, 1], [0, 0], [0, 0], [1, 0]], True),
+        ("auc", [[0, 1], [0, 0], [0, 1], [0, 1]], False),  # without the second person there is one label
+        ("auc", [[1, 0, 0], [1, 1, 0], [0, 1, 1]], False),  # two of three people may give the mean of a half
+        ("pearson", [[1, 0, 0], [1, 1, 0], [0, 1, 1]], True),
+    ],
+)
+def test_labels_are_compared_where_the_others_give_two(rows_of, statistic, scores, compared):
+    found = person_agreements(rows_of(scores, statistic), statistic)
+    assert list(found) == ["all"] if compared else found == {}
+
+
 def test_labels_and_systems(judged):
     records = [{**record, "score": (row > 4).tolist(), "system": "st"[k % 2]} for k, (record, row) in enumerate(zip(RECORDS, PEOPLE))]
     run = judged(records=records, statistics=["auc", "pearson_system"], source={"raters": "each"})
@@ -131,6 +166,28 @@ def test_a_judge_of_labels_is_rounded(judged, length):
     records = [{**record, "score": [int(x > 4) for x in row]} for record, row in zip(RECORDS, PEOPLE)]
     run = judged([Grade(length, (3.0, 12.0))], records, tests={"alternative": {"alignment": "accuracy"}})
     assert 0.5 < run.records[0].details["alternative"]["advantage"] <= 1.0
+
+
+def test_the_best_score_is_the_lowest_rating_where_less_is_better(judged, length):
+    records = [{**record, "score": (9 - row).tolist()} for record, row in zip(RECORDS, PEOPLE)]
+    tests = {"alternative": {"epsilon": 0.1}}
+    more, less = (
+        judged([Grade(length, (3.0, 12.0))], given, source={"higher_is_better": better}, tests=tests).records[0].details["alternative"]
+        for given, better in ((RECORDS, True), (records, False))
+    )
+    assert less == more
+
+
+def test_a_judge_of_labels_gives_the_nearest_label(rows_of):
+    table = np.array([[1, 2], [4, 4], [2, 2], [4, 1], [2, 4]] * 8)
+    rows = rows_of(table.tolist(), "kendall_b", alternative={"alignment": "accuracy", "scale": [1, 4], "epsilon": 0.1})
+    scores, labels = [1.4, 3.1, 3.0, 9.0, 2.9], [1.0, 4, 2, 4, 2]  # 3 is as near to 2 as to 4
+    found = judge_as_person(rows, np.array([*scores * 7, *scores[:4], np.nan]), None)["alternative"]
+    expected = judge_against_people(np.array([*labels * 7, *labels[:4], np.nan]), table, epsilon=0.1, alignment="accuracy")
+    assert found == {
+        "winning_rate": expected.winning_rate, "advantage": expected.advantage, "epsilon": 0.1, "p": list(expected.p_values),
+    }  # fmt: skip
+    assert len(found["p"]) == 2
 
 
 def test_the_table_of_ratings(source, jsonl):

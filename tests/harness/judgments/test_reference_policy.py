@@ -29,6 +29,8 @@ def references(judgments, **policy):
 
 def test_rotations_go_forward():
     assert list(_rotations((5, 6, 7, 8), 2)) == [(7, 8), (5, 8), (5, 6), (6, 7)]
+    assert list(_rotations((5, 6, 7, 8, 9), 2)) == [(8, 9), (5, 9), (5, 6), (6, 7), (7, 8)]
+    assert list(_rotations((4, 7), 5)) == [(4, 7, 4, 7, 4)]
 
 
 def test_an_item_without_references_has_one_rotation():
@@ -108,7 +110,8 @@ def test_rotation_and_filling():
     assert three == [("s0", "s1", "s2", "s0")]
     sets = scoring_sets(SET, ReferencePolicy(own="caption", rotate=4), 0)
     assert (sets.index >= 0).sum(axis=(1, 2)).tolist() == [1, 5, 1, 1]
-    per_set = np.arange(1.0, 1 + len(sets.sets)) ** 2
+    assert (sets.index[[0, 2, 3], 0, 1:] == -1).all()
+    per_set = np.sqrt(np.arange(1.0, 1 + len(sets.sets)))
     expected = [per_set[row[row >= 0]].mean() for row in sets.index[:, 0]]
     np.testing.assert_allclose(sets.scores(per_set)[:, 0], expected)
 
@@ -130,10 +133,15 @@ def test_corpora():
     assert (items.start, items.stop, list(items.references)) == (0, 4, [ITEMS[0].references, ITEMS[1].references])
     (sets,) = scoring_sets(SET, ReferencePolicy(own="item", corpus="sets"), 0).corpora
     assert len(sets.references) == 4 and sets.references[0] == ("r0", "r2", "r4")
+    (rotated,) = scoring_sets(SET, ReferencePolicy(own="caption", rotate=4, corpus="sets"), 0).corpora
+    assert (rotated.start, rotated.stop, len(rotated.references)) == (0, 8, 8)
     split = scoring_sets(PAIRS, ReferencePolicy(own="pair", corpus=[["HC"], ["MM"]]), 0)
     assert [len(c.references) for c in split.corpora] == [1, 1, 1, 1]
     assert [(c.start, c.stop) for c in split.corpora] == [(0, 1), (1, 2), (2, 3), (3, 4)]
     assert [s.candidates for s in split.sets] == [("x",), ("y",), ("u",), ("v",)]
+    unpaired = Judgments("f", ITEMS, (*PAIRS.captions, JudgedCaption(1, ("w",))), PAIRS.pairs)
+    first, *_ = scoring_sets(unpaired, ReferencePolicy(own="caption", corpus=[["HC"], ["MM"]]), 0).corpora
+    assert list(first.references) == [("r0", "r2", "r3", "r4"), ITEMS[1].references]
     with pytest.raises(InputError, match=r"references\.corpus has no list with category 'MM'"):
         scoring_sets(PAIRS, ReferencePolicy(corpus=[["HC"]]), 0)
 
