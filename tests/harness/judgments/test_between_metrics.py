@@ -17,7 +17,9 @@ from harness.judgments.between_metrics import _groups_of, compare_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
-from harness.stats.metric_tests import KendallOfScores, permute_scores, williams
+from harness.stats import jackknife
+from harness.stats.metric_tests import KendallOfScores, permute_credit, permute_scores, williams
+from harness.stats.multiplicity import holm
 
 ITEMS = 40
 
@@ -69,13 +71,15 @@ def test_weighted_credits_sum_to_the_mean_accuracy_of_the_groups():
     assert np.nansum(credit) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("draws", "expected"), [(10, 66), (100, 100), (0, None)])
-def test_the_draws_suffice_for_a_significant_pair_after_correction(monkeypatch, draws, expected):
+@pytest.mark.parametrize(
+    ("draws", "level", "count", "expected"), [(10, 0.05, 3, 66), (100, 0.05, 3, 100), (0, 0.05, 3, None), (10, 0.1, 5, 110)]
+)
+def test_the_draws_suffice_for_a_significant_pair_after_correction(monkeypatch, draws, level, count, expected):
     asked = []
     monkeypatch.setattr(between_metrics, "_comparison", lambda rows, metrics: lambda i, j, draws: asked.append(draws) or 0.5)
-    judged, human = rows("kendall_b", tests={"draws": draws, "level": 0.05})
-    compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1])
-    assert asked == ([] if expected is None else [expected] * 3)
+    judged, human = rows("kendall_b", tests={"draws": draws, "level": level})
+    compare_metrics(judged, [*metrics(human), *metrics(human)][:count], [0.5, 0.4, 0.1, 0.2, 0.3][:count])
+    assert asked == ([] if expected is None else [expected] * (count * (count - 1) // 2))
 
 
 @pytest.mark.parametrize("statistic", ["kendall_system", "accuracy_system", "soft_pairwise_accuracy"])
@@ -201,6 +205,146 @@ def test_metrics_without_a_row_in_common_are_not_tested(statistic, keys):
     tests = compare_metrics(judged, of_each, [0.5, 0.4])
     assert np.isnan(tests.raw[0, 1])
     assert keys or np.isnan([*tests.of_pearson.get((0, 1), {}).values()]).all()
+
+
+@pytest.mark.parametrize(
+    ("statistic", "keys", "key"),
+    [
+        ("kendall_b", {}, "jackknife_input"),
+        ("kendall_b", {"groups": {"by": "kind", "headline": "mean"}}, "jackknife_input"),
+        ("kendall_b", {"grouping": "item"}, "perm_input"),
+        ("kendall_b", {"grouping": "system"}, "perm_input"),
+        ("kendall_b", {"unit": "record"}, "perm_both"),
+        ("kendall_b", {"unit": "system"}, "perm_sys"),
+        ("kendall_c", {}, "perm_input"),
+        ("auc", {}, "perm_input"),
+        ("accuracy", {"unit": "record"}, "perm_both"),
+    ],
+)
+def test_the_key_of_the_test_of_the_headline(statistic, keys, key):
+    unit = keys.get("unit", "item")
+    judged, human = rows(statistic, tests={"draws": 0, "unit": unit}, **{name: value for name, value in keys.items() if name != "unit"})
+    assert compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1]).exchange == key
+
+
+def few(statistic, unit="item", draws=100, **keys):
+    """Rows of the first eight items, and two metrics of two draws each that have no score for some captions."""
+    judged, human = rows(statistic, tests={"draws": draws, "unit": unit}, seed=3, **keys)
+    kinds = [replace(c, meta={"kind": "abc"[k % 3]}) for k, c in enumerate(judged.judgments.captions[:32])]
+    rng = np.random.default_rng(5)
+    drawn = human[:32, None] + rng.normal(size=(2, 32, 2)) * np.array([2.0, 5.0])[:, None, None]
+    drawn[0, [2, 21], 0] = drawn[1, [9, 10, 21], 1] = np.nan
+    return JudgmentRows(replace(judged.judgments, captions=kinds, pairs=()), judged.spec), [MetricScores(scores) for scores in drawn]
+
+
+MEAN = {"groups": {"by": "kind", "headline": "mean"}}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "unit", "keys"),
+    [
+        ("kendall_b", "record", {}),
+        ("kendall_b", "item", {"grouping": "system"}),
+        ("kendall_c", "item", {}),
+        ("kendall_c", "record", MEAN),
+        ("spearman", "item", MEAN),
+        ("pearson", "system", {"grouping": "system"}),
+        ("pearson", "record", {**MEAN, "grouping": "system"}),
+        ("kendall_within", "item", MEAN),
+        ("auc", "item", {}),
+        ("pearson_system", "item", {}),
+        ("spearman_system", "record", {}),
+        ("accuracy_system", "item", {}),
+        ("soft_pairwise_accuracy", "item", {}),
+    ],
+)
+def test_the_headline_of_exchanged_scores_is_the_agreement_that_they_have(statistic, unit, keys):
+    judged, both = few(statistic, unit, 60, **keys)
+    a, b = (metric.scores.mean(axis=1) for metric in both)
+    usable = np.isfinite(a) & np.isfinite(b)
+    kind = "accuracy_system" if statistic == "soft_pairwise_accuracy" else statistic  # tested by its hard form
+
+    def headline(drawn):
+        values = []
+        for scores in drawn:
+            full = np.full((32, 1), np.nan)
+            full[usable, 0] = scores
+            values.append(agreements(judged, MetricScores(full), kind)[judged.spec.headline[1]].reduce(np.ones((1, ITEMS)))[0])
+        return np.array(values)
+
+    units = {"item": np.arange(32) // 4, "record": np.arange(32), "system": np.arange(32) % 4}[unit]
+    expected = permute_scores(headline, a[usable], b[usable], unit=units[usable], draws=60, seed=3)
+    assert compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("keys", [{}, MEAN])
+def test_tau_b_of_the_rows_that_two_metrics_share_is_tested_by_leaving_out_items(keys):
+    judged, both = few("kendall_b", **keys)
+    a, b = (metric.scores.mean(axis=1) for metric in both)
+    usable, item = np.isfinite(a) & np.isfinite(b), np.arange(32) // 4
+    human, group = judged.rated.human, np.array([c.meta["kind"] if keys else "" for c in judged.judgments.captions])
+    differences = []
+    for left_out in range(-1, 8):
+        rest = [usable & (item != left_out) & (group == name) for name in np.unique(group)]
+        taus = [[stats.kendalltau(scores[keep], human[keep])[0] for keep in rest] for scores in (a, b)]
+        differences.append(np.mean(taus[0]) - np.mean(taus[1]))
+    assert compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1] == pytest.approx(jackknife.t_test(np.array(differences))[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", ["item", "record"])
+def test_coefficients_of_items_are_exchanged_where_items_are(unit):
+    judged, both = few("pearson", unit, grouping="item")
+    a, b = (metric.scores.mean(axis=1) for metric in both)
+    usable, item, human = np.isfinite(a) & np.isfinite(b), np.arange(32) // 4, judged.rated.human
+    p = compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1]
+    within = [
+        [stats.pearsonr(scores[usable & (item == k)], human[usable & (item == k)])[0] if np.ptp(human[usable & (item == k)]) else np.nan
+         for k in range(8)] + [np.nan] * (ITEMS - 8)
+        for scores in (a, b)
+    ]  # fmt: skip
+    of_coefficients = permute_credit(*np.array(within), np.arange(ITEMS), draws=100, seed=3)
+    assert (p == of_coefficients) == (unit == "item")
+
+
+@pytest.mark.parametrize("unit", ["item", "record"])
+@pytest.mark.parametrize("keys", [{}, MEAN])
+def test_credits_of_pairs_are_exchanged_by_item_or_one_by_one(unit, keys):
+    judged, human = rows("accuracy", tests={"draws": 100, "unit": unit}, seed=3, **keys)
+    pairs = judged.judgments.pairs[:30]
+    kind = np.array(["abc"[k % 3] if k < 12 else "a" for k in range(30)])
+    pairs = tuple(replace(pair, meta={"kind": name}) for pair, name in zip(pairs, kind))
+    judged = JudgmentRows(replace(judged.judgments, pairs=pairs), judged.spec)
+    noise = np.random.default_rng(6).normal(size=(2, len(human))) * np.array([[2.0], [4.0]])
+    scores = human + noise
+    scores[0, 4] = scores[1, [11, 16]] = np.nan
+    preferred, credits = np.array([pair.preference for pair in pairs]), []
+    for values in scores:
+        difference = values[0:60:2] - values[1:60:2]
+        counts = np.isfinite(difference) & (preferred != 0)
+        of_group = np.array([np.sum(counts & ((kind == name) | (not keys))) for name in kind])
+        credits.append(np.where(counts, (difference * preferred > 0) / of_group, np.nan))
+    cluster = np.arange(30) // 2 if unit == "item" else np.arange(30)
+    found = compare_metrics(judged, [MetricScores(values[:, None]) for values in scores], [0.5, 0.4]).raw[0, 1]
+    assert found == permute_credit(*credits, cluster, draws=100, seed=3)
+
+
+def test_tests_of_pearson_are_of_the_rows_that_two_metrics_share():
+    judged, human = rows("pearson", tests={"draws": 0})
+    single, of_single = first_of_items(judged, human)
+    three = [metric.scores[:, 0].copy() for metric in metrics(of_single)]
+    three[0][[1, 5]] = three[1][[5, 7, 9]] = np.nan
+    found = compare_metrics(single, [MetricScores(np.stack([x, x], axis=1)) for x in three], [0.5, 0.4, 0.1]).of_pearson
+    expected = {}
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        usable = np.isfinite(three[i]) & np.isfinite(three[j])
+        r = np.corrcoef([of_single[usable], three[i][usable], three[j][usable]])
+        expected[i, j] = williams(r[0, 1], r[0, 2], r[1, 2], int(usable.sum()))
+    corrected = holm([p for _, p in expected.values()])
+    for (pair, (t, p)), adjusted in zip(expected.items(), corrected, strict=True):
+        assert found[pair] == pytest.approx({"williams_t": t, "williams": p, "williams_holm": adjusted})
+    for statistic, keys in (("kendall_b", {}), ("pearson", {"grouping": "item"}), ("pearson", {"grouping": "system"})):
+        judged, _ = rows(statistic, tests={"draws": 0}, **keys)
+        assert compare_metrics(judged, metrics(human), [0.5, 0.4, 0.1]).of_pearson == {}
 
 
 def test_without_draws_nothing_is_ranked():

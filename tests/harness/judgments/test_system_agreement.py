@@ -16,6 +16,7 @@ from harness.judgments.rows import JudgmentRows
 from harness.judgments.system_agreement import notes_of_strengths
 from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.bradley_terry import strengths
+from harness.stats.metric_tests import permute_scores
 
 ITEMS, SYSTEMS = 30, 4
 
@@ -276,3 +277,29 @@ def test_metrics_are_compared_by_exchanging_items():
     noise = MetricScores(-metric.scores)
     tests = compare_metrics(rows, [metric, metric, noise], [0.9, 0.9, -0.9])
     assert tests.raw[0, 1] == 1.0 and tests.raw[0, 2] < 0.05 and tests.exchange == "perm_input"
+
+
+@pytest.mark.parametrize("unit", ["item", "record"])
+@pytest.mark.parametrize("statistic", ["pearson_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy"])
+def test_points_of_the_pairs_that_two_metrics_answer_are_exchanged(statistic, unit):
+    rows, metric = battles(statistic, tests={"draws": 100, "unit": unit}, seed=3)
+    count = len(rows.judgments.pairs)
+    noise = np.random.default_rng(8).normal(size=(len(metric.scores), 1)) * 4
+    both = [MetricScores(metric.scores.copy()), MetricScores(metric.scores + noise)]
+    both[0].scores[[2, 40]] = both[1].scores[[40, 51]] = np.nan
+    answers = [np.sign(scores.scores[0::2, 0] - scores.scores[1::2, 0]) for scores in both]
+    usable = np.isfinite(answers[0]) & np.isfinite(answers[1])
+    kind = "accuracy_system" if statistic == "soft_pairwise_accuracy" else statistic  # tested by its hard form
+
+    def agreement(drawn):
+        values = []
+        for points in drawn:
+            preferences = np.full((count, 1), np.nan)
+            preferences[usable, 0] = points
+            found = agreements(rows, MetricScores(metric.scores, of_pairs=preferences), kind)["all"]
+            values.append(found.reduce(np.ones((1, ITEMS)))[0])
+        return np.array(values)
+
+    units = np.arange(count) // 2 if unit == "item" else np.arange(count)
+    expected = permute_scores(agreement, answers[0][usable], answers[1][usable], unit=units[usable], draws=100, seed=3, standardised=True)
+    assert compare_metrics(rows, both, [0.5, 0.4]).raw[0, 1] == pytest.approx(expected, abs=1e-12)
