@@ -85,8 +85,7 @@ class PairCredit:
         details: Values = {}
         epsilon = 0.0
         if ties == "epsilon":
-            human = np.repeat(pairs.human[:, None], difference.shape[1], axis=1)
-            epsilon = calibrated_epsilon(difference.ravel(), human.ravel())
+            epsilon = calibrated_epsilon(difference.ravel(), np.repeat(pairs.human, difference.shape[1]))
             details["epsilon"] = epsilon
         credit = correctness(difference, pairs.human, ties, epsilon)
         with np.errstate(invalid="ignore"):
