@@ -244,6 +244,16 @@ def test_a_true_label_may_mean_a_bad_caption():
     assert value(good, scores, "average_precision") == pytest.approx(metrics.average_precision_score(label, scores[:, 0]))
 
 
+@pytest.mark.parametrize(("better", "area", "precision"), [(True, 5 / 6, (1 + 2 / 3) / 2), (False, 1 / 6, (1 / 3 + 2 / 5) / 2)])
+def test_a_high_score_detects_a_good_caption_and_a_low_one_a_bad_one(better, area, precision):
+    captions = tuple(JudgedCaption(k // 3, (str(k),), "", (float(label),)) for k, label in enumerate([0, 1, 0, 1, 0]))
+    judgments = Judgments("f", (JudgedItem("a", ("r",)), JudgedItem("b", ("r",))), captions)
+    rows = JudgmentRows(judgments, spec(statistics=["auc"], judgments={"higher_is_better": better}))
+    scores = np.array([[4.0], [5.0], [1.0], [3.0], [2.0]])  # the labels are of the scores 5 and 3
+    assert value(rows, scores, "auc") == pytest.approx(area)
+    assert value(rows, scores, "average_precision") == pytest.approx(precision)
+
+
 def test_systems():
     rows, scores = rated_rows(statistics=["kendall_system"])
     human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
@@ -307,6 +317,7 @@ def test_the_threshold_maximises_the_accuracy():
 @pytest.mark.parametrize(
     ("difference", "human", "expected"),
     [
+        ([1, 2], [1, 1], 0.0),
         ([-1, 2], [1, 1], 0.0),  # a tie in place of the wrong answer makes no pair correct
         ([-1, -1, 2], [1, 1, 0], 2.0),  # the tie of people is beyond two equal differences
         ([-1, 1, 2], [0, 0, 1], 1.0),
@@ -332,7 +343,8 @@ def test_captions_of_sets_of_other_sizes_are_not_compared(odd):
     of_others[0] = 0
     assert value(rows, scores, "kendall_within", weights=of_others) == float(within.reduce(np.ones((1, rows.items)))[0])
     # A correlation over all items is of captions with their own references, as papers compute it.
-    assert "unequal" not in agreements(rows, metric, "kendall_b")["all"].details
+    for statistic in ("kendall_b", "pearson"):
+        assert "unequal" not in agreements(rows, metric, statistic)["all"].details
 
 
 @pytest.mark.parametrize("statistic", ["pearson_system", "accuracy_system", "soft_pairwise_accuracy"])
