@@ -173,6 +173,7 @@ def test_captions_of_an_item_in_one_record(write, source):
         {
             "id": k,
             "lang": "de",
+            "split": "dev",
             "references": ["r"],
             "candidates": [{"text": f"{k}{n}", "rating": n, "model_id": f"m{n}", "lang": "en"} for n in (1, 2)],
         }
@@ -182,7 +183,7 @@ def test_captions_of_an_item_in_one_record(write, source):
     assert [(c.item, c.texts, c.system, c.ratings) for c in judged.captions[:3]] == [
         (0, ("01",), "m1", (1.0,)), (0, ("02",), "m2", (2.0,)), (1, ("11",), "m1", (1.0,)),
     ]  # fmt: skip
-    assert judged.captions[0].meta == {"lang": "en"} and judged.captions[0].scores == {"rating": 1.0}
+    assert judged.captions[0].meta == {"split": "dev", "lang": "en"} and judged.captions[0].scores == {"rating": 1.0}
     flat = [{"id": k, "candidates": "a dog", "references": ["r"], "score": k, "systems": 3} for k in range(2)]
     assert [c.texts for c in read_judgments(source(write(flat), columns={"caption": "candidates"})).captions] == [("a dog",)] * 2
 
