@@ -490,3 +490,64 @@ def test_points_of_pairs_are_preferences_and_each_caption_has_their_mean():
     assert spread.scores.of_pairs.tolist() == [[1.0], [0.0]]
     np.testing.assert_array_equal(spread.scores.scores[:, 0], [0.75, 0.0, 0.5, np.nan])
     np.testing.assert_array_equal(spread.per_set, [0.5, 0.0, 0.75, np.nan])
+
+
+def test_the_number_of_a_system_is_that_of_its_captions(plan, judgments, length):
+    run = execute(plan(judgments, [length(), length(sign=-1)], statistics=["pearson_system"], tests={"draws": 0}))
+    of_system = [[record for record in RECORDS if record["system"] == name] for name in "xyz"]
+    lengths, human = (
+        [np.mean([value(record) for record in records]) for records in of_system]
+        for value in (lambda record: len(record["caption"]), lambda record: record["human_score"])
+    )
+    expected = np.corrcoef(lengths, human)[0, 1]
+    assert [record.value for record in run.records] == pytest.approx([expected, expected], abs=1e-12)
+    assert [record.n for record in run.records] == [3, 3]
+
+
+def test_the_number_of_a_system_is_the_mean_over_draws_of_references(plan, jsonl, length):
+    class OfReference(length):
+        def scores(self, batch, features, state):
+            return np.array([float(len(item.references[0]) + len(item.candidates[0])) for item in batch.sets])
+
+    records = [{**record, "references": ["a" * (1 + 7 * k % 5), "b" * 30, "c" * (60 + k)]} for k, record in enumerate(RECORDS)]
+    records = [{**record, "id": str(k)} for k, record in enumerate(records)]
+    task = plan(
+        {"form": "captions", "path": jsonl(records)}, [OfReference()], statistics=["pearson_system"], references={"sample": 1, "draws": 2}
+    )
+    _, sets = task.prepare()
+    score = [[len(sets.sets[k].references[0]) + len(sets.sets[k].candidates[0]) for k in draws.ravel()] for draws in sets.index]
+    assert sets.index.shape == (18, 2, 1) and any(first != second for first, second in score)
+    mean = np.mean(score, axis=1).reshape(6, 3).mean(axis=0)
+    human = np.reshape([record["human_score"] for record in records], (6, 3)).mean(axis=0)
+    run = execute(task)
+    assert run.records[0].value == pytest.approx(np.corrcoef(mean, human)[0, 1], abs=1e-12)
+    assert run.samples.numbers("length").tolist() == pytest.approx(np.mean(score, axis=1)[np.argsort(np.arange(18) % 3, kind="stable")])
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_details_of_undefined_captions_stand_in_the_headline(plan, judgments, length, told):
+    class Refusing(length):
+        def details(self, stats):
+            return {"captions_with_x": len(stats)}
+
+    metric = Refusing()
+    metric.spec = MetricSpec("length", True, details_of_undefined=told)
+    records = execute(plan(judgments, [metric], statistics=["kendall_b", "pearson"], tests={"draws": 0})).records
+    assert [record.details.get("captions_with_x") for record in records] == [18 if told else None, None]
+
+
+def test_metrics_of_pairs_stand_in_the_order_of_the_task(plan, jsonl, length):
+    class Judge(length):
+        """Prefers the longer caption."""
+
+        spec = MetricSpec("judge", True, rival=True)
+
+        def __init__(self):
+            self.calls = 0
+
+        def scores(self, batch, features, state):
+            return np.array([float(len(item.candidates[0]) > len(item.references[0])) for item in batch.sets])
+
+    metrics = [length(), Judge(), length(sign=-1)]
+    run = execute(plan({"form": "pairs", "path": jsonl(FIVE_PAIRS)}, metrics, statistics=["accuracy"]))
+    assert [(record.metric, record.value) for record in run.records] == [("length", 0.8), ("judge", 0.8), ("cost", 0.8)]

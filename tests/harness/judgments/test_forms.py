@@ -229,16 +229,17 @@ def test_both_sides_of_a_pair_have_their_system_and_mark(write, source):
 
 
 def test_only_the_caption_of_a_foil_is_a_reference(write, source):
-    rows = [{"id": k, "caption": "a dog", "foil": "a cat", "references": ["a cat", "a dog"]} for k in range(2)]
+    texts = [("a dog", "a cat"), ("a cat", "a dog")]
+    rows = [{"id": k, "caption": caption, "foil": foil, "references": ["a cat", "a dog"]} for k, (caption, foil) in enumerate(texts)]
     judged = read_judgments(source(write(rows), form="foil", columns={"own_reference": "match"}))
-    assert [c.own_references for c in judged.captions] == [(1,), (), (1,), ()]
+    assert [c.own_references for c in judged.captions] == [(1,), (), (0,), ()]
     assert [(pair.first, pair.second, pair.votes) for pair in judged.pairs] == [(0, 1, (1.0,)), (2, 3, (1.0,))]
 
 
 def test_pairs_under_keys(write, source):
     rows = [
         {"id": 0, "HC": ["a", "b", "s", "t", [1, -1, -1]], "MM_1": ["c", "d", "u", "v", "unused", 1], "MM_2": None, "references": ["a"]},
-        {"id": 1, "MM_1": ["e", "f", "s", "v", "skip"], "MM_2": ["g", "h", "s", "u", "u"], "references": ["a"]},
+        {"id": 1, "MM_1": ["e", "f", "s", "v", "skip"], "MM_2": ["g", "h", "s", "u", "unused", "u"], "references": ["a"]},
         {"id": 2, "HC": ["i", "j", "s", "t", -1], "references": ["a"]},
     ]
     options = {"form": "keyed-pairs", "keys": ["HC", "MM_*"], "preference": {"first": 1, "second": -1, "skip": "skip"}}
