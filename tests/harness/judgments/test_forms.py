@@ -161,7 +161,7 @@ def test_every_severity_has_its_weight(tmp_path, source):
     errors = [
         ("Critical", "Style", -25.0), ("major", "non-translation", -25.0), ("minor", "Non-translation", -1.0), ("Major", "Style", -5.0),
         ("Major", "Fluency/Punctuation", -5.0), ("minor", "Fluency/Punctuation", -0.1), ("Minor", "Fluency/Grammar", -1.0),
-        ("Neutral", "Style", 0.0), ("no-error", "", 0.0), ("No error", "", 0.0),
+        ("Neutral", "Fluency/Punctuation", 0.0), ("no-error", "", 0.0), ("No error", "", 0.0),
     ]  # fmt: skip
     path.write_text(HEAD + "".join(f"s\t{k}\tr\tq\tw\t{category}\t{severity}\n" for k, (severity, category, _) in enumerate(errors)))
     judged = read_judgments(source(str(path), form="mqm"))
