@@ -193,16 +193,18 @@ def test_a_view_that_the_run_cannot_fill_has_its_line(project, view, message):
     ],
 )
 def test_published_values_of_an_unknown_row_or_metric(row, message, root):
-    view = {"plot": "table", "x": "metric", "by": "model", "reference": {"source": "s", "rows": [row]}}
-    content = {
-        "task": "t", "dataset": {"reader": "coco", "path": str(root / "tasks/harness_tasks/sample/captions.json")},
-        "models": [{"human": {"held_out": 1}}], "metrics": ["meteor"], "views": [view],
-    }  # fmt: skip
-    (loaded,) = load_specs(content)
-    with pytest.raises(InputError, match=message):
-        make_plan(loaded)
-    row["task"] = "another"
-    make_plan(load_specs(content)[0])
+    def load(**fields):
+        view = {"plot": "table", "x": "metric", "by": "model", "reference": {"source": "s", "rows": [{**row, **fields}]}}
+        content = {
+            "task": "t", "dataset": {"reader": "coco", "path": str(root / "tasks/harness_tasks/sample/captions.json")},
+            "models": [{"human": {"held_out": 1}}], "metrics": ["meteor"], "views": [view],
+        }  # fmt: skip
+        return load_specs(content)[0]
+
+    for fields in ({}, {"task": "t"}):
+        with pytest.raises(InputError, match=message):
+            make_plan(load(**fields))
+    make_plan(load(task="another"))
 
 
 SPEC_OF_VIEWS = """task: words
@@ -307,3 +309,278 @@ def test_published_values_of_absent_rows_and_columns_are_left_out(spec):
     assert (row.label, row.values) == ("echo", {"length": 1.0})
     (plan,) = api.plans(spec, metrics=["rouge"])
     assert plan.spec.views[-1].reference == {}
+
+
+SAME_SPEC = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 2}}, {echo: {n: 3, label: two}}]
+metrics: [length]
+references: [2]
+decoding:
+  candidates: 2
+same:
+  - echo
+  - two
+"""
+
+
+def test_two_models_under_one_decoding_may_be_compared(project):
+    (project / "spec.yaml").write_text(SAME_SPEC)
+    assert plan().spec.same == ["echo", "two"]
+    (project / "spec.yaml").write_text(SAME_SPEC.replace("candidates: 2", "strategy: nucleus"))
+    assert plan().decodings[0].candidates is None, "as many as the model gives"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  - two\n", "  - tow\n", "spec.yaml:10: same: there is no model 'tow'; did you mean 'two'?; models are echo, two"),
+        ("  - echo\n", "  - ecko\n", "spec.yaml:9: same: there is no model 'ecko'; did you mean 'echo'?; models are echo, two"),
+        ("  - two\n", "  - echo\n", "spec.yaml:10: same: the model 'echo' is named twice; expected different models"),
+        (
+            "candidates: 2",
+            "candidates: [2, 3]",
+            "spec.yaml:8: same: compares models under one decoding and number of references; found a grid",
+        ),
+        ("[2]", "[1, 2]", "spec.yaml:8: same: compares models under one decoding and number of references; found a grid"),
+        ("candidates: 2", "candidates: 1", "spec.yaml:7: same: one caption of each model per example has a smallest p-value of 1"),
+    ],
+)
+def test_models_that_cannot_be_compared_have_their_line(project, old, new, message):
+    assert SAME_SPEC.count(old) == 1
+    (project / "spec.yaml").write_text(SAME_SPEC.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        plan()
+    assert str(caught.value).startswith(message)
+    if new == "candidates: 1":
+        assert str(caught.value).endswith("(5 captions 2/252); expected candidates: 2 or more")
+        assert (caught.value.parameter, caught.value.value) == ("candidates", 1)
+
+
+def test_the_label_of_a_model_has_the_system_that_it_reads(project):
+    path = project / "captions.jsonl"
+    path.write_text('{"id": "e0", "system": "s1", "candidates": ["a"]}\n{"id": "e0", "system": "s2", "candidates": ["b"]}\n')
+    models = [{"predictions": {"path": str(path), "system": name}} for name in ("s1", "s2")]
+    assert [model.label for model in plan(models=models).models] == ["predictions(s1)", "predictions(s2)"]
+    models[1]["predictions"]["label"] = "second"
+    assert [(model.label, "label" in model.params) for model in plan(models=models).models] == [
+        ("predictions(s1)", False), ("second", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("TypeError('no text')", "spec.yaml:7: metrics.1: no text"),
+        ("ValueError('no number')", "spec.yaml:7: metrics.1: no number"),
+        ("HarnessError('no file', parameter='scale', value=2.0)", "spec.yaml:7: no file"),
+        ("InputError('too large', parameter='scale', value=2.0)", "spec.yaml:9: too large"),
+    ],
+)
+def test_an_error_of_any_kind_of_a_constructor_is_about_the_spec(project, error, message):
+    code = (project / "mine_parts.py").read_text()
+    check = f"if scale == 2: raise {error}\n        self.scale, self.undefined ="
+    code = code.replace("self.scale, self.undefined =", check)
+    (project / "mine_parts.py").write_text("from harness.errors import HarnessError, InputError\n" + code)
+    (project / "spec.yaml").write_text(SPEC.replace("      scale: 2.0\n      WORD: 1\n", "      undefined: []\n      scale: 2.0\n"))
+    with pytest.raises(InputError) as caught:
+        plan()
+    assert str(caught.value) == message
+    if "parameter" in error:
+        assert (caught.value.parameter, caught.value.value) == ("scale", 2.0)
+
+
+FILES_SPEC = """task: t
+dataset:
+  reader: jsonl
+  path: DATA
+models:
+  - echo
+  - predictions:
+      label: mine
+      path: CAPTIONS
+metrics:
+  - length
+"""
+
+
+@pytest.mark.parametrize(("absent", "line"), [("DATA", 4), ("CAPTIONS", 9)])
+def test_a_missing_file_has_the_line_of_its_path(project, absent, line):
+    (project / "data.jsonl").write_text('{"id": "e0", "references": ["a"], "candidates": ["b"]}\n')
+    other = {"DATA": "CAPTIONS", "CAPTIONS": "DATA"}[absent]
+    (project / "spec.yaml").write_text(FILES_SPEC.replace(absent, "absent.jsonl").replace(other, "data.jsonl"))
+    with pytest.raises(InputError, match=rf"^spec\.yaml:{line}: absent\.jsonl"):
+        make_plan(load_specs("spec.yaml")[0])
+
+
+@pytest.mark.parametrize("rival", [True, False])
+def test_a_metric_that_judges_two_captions_together_needs_judged_pairs(project, rival):
+    code = (project / "mine_parts.py").read_text()
+    code = code.replace('MetricSpec("length", level=level,', f'MetricSpec("length", level=level, rival={rival},')
+    (project / "mine_parts.py").write_text(code)
+    if not rival:
+        assert len(plan().metrics) == 1
+        return
+    with pytest.raises(InputError) as caught:
+        plan()
+    assert str(caught.value) == "spec.yaml:6: length with rival: true needs judged pairs (harness run judgments/caparena)"
+
+
+PUBLISHED_SPEC = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
+metrics: [length, {distinct: {n: 1}}]
+views:
+  - {plot: line}
+  - plot: bar
+    x: metric
+    by: model
+    reference: {source: S, rows: [ROW]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        ("{label: two, values: {length: 1.0, distinct1: 2.0}}", {}, None),
+        ("{label: '*', values: {length: 1.0}}", {}, None),
+        ("{values: {length: 1.0}}", {}, None),
+        (
+            "{label: tow, task: words, values: {length: 1.0}}",
+            {},
+            "the row 'tow'; did you mean 'two'?; rows of the view are echo, two (a row ",
+        ),
+        ("{label: tow, task: other, values: {lenth: 1.0}}", {}, None),
+        ("{label: tow, values: {length: 1.0}}", {"by: model": "by: decoding.strategy"}, None),
+        ("{label: two, values: {distinct1: 1.0, lenth: 1.0}}", {}, "metric 'lenth'; did you mean 'length'?; there are length, distinct1"),
+        ("{label: two, values: {lenth: 1.0}}", {"x: metric": "x: task"}, None),
+        ("{label: tow, values: {length: 1.0}}", {"x: metric": "x: task"}, None),
+    ],
+)
+def test_published_values_are_those_of_rows_and_columns_of_the_view(project, row, changes, message):
+    text = PUBLISHED_SPEC.replace("ROW", row)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    if "by: decoding" in text:
+        text = text.replace("plot: bar", "plot: scatter")
+    (project / "spec.yaml").write_text(text)
+    if message is None:
+        plan()
+        return
+    with pytest.raises(InputError) as caught:
+        plan()
+    assert str(caught.value).startswith("spec.yaml:10: published values of the ")
+    assert message in str(caught.value)
+    assert caught.value.value == ("tow" if "tow" in row else "lenth")
+
+
+@pytest.mark.parametrize(
+    ("views", "cell"),
+    [
+        (["{plot: heatmap, x: decoding.candidates, by: model}"], None),
+        (["{plot: heatmap, x: metric, by: model}"], "decoding.candidates (1, 2): make decoding.candidates its x or by"),
+        (["{plot: bar, x: decoding.candidates, by: metric}"], "model (echo, two): make model its x or by"),
+        (["{plot: table, x: model, by: sizes.references}"], None),
+        (["{plot: table, x: 'metric:length', by: model}"], None),
+        (["{plot: scatter, x: metric, by: model}"], None),
+    ],
+)
+def test_a_cell_of_a_view_has_one_result(project, views, cell):
+    if cell is None:
+        check(project, *views)
+        return
+    with pytest.raises(InputError) as caught:
+        check(project, "{plot: line}", *views)
+    assert str(caught.value) == f"spec.yaml:8: the view 'PLOT' has one cell for several results, which differ in {cell}".replace(
+        "PLOT", views[0].split(",")[0].removeprefix("{plot: ")
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        ("{plot: line, x: decoding.options.alpha}", None),
+        ("{plot: line, x: decoding.references}", None),
+        ("{plot: line, x: level, by: signature}", None),
+        (
+            "{plot: line, x: decoding.candidats}",
+            "the view's axis 'decoding.candidats': decoding has no 'candidats'; did you mean 'candidates'?",
+        ),
+        (
+            "{plot: line, x: decoding.reference}",
+            "the view's axis 'decoding.reference': decoding has no 'reference'; did you mean 'references'?",
+        ),
+        ("{plot: line, x: decoding}", "the view's axis 'decoding': decoding has no ''"),
+        ("{plot: line, by: seconds}", "the view's axis 'seconds' is no field of a record"),
+    ],
+)
+def test_an_axis_is_a_field_of_a_record(project, view, message):
+    if message is None:
+        check(project, view)
+        return
+    with pytest.raises(InputError) as caught:
+        check(project, view)
+    assert str(caught.value).startswith(f"spec.yaml:7: {message}")
+
+
+def test_views_of_reference_counts_have_a_cell_for_each(spec, project):
+    spec.write_text(
+        SPEC_OF_VIEWS.replace("views:", "references: [1, 2]\nviews:").replace("x: metric, by: model", "x: decoding.references, by: model")
+    )
+    assert planned(spec)[0][0] == "both"
+    spec.write_text(SPEC_OF_VIEWS.replace("views:", "references: [1, 2]\nviews:"))
+    with pytest.raises(InputError, match=r"differ in decoding.references \(1, 2\): make decoding.references its x or by"):
+        planned(spec)
+    titles, notice = planned(spec, "references=[2, 1]")
+    assert titles == ["plane", "texts", "verdicts"]
+    reason = "several results in a cell, by decoding.references"
+    assert notice == f"Views left out: 'both' ({reason}), 'all' ({reason})."
+
+
+def test_a_view_of_one_metric_has_no_cell_of_the_others(spec):
+    spec.write_text(SPEC_OF_VIEWS.replace("by: model, y: [length", "y: [length"))
+    with pytest.raises(InputError, match="the view 'both' has one cell for several results, which differ in model"):
+        planned(spec)
+    one = "{plot: bar, title: one, x: model, y: 'p:length'}"
+    spec.write_text(SPEC_OF_VIEWS + f"  - {one}\n")
+    assert planned(spec)[0][-1] == "one"
+
+
+def test_views_left_out_in_part_alone_are_named_and_keep_their_kind(spec):
+    spec.write_text(
+        SPEC_OF_VIEWS.replace("  - {plot: scatter", "  - {plot: line")
+        .replace('x: "metric:distinct1", y: length', 'x: model, y: ["p:length", distinct1]')
+        .replace("title: texts, y: distinct1", "title: texts, y: 'p:length'")
+    )
+    (plan,) = api.plans(spec, metrics=["length"])
+    assert [view.title for view in plan.spec.views] == ["both", "plane", "texts", "all", "verdicts"]
+    assert [view.y for view in plan.spec.views] == [["length"], ["p:length"], "p:length", "*", "*"]
+    assert plan.spec.notice == "Views left out in part: 'both', 'plane'."
+
+
+def test_published_values_stay_where_rows_are_no_models_or_columns_no_metrics(spec):
+    rows = "{source: S, rows: [{label: old, values: {length: 1.0, distinct1: 2.0}}, {label: gone, values: {distinct1: 3.0}}]}"
+    views = [f"{{plot: scatter, title: kept, x: {x}, by: {by}, reference: {rows}}}" for x, by in (("metric", "task"), ("task", "metric"))]
+    spec.write_text(SPEC_OF_VIEWS + "".join(f"  - {view}\n" for view in views))
+    (plan,) = api.plans(spec, metrics=["length"])
+    cut, whole = (view.reference.rows for view in plan.spec.views[-2:])
+    assert [(row.label, row.values) for row in cut] == [("old", {"length": 1.0})]
+    assert [(row.label, row.values) for row in whole] == [("old", {"length": 1.0, "distinct1": 2.0}), ("gone", {"distinct1": 3.0})]
+
+
+def test_published_values_of_every_row_stay_when_models_are_replaced(spec):
+    rows = "[{label: '*', values: {length: 1.0}}, {values: {length: 2.0}}, {label: two, values: {length: 3.0}}]"
+    spec.write_text(
+        SPEC_OF_VIEWS + f"  - {{plot: table, title: published, x: metric, by: model, reference: {{source: S, rows: {rows}}}}}\n"
+    )
+    (plan,) = api.plans(spec, models=[{"echo": {"n": 3}}])
+    assert [(row.label, row.values) for row in plan.spec.views[-1].reference.rows] == [("*", {"length": 1.0}), (None, {"length": 2.0})]
+
+
+def test_a_run_with_metrics_of_token_scores_keeps_all_its_views(project):
+    (project / "spec.yaml").write_text(
+        "task: words\ndataset: {reader: words}\nmodels: [echo]\nmetrics: [perplexity]\n"
+        "views:\n  - {plot: bar, x: modl, y: anything}\n  - {plot: bar, x: metric}\n"
+    )
+    (item,) = api.plans("spec.yaml", metrics=["length", "perplexity"])
+    assert [view.metrics for view in item.spec.views] == [["anything"], ["*"]]
