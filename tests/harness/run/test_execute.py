@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ import pytest
 import harness.api
 from harness.errors import HarnessError, InputError
 from harness.run import execute as execution_module
-from harness.run.execute import ModelExecution, Options, execute, print_speed, work_of
+from harness.run import progress
+from harness.run.estimates import Watch
+from harness.run.execute import ModelExecution, Options, execute, print_speed, read_examples, work_of
 from harness.run.shard_grid import Part
 
 SPEC = {
@@ -340,3 +343,178 @@ def test_a_fresh_run_that_cannot_read_its_data_leaves_the_finished_one(project):
     with pytest.raises(HarnessError):
         harness.evaluate(spec, output="r", mode="fresh")
     assert stable(project / "r") == held
+
+
+# --------------------------------------------------------------------------- course of a run
+def planned(**fields):
+    (item,) = harness.api.plans({**SPEC, **fields})
+    return item
+
+
+def test_the_first_examples_are_read_up_to_the_limit(project):
+    assert [example.id for example in read_examples(planned(limit=2))] == ["e0", "e1"]
+    assert len(read_examples(planned())) == len(read_examples(planned(limit=9))) == 6
+    with pytest.raises(InputError) as caught:
+        read_examples(planned(dataset={"reader": "words", "count": 0}))
+    assert str(caught.value) == "reader 'words': the data set has no examples"
+    with pytest.raises(InputError) as caught:
+        read_examples(planned(limit=0))
+    assert str(caught.value) == "reader 'words': the data set has no examples after limit 0"
+
+
+def watched(plan, seen):
+    """Let the adapters of a plan note the work that goes on, the task that they prepare, and the examples that they are asked for."""
+    for model in plan.models:
+        generate = model.adapter.generate
+
+        def noting(examples, decoding, seeds, generate=generate, label=model.label):
+            seen.append((label, [meter.description for meter in progress.WORK], [example.id for example in examples], list(seeds)))
+            return generate(examples, decoding, seeds)
+
+        model.adapter.generate = noting
+    return plan
+
+
+def test_stages_are_numbered_over_all_models_and_decodings(project, monkeypatch):
+    seen = []
+    models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
+    plan = watched(planned(models=models, decoding={"temperature": [0.5, 1.0]}), seen)
+    per_example = type(plan.metrics[0].metric).scores
+    monkeypatch.setattr(
+        type(plan.metrics[0].metric), "scores",
+        lambda *args: seen.append(("", [meter.description for meter in progress.WORK], [], [])) or per_example(*args),
+    )  # fmt: skip
+    execute(plan)
+    stages = list(dict.fromkeys(work[-1] for _, work, _, _ in seen))
+    assert stages == ["[1/6] captions: a", "[2/6] captions: a", "[3/6] captions: b", "[4/6] captions: b", "[5/6] scores"]
+
+
+def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_written(project):
+    for fields, partial in (({}, False), ({"limit": 3}, True)):
+        plan, tasks = planned(decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]}, **fields), []
+
+        def prepare(task, tasks=tasks):
+            if not (project / "r").exists():
+                tasks.append((task.decoding.temperature, task.decoding.candidates, len(task.examples), task.partial))
+
+        plan.models[0].adapter.prepare = prepare
+        execute(plan, output=project / "r")
+        assert tasks == [(0.5, 2, 3 if partial else 6, partial), (1.0, 2, 3 if partial else 6, partial)]
+        shutil.rmtree(project / "r")
+
+
+def test_the_directory_of_an_unfinished_run_is_prepared_once(project):
+    calls = []
+    for mode in ("auto", "auto", "resume", "fresh"):
+        run = execute(planned(), output=project / "r", mode=mode, prepare_directory=lambda rundir: calls.append(rundir.finished))
+        assert len(run.records) == 1
+    assert calls == [False, False], "the first and the fresh run"
+    assert execute(planned(), prepare_directory=lambda rundir: calls.append(rundir)).path is None
+    assert len(calls) == 2
+
+
+def test_a_part_has_its_captions_and_no_results(project):
+    parts = {}
+    for index in (1, 2):
+        seen = []
+        options = Options(part=Part(index, 2), shard_size=2)
+        run = execute(watched(planned(), seen), output=project / f"p{index}", options=options)
+        parts[index] = [name for _, _, names, _ in seen for name in names]
+        assert run.records == () and run.manifest["part"] == f"{index}/2" and run.path == project / f"p{index}"
+        events = [json.loads(line) for line in (project / f"p{index}" / "log.jsonl").read_text().splitlines()]
+        assert [event["event"] for event in events if event["event"] in ("started", "finished part", "finished")] == [
+            "started",
+            "finished part",
+        ]
+        assert events[-1]["part"] == f"{index}/2"
+    assert parts == {1: ["e0", "e1"], 2: ["e2", "e3", "e4", "e5"]}
+    assert "part" not in execute(planned()).manifest
+
+
+def test_the_log_names_the_captions_of_a_model(project):
+    spec = {**SPEC, "models": [{"echo": {"fail": ["e2", "e4"]}}]}
+    run = harness.evaluate(spec, output="r")
+    events = {event["event"]: event for event in map(json.loads, (project / "r" / "log.jsonl").read_text().splitlines())}
+    captions = events["captions"]
+    assert (captions["model"], captions["failed"], captions["missing"]) == ("echo", dict.fromkeys(["e2", "e4"], "could not read it"), [])
+    assert 0 <= captions["seconds"] < 60
+    assert events["started"]["digest"] == run.provenance.digest
+
+
+def test_a_watch_has_the_task_and_the_captions_as_they_come(project):
+    watch = Watch("earlier", 99)
+    execute(planned(), options=Options(watch=watch))
+    assert (watch.task, watch.examples) == ("words", 6)
+    assert [(model, example.id) for model, example, _ in watch.latest] == [("echo", f"e{k}") for k in range(6)][-len(watch.latest) :]
+    assert watch.estimates is not None
+
+
+def test_two_models_that_are_compared_have_random_numbers_of_their_own(project):
+    models = [{"echo": {"label": label}} for label in "abc"]
+
+    def seeds(**fields):
+        seen = []
+        execute(watched(planned(models=models, **fields), seen))
+        found = {}
+        for label, _, _, numbers in seen:
+            found.setdefault(label, []).extend(numbers)
+        return found
+
+    plain, compared = seeds(), seeds(same=["a", "b"])
+    assert plain["a"] == plain["b"] == plain["c"] == compared["c"]
+    assert len({tuple(compared[label]) for label in "abc"}) == 3
+    assert all(len(numbers) == 6 for numbers in compared.values())
+
+
+def test_sizes_beyond_the_data_are_noted_once_for_each_model_and_kept_without_a_smaller_one(project):
+    models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
+    run = harness.evaluate({**SPEC, "models": models, "references": [5], "decoding": {"candidates": [1, 2]}})
+    assert run.notes == [f"{label} has at most 2 references, not 5: scored with what there is" for label in "ab"]
+    assert [(r["model"], r["decoding"]["candidates"]) for r in run.results] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+
+
+def test_a_model_that_scores_no_tokens_is_refused_by_name(project):
+    with pytest.raises(HarnessError) as caught:
+        harness.evaluate({**SPEC, "models": [{"echo": {"label": "mine"}}], "metrics": ["perplexity"]})
+    assert str(caught.value) == (
+        "metric 'perplexity' needs a model that scores references token by token; 'mine' (echo) does not "
+        "(adapters: token-scores reads a file, generated-answers texts)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "part", "obstacle"),
+    [
+        ({"metrics": ["length"], "sizes": "equal"}, None, "sizes: equal"),
+        ({"metrics": ["length"]}, Part(1, 2), "--shard"),
+        ({"metrics": ["length", "perplexity"]}, None, "metrics of token scores"),
+    ],
+)
+def test_a_run_until_a_decision_cannot_be_combined_with_all(project, fields, part, obstacle):
+    plan = planned(models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], until={"conditions": ["length: a > b"]}, **fields)
+    with pytest.raises(HarnessError) as caught:
+        execute(plan, output=project / "r", options=Options(part=part))
+    assert str(caught.value) == f"--until grows a run example by example and cannot be combined with {obstacle}"
+    assert not (project / "r").exists()
+
+
+def test_work_of_an_adapter_is_kept_beside_the_results(project):
+    plan = planned()
+    plan.models[0].adapter.usage = lambda: {"requests": 6}
+    assert execute(plan).costs == {"echo": {"requests": 6}}
+    assert execute(planned()).costs == {}
+
+
+@pytest.mark.parametrize(
+    ("work", "text"),
+    [
+        ({"tokens_per_second": 10.6}, "m: 11 tokens/s"),
+        ({"tokens_per_second": 2.0, "devices": ["cpu", "cuda:0"]}, "m: 2 tokens/s on cpu, cuda:0"),
+        ({"tokens_per_second": 2.0, "batch_size": 4, "devices": []}, "m: 2 tokens/s, batches of 4"),
+        ({"tokens_per_second": 0.0, "batch_size": 4}, None),
+    ],
+)
+def test_the_speed_has_what_is_known(caplog, work, text):
+    with caplog.at_level("INFO", logger="harness"):
+        print_speed("m", work)
+    assert caplog.messages == ([] if text is None else [text])
