@@ -206,6 +206,42 @@ def test_nothing_is_noted_without_an_effect_or_without_a_cut():
     assert position_note([Example("e", ("a",)), Example("f", ())], [1]) == ""
 
 
+def test_a_cut_to_more_references_than_there_are_is_none():
+    assert position_note(examples(longer=1), [6]) == position_note(examples(longer=1), [None, 9]) == ""
+
+
+def test_examples_without_two_references_do_not_count():
+    fewer = [Example("x", ("a",)), Example("y", ("a dog",)), Example("z", ())]
+    pairs = [Example(str(k), ("a dog", "a dog runs")) for k in range(40)]
+    assert "; 40 examples): the first 1 are no random subset" in position_note([*fewer, *pairs, *fewer], [1])
+
+
+def test_a_part_of_many_references_and_of_long_ones_is_compared():
+    def note(*lengths):
+        return position_note([Example(str(k), tuple(" ".join(["a"] * length) for length in lengths)) for k in range(30)], [1])
+
+    assert "length p = 0.001" in note(*[3] * 19, 9), "the twentieth reference"
+    assert note(*[3] * 20, 9) == "", "the one after it"
+    assert "length p = 0.001" in note(49, 50)
+    assert note(50, 51) == "", "words after the fiftieth"
+
+
+def test_a_reference_is_compared_with_all_others_of_its_example():
+    rows = [("x x", "x x", "y y"), ("x x", "y y", "x x"), ("y y", "x x", "x x")] * 40  # each place agrees in two of three examples
+    assert position_note([Example(str(k), row) for k, row in enumerate(rows)], [1]) == ""
+    text = position_note([Example(str(k), row) for k, row in enumerate(rows[::3])], [1])
+    assert text == (
+        "references depend on their position (ROUGE-L p = 0.001; 40 examples): the first 1 are no random subset, "
+        "so people differ from people; references: 1 draws them at random"
+    )
+
+
+def test_at_most_500_examples_are_tested_evenly_spaced():
+    pairs = [Example(str(k), ("a", "a dog")) for k in range(501)]
+    assert "; 251 examples)" in position_note(pairs, [1])
+    assert "; 500 examples)" in position_note(pairs[:500], [1])
+
+
 def test_large_data_sets_are_sampled():
     assert "500 examples" in position_note(examples(1000, longer=1), [1])
 
@@ -220,6 +256,7 @@ def test_a_trend_within_examples_is_found():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(200, 5)) + 0.5 * np.arange(5)
     assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
+    assert position_p_value(values) == pytest.approx(1 / 1001)
 
 
 def test_differences_between_examples_are_no_effect():
