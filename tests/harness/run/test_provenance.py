@@ -118,6 +118,11 @@ def test_the_digest_does_not_depend_on_the_order_of_parameters(project):
     assert digest(plan(models=[one])) == digest(plan(models=[other]))
 
 
+def test_the_digest_changes_with_the_condition_that_ends_the_run(project):
+    one, other = (digest(plan(until={"conditions": [f"length \u00b1 {width}"]})) for width in (1, 2))
+    assert one != other
+
+
 def test_the_digest_changes_with_the_way_in_which_references_are_drawn(project, monkeypatch):
     before = digest(plan(references=1))
     monkeypatch.setattr(Spec, "reference_subset", "drawn in another way")
