@@ -160,7 +160,7 @@ def test_independent_examples_have_no_clusters_and_no_metadata():
     assert [event for event, _ in events if event == "skipped"] == []
 
 
-def test_the_bar_ends_with_the_last_number(monkeypatch):
+def test_the_bar_ends_with_the_last_number_and_failures_are_skipped(monkeypatch):
     bars = []
 
     @contextmanager
@@ -174,7 +174,10 @@ def test_the_bar_ends_with_the_last_number(monkeypatch):
 
     monkeypatch.setattr("harness.run.results.bar", bar)
     columns = {name: [scored([1]), scored([2])] for name in ("a", "b", "c")}
-    collect([Example("e", ("r",))], [{"candidates": ["a"]}], columns, shards=[(0, 1)], bootstrap={"samples": 0})
+    rows = [{"candidates": ["a"]}, {"failure": "no file"}, {"failure": "no file"}]
+    examples = [Example(f"e{k}", ("r",)) for k in range(3)]
+    execution, *_ = collect(examples, rows, columns, shards=[(0, 3)], bootstrap={"samples": 0})
+    assert {record.skipped for record in execution.records} == {2}
     assert bars == [["results", 6, 6]], "2 systems under 3 metrics"
 
 
