@@ -62,6 +62,7 @@ def test_metrics_of_level_model_have_plans_of_their_own():
     plans = [metric_plan("a", {}, fake("a")), metric_plan("b", {"n": 1}, fake("b", level="model"))]
     assert [type(item) for item in plans] == [MetricPlan, TokenMetricPlan]
     assert caption_plans(plans) == plans[:1]
+    assert {type(metric_plan("c", {}, fake("c", level=level))) for level in ("item", "set", "corpus")} == {MetricPlan}
 
 
 def test_names_texts_mappings_and_instances(project):
