@@ -26,6 +26,16 @@ def test_mappings_are_joined_by_id():
     assert {item.id: (item.candidates, item.references) for item in sets} == {"x": (("a",), ("d",)), "y": (("b",), ("c",))}
 
 
+def test_a_metric_is_shown_by_its_signature():
+    metric = harness.metric("caption-length")
+    assert repr(metric) == f"<metric {metric.plan.metric.signature()}>"
+
+
+def test_candidates_and_references_may_be_named():
+    (item,) = sets_of(references=[["b"]], candidates=["a"], allow_missing=False)
+    assert (item.candidates, item.references) == (("a",), ("b",))
+
+
 def test_dictionaries_of_pycocoevalcap():
     references = {7: [{"image_id": 7, "caption": "a"}, {"image_id": 7, "caption": "b"}], 8: [{"caption": "c"}]}
     sets = sets_of({7: [{"image_id": 7, "caption": "x"}], 8: "y"}, references, allow_missing=False)
@@ -148,6 +158,7 @@ def test_the_interval_has_as_many_samples_as_in_a_spec_unless_told_otherwise():
     )
     assert plain.ci95 == given.ci95 is not None
     assert none.ci95 is None and none.value == plain.value
+    assert metric(references=texts, candidates=texts).ci95 == plain.ci95
     assert other.ci95 != plain.ci95
     assert score_captions([metric.plan], caption_sets(texts, texts))["caption-length"].ci95 == plain.ci95
 
