@@ -6,7 +6,17 @@ from dataclasses import replace
 import pytest
 
 from harness.cli.main import main
-from harness.reporting.league import League, LeagueSet, advice_table, league_table, pairwise_table, percent_text, set_table
+from harness.reporting.league import (
+    SKIPPED_NOTE,
+    League,
+    LeagueSet,
+    advice_table,
+    interval_scale,
+    league_table,
+    pairwise_table,
+    percent_text,
+    set_table,
+)  # fmt: skip
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -72,6 +82,95 @@ def test_published_rows():
     assert (row.text("a"), row.text("d"), row.text("b"), row.reference) == ("50.1", "1–2", "", "R")
     other = one_set("x", [("a", 0.5, 1)], published=[{"reference": "R", "values": {"a": 1}, "statistic": "pearson"}])
     assert other.published_values() == []
+
+
+def test_a_set_has_intervals_counts_and_published_values_beside_its_headline():
+    published = [{"reference": "R", "note": "of a part", "values": {"a": 50.1, "d": [1, 2]}}]
+    run = one_set("one", [("a", 0.5, 1), ("b", 0.2, 2)], published=published).run
+    more = {"ties": 0.25, "ratings": 12}
+    others = [
+        ResultRecord(model="", metric="a", statistic=name, group=group, value=value, n=4, skipped=skipped, details=details)
+        for name, group, value, skipped, details in (("pearson", "all", 0.75, 1, more), ("accuracy", "HC", NAN, 0, None))
+    ]
+    table = set_table(LeagueSet(replace(run, records=(*run.records, *others))))
+    assert table.headers == [
+        "statistic", "metric", "value x 100", "95 % interval", "cluster", "published", "items", "captions", "n", "ties", "skipped",
+    ]  # fmt: skip
+    assert table.rows == [
+        ["kendall_c", "a", "50.0", "40.0 … 60.0", "1", "50.1", "3", "9", "9", "", ""],
+        ["", "b", "20.0", "10.0 … 30.0", "2", "", "3", "9", "9", "", ""],
+        ["pearson", "a", "75.0*", "–", "", "", "", "", "4", "25.0 %", "1"],
+        ["accuracy (HC)", "a", "–", "–", "", "", "", "", "4", "", ""],
+    ]
+    assert table.alignment == "llrrrrrrrrr" and table.groups == {0, 2, 3} and {row for row, _ in table.bold} == {0}
+    assert table.notes == ["3 items", SKIPPED_NOTE, "published: R · of a part · d (published only) 1–2"]
+    assert list(table.bars) == [(0, 3), (1, 3)]
+    assert table.bars[0, 3] == pytest.approx((0.6, 1.0, 0.8)) and table.bars[1, 3] == pytest.approx((0.0, 0.4, 0.2))
+    assert table.data[1:] == [
+        ["one", "kendall_c", "a", 0.5, 0.4, 0.6, 1, 3, 9, "", 9, "", 0, "50.1", "R"],
+        ["one", "kendall_c", "b", 0.2, 0.1, pytest.approx(0.3), 2, 3, 9, "", 9, "", 0, "", ""],
+        ["one", "pearson", "a", 0.75, "", "", "", "", "", 12, 4, 0.25, 1, "", ""],
+        ["one", "accuracy (HC)", "a", "", "", "", "", "", "", "", 4, "", 0, "", ""],
+    ]
+
+
+def test_people_have_a_row_and_a_column_of_their_own():
+    run = one_set("one", [("a", 0.5, 1), ("b", 0.2, 2)]).run
+    a, b = run.records
+    test = {"winning_rate": 0.5, "advantage": 0.75, "epsilon": 0.2, "p": [0.1, 0.2, 0.3]}
+    person = replace(a, metric="person", value=0.6, details={"ceiling": True, "people": 4})
+    another = replace(a, metric="another", value=0.1, details={"ceiling": True, "people": 3})
+    records = (replace(a, details={**(a.details or {}), "alternative": test}), b, person, another)
+    table = set_table(LeagueSet(replace(run, records=records)))
+    assert table.headers[-1] == "as a person"
+    assert [(row[1], row[4], row[-1]) for row in table.rows] == [
+        ("person", "–", ""), ("a", "1", "0.50 (0.75)"), ("b", "2", ""), ("another", "–", ""),
+    ]  # fmt: skip
+    assert table.notes[1:] == [
+        "one person against the others: the mean over 4 people who are left out of the human score in turn",
+        "as a person: winning rate (average advantage probability) of the alternative annotator test (Calderon et al. 2025), "
+        "epsilon 0.2, 3 people; a judge with a winning rate of at least 0.5 passes",
+    ]
+
+
+def test_a_scale_runs_from_the_smallest_to_the_largest_end():
+    scale = interval_scale([ResultRecord(model="a", metric="m", value=value) for value in (2.0, 4.0, NAN)])
+    assert [scale(end) for end in (2.0, 3.0, 4.0)] == [0.0, 0.5, 1.0]
+    assert interval_scale([ResultRecord(model="a", metric="m", value=5.0)])(5.0) == 0.0
+
+
+def test_the_league_has_values_with_clusters_and_their_mean():
+    table = league_table(LEAGUE)
+    assert table.headers[:2] == ["metric", "one\nkendall_c"] and table.headers[-1] == "mean\ncluster"
+    assert table.rows == [
+        ["a", "50.0 (1)", "40.0 (2)", "90.0 (1)", "90.0 (1)", "90.0 (1)", "90.0 (1)", "1.2"],
+        ["b", "45.0 (1)", "60.0 (1)", "60.0 (2)", "–", "–", "–", "1.3"],
+        ["c", "10.0 (2)", "–", "50.0 (2)", "–", "–", "–", "2.0"],
+    ]
+    assert table.alignment == "lrrrrrrr"
+    assert table.bold == {(0, 1), (0, 3), (0, 4), (0, 5), (0, 6), (1, 1), (1, 2)}
+    assert [row[0] + row[2] for row in table.data[1:]] == ["onea", "oneb", "onec", "twob", "twoa", "twoc", "threea", "threeb", "threec",
+                                                           "foura", "fivea", "sixa"]  # fmt: skip
+    assert table.notes[0] == "grades of single captions (one, two): b (2 of 2 sets)"
+    starred = league_table(League((one_set("one", [("a*", 0.5, None), ("b", 0.4, 1)]),)))
+    assert starred.notes == ["grades of single captions (one): b (1 of 1 sets)"], "a name may have a star"
+    assert [row[-1] for row in starred.rows] == ["1.0", "–"]
+    assert advice_table(League((one_set("one", [("a", 0.5, None)]),))).rows == []
+
+
+def test_pairs_of_metrics_have_their_tests():
+    judged = one_set("one", [("a", 0.5, 1), ("b", 0.2, 2), ("c", 0.1, 2)])
+    tests = {
+        "b": {"perm_both": 0.01, "perm_both_holm": 0.02, "williams": 0.03, "williams_holm": 0.04},
+        "c": {"perm_both": 0.5, "perm_both_holm": 1.0},
+    }
+    records = [
+        replace(record, details={**(record.details or {}), "against": tests if record.metric == "a" else {}})
+        for record in judged.run.records
+    ]
+    table = pairwise_table(LeagueSet(replace(judged.run, records=tuple(records))))
+    assert table.rows == [["a", "b", "30.0", "0.0200", "0.0100", "0.0400"], ["a", "c", "40.0", "1.0000", "0.5000", "–"]]
+    assert table.headers == ["metric", "against", "difference", "PERM-BOTH p, Holm", "uncorrected", "Jackknife p (Pearson), Holm"]
 
 
 def test_numbers():
