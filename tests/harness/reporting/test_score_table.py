@@ -97,6 +97,13 @@ def test_set_metrics_of_different_sizes_are_not_compared():
         assert sheet.bold == frozenset()
 
 
+def test_metrics_of_single_examples_are_compared_whatever_the_sizes():
+    records = [record("a", 1.0), record("b", 2.0, sizes={"candidates": [2], "references": [5]})]
+    sheet = score_table(records, [], "a")
+    assert [row["difference"] for row in table(sheet)] == ["", "+1.0000"]
+    assert sheet.notes[-1] == "(1) no test: no common scores"
+
+
 def test_missing_scores_and_common_examples_are_counted():
     records = [record("a", 1.0), record("b", 2.0, n=8, skipped=2)]
     sheet = score_table(records, [comparison("b", 1.5, 0.2, n=8)], "a")
