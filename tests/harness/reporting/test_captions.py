@@ -46,6 +46,16 @@ def test_the_examples_that_differ_most_come_first():
     assert made.title == "length: the 2 of 3 examples whose length differs most, largest difference first"
 
 
+def test_six_examples_are_shown_where_no_number_is_given():
+    many = {name: column[:1] * 8 for name, column in samples().items()} | {
+        "example": list("abcdefgh"),
+        "length": [float(k) for k in range(8)],
+    }
+    made = table({"plot": "texts", "y": "length"}, many)
+    assert [row[0] for row in made.rows] == list("hgfedc")
+    assert made.title == "length: 6 of 8 examples, highest length first"
+
+
 def test_the_data_have_a_row_per_distinct_text():
     assert table({**VIEW, "examples": 1}, samples(candidates=[["x|y", "x|y", "two\n lines"]] * 3 + [["z"]] * 3)).data == [
         ["example", "source", "length", "times", "text"],
@@ -58,6 +68,12 @@ def test_ties_keep_the_order_of_the_run_and_missing_scores_come_last():
     made = table({**VIEW, "examples": 9}, samples(length=[1.0, None, 1.0, 2.0, 9.0, 2.0]))
     assert [row[0] for row in made.rows] == ["x", "z", "y"]
     assert made.rows[2][2] == "one (x 2)\ntwo"
+
+
+def test_an_example_without_the_score_of_a_model_comes_last_however_much_the_others_differ():
+    three = {name: column[:1] * 6 for name, column in samples().items()}
+    three |= {"model": list("aabbcc"), "example": ["x", "y"] * 3, "length": [1.0, 1.0, 9.0, 2.0, None, 1.0]}
+    assert [row[0] for row in table(VIEW, three).rows] == ["y", "x"]
 
 
 def test_without_a_metric_they_are_spread_over_the_run():

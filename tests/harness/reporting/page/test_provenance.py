@@ -7,9 +7,14 @@ import subprocess
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from harness.cli.main import main
 from harness.reporting.page.provenance import _events, command, listings, portable
 from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 
 def test_tables_hold_facts_models_metrics_times_and_failures(finished):
@@ -46,6 +51,62 @@ def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
     assert not any("none" in str(row[0]) for row in stages.rows), "of captions alone"
     log.unlink()
     assert any(table.title == "Time per stage" for table in listings(Run.open("r")))
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """``logged(*events)``: rows of the times of a run of two models with these events in its log."""
+
+    def rows(*events: dict) -> list:
+        (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+        seconds = {("a", "m"): 0.5, ("b", "m"): 0.25, ("a", "cider"): 2.0}
+        records = [ResultRecord(model=model, metric=metric, seconds=value) for (model, metric), value in seconds.items()]
+        run = Run(Provenance({}), (records[0], *records), SampleTable.empty(), path=tmp_path)
+        return next(list(table.rows) for table in listings(run) if table.title == "Time per stage")
+
+    return rows
+
+
+SCORES = [("scores of m", "0.7500"), ("scores of CIDEr-D", "2.0000")]
+
+
+def test_times_are_sums_by_model_and_metric_and_the_whole_run_lasts_to_its_end(logged):
+    events = [
+        {"time": 1.5, "event": "started"}, {"time": 2, "event": "captions", "model": "a", "seconds": 1.5},
+        {"time": 3, "event": "captions", "model": "b", "seconds": 4}, {"time": 3, "event": "captions", "model": "a", "seconds": 2},
+        {"time": 3, "event": "captions", "model": "b", "seconds": "x"}, {"time": 4, "event": "finished"}, {"time": 9, "event": "finished"},
+    ]  # fmt: skip
+    captions = [("captions of a", "3.5000"), ("captions of b", "4.0000")]
+    assert logged(*events) == [*captions, *SCORES, ("whole run", "7.5000")]
+    assert logged(*events[:-2]) == [*captions, *SCORES], "it has not finished"
+    assert logged({"time": 0, "event": "started"}, *events) == [*captions, *SCORES], "of several sessions there is no whole"
+    assert logged(*events[4:]) == SCORES
+
+
+def test_facts_versions_and_local_code_are_tables():
+    content = {
+        "task": "t", "signature": "s", "digest": "d", "seed": 0, "schema": 1, "versions": {"harness": 2},
+        "data": {"reader": "words", "fingerprint": "f", "examples": 0, "references": [1, 3]}, "spec": {"limit": None},
+        "models": [{"label": "a", "adapter": "echo", "params": {}, "fingerprint": "x"}],
+        "metrics": [{"label": "m", "name": "mine/m", "params": {"n": "é"}, "signature": "y"}],
+        "local_code": [{"registry": "registry.yaml", "provider": "mine", "modules": ["mine_parts"]}],
+    }  # fmt: skip
+    tables = listings(Run(Provenance(content), (), SampleTable.empty(), {"a/1": "no"}))
+    assert {table.title: (table.headers, table.rows, table.alignment) for table in tables} == {
+        "Run": (
+            ["", "value"],
+            [
+                ("task", "t"), ("signature", "s"), ("digest", "d"), ("reader", "words"), ("data fingerprint", "f"), ("examples", "0"),
+                ("references per example", "1, 3"), ("seed", "0"), ("schema of the manifest", "1"),
+            ],
+            "ll",
+        ),
+        "Models": (["model", "adapter", "parameters", "fingerprint"], [("a", "echo", "", "x")], "llll"),
+        "Metrics": (["metric", "component", "parameters", "signature"], [("m", "mine/m", '{"n": "é"}', "y")], "llll"),
+        "Versions": (["package", "version"], [("harness", "2")], "ll"),
+        "Local code": (["registry", "provider", "modules"], [("registry.yaml", "mine", '["mine_parts"]')], "lll"),
+        "Failures": (["model and example", "reason"], [("a/1", "no")], "ll"),
+    }  # fmt: skip
 
 
 def test_the_command_runs_the_same_spec(finished, project, monkeypatch):
