@@ -24,7 +24,10 @@ def test_metrics_are_warmed_and_those_that_need_more_say_so():
     assert next(warm([plans["sari"]]))[2] == "", "the small examples have source texts"
 
 
-def test_metrics_of_a_project_are_passed_over(project):
+@pytest.mark.parametrize("provider", ["acme", "mine"])
+def test_metrics_of_a_project_are_passed_over(project, provider):
+    registry = project / "registry.yaml"
+    registry.write_text(registry.read_text().replace("provider: mine", f"provider: {provider}"))
     names = [plan.label for plan in built_in_metrics()]
     assert "length" not in names and {"bleu4", "rouge", "sari"} <= set(names)
 
