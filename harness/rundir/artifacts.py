@@ -157,11 +157,17 @@ class ArtifactStore:
 
     def shards_of(self, stem: str) -> list[str]:
         """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
+        return self._shards_of(stem, frozenset())
+
+    def _shards_of(self, stem: str, above: frozenset[str]) -> list[str]:
+        """Return :meth:`shards_of` of a name in the lists ``above``; a list that contains itself is unknown."""
         if self._files.has(self._name(stem, "npz")):
             return [stem]
+        if stem in above:
+            return []
         try:
             content = parse_json(self._files.read(self._name(stem, "json")))
-            return [name for shard in content["shards"] for name in self.shards_of(str(shard)) or [str(shard)]]
+            return [name for shard in content["shards"] for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
@@ -226,7 +232,7 @@ class KeptFile:
         if content is None or (content and content.get("sha256") != content_digest(content.get("rows"))):
             _log.warning("%s is damaged; its content is computed again", self.path)
             return None
-        return content["rows"] if content.get("key") == self.key else None
+        return content.get("rows") if content.get("key") == self.key else None
 
     def write(self, schema: int, rows: object) -> None:
         """Write the file; a directory that is read-only keeps none, which is logged."""

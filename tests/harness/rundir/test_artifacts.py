@@ -170,6 +170,30 @@ def test_shards_are_the_statistics_of_a_result(store):
     assert not store.is_whole("whole")
 
 
+def test_shards_of_several_runs_are_those_of_each(store):
+    for k in range(3):
+        store.write_arrays(ArtifactKey("m", str(k) * 64), {"stats": np.zeros(1)})
+    stems = [ArtifactKey("m", str(k) * 64).stem for k in range(3)]
+    store.write_shards("run", stems[:2])
+    store.write_shards("all", [stems[2], "run"])
+    assert store.shards_of("all") == [stems[2], *stems[:2]] and store.is_whole("all")
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[]", '{"shards": 3}'])
+def test_a_damaged_list_of_shards_is_unknown(store, content):
+    store.folder.joinpath("scores").mkdir(parents=True)
+    (store.folder / "scores" / "whole.json").write_text(content)
+    assert store.shards_of("whole") == [] and not store.is_whole("whole")
+
+
+def test_a_list_of_shards_that_contains_itself_is_not_whole(store):
+    store.write_shards("a", ["a", "a"])
+    store.write_shards("b", ["c", "c"])
+    store.write_shards("c", ["b"])
+    assert (store.shards_of("a"), store.shards_of("b")) == (["a", "a"], ["b", "b"])
+    assert not store.is_whole("a") and not store.is_whole("b")
+
+
 def test_artifacts_in_memory_are_those_that_were_written():
     artifacts, key = MemoryArtifacts(), ArtifactKey.of("m", 1)
     assert artifacts.read_arrays(key.stem) is None
@@ -249,6 +273,11 @@ def test_damaged_kept_rows_are_none_and_logged(tmp_path, caplog, content):
     path.write_bytes(content)
     assert KeptFile(path, "key").read() is None
     assert caplog.messages == [f"{path} is damaged; its content is computed again"]
+
+
+def test_a_kept_file_without_rows_has_none(tmp_path):
+    (tmp_path / "rows.json").write_text(json.dumps({"key": "key", "sha256": content_digest(None)}))
+    assert KeptFile(tmp_path / "rows.json", "key").read() is None
 
 
 def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
