@@ -211,6 +211,7 @@ def test_metrics_without_a_row_in_common_are_not_tested(statistic, keys):
     ("statistic", "keys", "key"),
     [
         ("kendall_b", {}, "jackknife_input"),
+        ("kendall_b", {"statistics": ["pearson"]}, "jackknife_input"),
         ("kendall_b", {"groups": {"by": "kind", "headline": "mean"}}, "jackknife_input"),
         ("kendall_b", {"grouping": "item"}, "perm_input"),
         ("kendall_b", {"grouping": "system"}, "perm_input"),

@@ -1,5 +1,7 @@
 """One person against the others, and judges as raters: direct computations on small sets."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr
@@ -123,6 +125,22 @@ def test_labels_are_compared_where_the_others_give_two(rows_of, statistic, score
     assert list(found) == ["all"] if compared else found == {}
 
 
+def test_a_person_without_an_agreement_is_left_out_of_the_mean(rows_of):
+    ratings = np.column_stack([np.full(9, 5), PEOPLE[:9, :2]])  # the first person gives one rating to all captions
+    found = person_agreements(rows_of(ratings.tolist(), "pearson"), "pearson")["all"]
+    expected = [pearsonr(ratings[:, k], np.delete(ratings, k, axis=1).mean(axis=1)).statistic for k in (1, 2)]
+    assert found.reduce(np.ones((1, 9)))[0] == pytest.approx(np.mean(expected)) and found.n == 9
+    assert found.details == {"items": 9, "captions": 9, "ratings": 18, "people": 2}
+    nobody = person_agreements(rows_of([[5, k] if k % 2 else [5, 5 - k] for k in range(9)], "pearson"), "pearson")["all"]
+    assert np.isnan(nobody.reduce(np.ones((1, 9)))[0]) and nobody.details["people"] == 0
+
+
+def test_human_scores_of_systems_in_a_file_are_of_no_person(rows_of):
+    rows = rows_of(PEOPLE[:9].tolist(), "kendall_b")
+    rows = JudgmentRows(replace(rows.judgments, systems={"s": 1.0, "t": 2.0}), rows.spec)
+    assert person_agreements(rows, "pearson_system") == {} and list(person_agreements(rows, "kendall_b")) == ["all"]
+
+
 def test_labels_and_systems(judged):
     records = [{**record, "score": (row > 4).tolist(), "system": "st"[k % 2]} for k, (record, row) in enumerate(zip(RECORDS, PEOPLE))]
     run = judged(records=records, statistics=["auc", "pearson_system"], source={"raters": "each"})
@@ -188,6 +206,21 @@ def test_a_judge_of_labels_gives_the_nearest_label(rows_of):
         "winning_rate": expected.winning_rate, "advantage": expected.advantage, "epsilon": 0.1, "p": list(expected.p_values),
     }  # fmt: skip
     assert len(found["p"]) == 2
+
+
+def test_scores_within_bounds_are_mapped_to_the_scale(rows_of):
+    rows = rows_of((PEOPLE[:40] % 5 + 1).tolist(), "kendall_b", alternative={"scale": [1, 6], "epsilon": 0.1})
+    scores = TRUTH[:40] / 10
+    assert judge_as_person(rows, scores, (-0.2, 1.8)) == judge_as_person(rows, 1 + 5 * (scores + 0.2) / 2, None)
+    assert judge_as_person(rows, scores, (-0.2, 1.8)) != judge_as_person(rows, scores, None)
+
+
+def test_a_test_needs_to_be_asked_for_and_enough_captions(rows_of):
+    few, many = PEOPLE[:20].tolist(), PEOPLE.tolist()
+    assert judge_as_person(rows_of(few, "kendall_b", alternative={}), TRUTH[:20], None) == {"alternative": {}}
+    assert judge_as_person(rows_of(many, "kendall_b"), TRUTH, None) == {}
+    of_nobody = [sorted(ratings) for ratings in many]
+    assert judge_as_person(rows_of(of_nobody, "kendall_b", alternative={}), TRUTH, None) == {}
 
 
 def test_the_table_of_ratings(source, jsonl):
