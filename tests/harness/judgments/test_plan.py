@@ -80,6 +80,16 @@ def test_the_absence_names_the_file_and_tells_how_to_get_it(jsonl):
             plan.read()
 
 
+def test_the_obstacle_of_a_set_is_the_mistake_in_it(jsonl):
+    lost = jsonl([*RECORDS, {"id": "3", "caption": "c3", "references": ["r"]}], "lost.jsonl")
+    plan = planned(content(jsonl, judgments={"form": "captions", "path": lost}))
+    assert plan.absence == ""
+    assert (
+        plan.obstacle
+        == f"judgments/t: left out: {lost}:4: 'human_score' is missing; expected a human score or a list of the raters' scores"
+    )
+
+
 def test_statistics_of_systems_need_systems(jsonl):
     plan = planned(content(jsonl, statistics=["pearson", "pearson_system"]))
     assert plan.compares_systems and not planned(content(jsonl)).compares_systems
@@ -230,6 +240,10 @@ def test_a_score_of_a_system_that_is_no_number(jsonl, source, tmp_path):
         table = {"path": path, "system": "name", "score": "mean"}
         with pytest.raises(InputError, match=r"s\.jsonl:2: 'mean' of the system 'B' is no number"):
             read_judgments(source(judged, system_scores=table))
+    table = tmp_path / "s.tsv"
+    table.write_text("system\tscore\nA\t1\n")
+    with pytest.raises(InputError, match=r"s\.tsv:2: 'score\.mean' of the system 'A' is no number"):
+        read_judgments(source(judged, system_scores={"path": str(table), "score": "score.mean"}))
     assert read_judgments(source(judged)).systems == {}
 
 
