@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import harness.api
+from harness.contracts import TokenScores
 from harness.errors import HarnessError, InputError
 from harness.run import execute as execution_module
 from harness.run import progress
 from harness.run.estimates import Watch
 from harness.run.execute import ModelExecution, Options, execute, print_speed, read_examples, work_of
-from harness.run.shard_grid import Part
+from harness.run.shard_grid import Part, ShardGrid
 
 SPEC = {
     "task": "words",
@@ -368,7 +369,8 @@ def watched(plan, seen):
         generate = model.adapter.generate
 
         def noting(examples, decoding, seeds, generate=generate, label=model.label):
-            seen.append((label, [meter.description for meter in progress.WORK], [example.id for example in examples], list(seeds)))
+            work = [f"{meter.description}: {meter.total}" for meter in progress.WORK]
+            seen.append((label, work, [example.id for example in examples], list(seeds)))
             return generate(examples, decoding, seeds)
 
         model.adapter.generate = noting
@@ -379,14 +381,63 @@ def test_stages_are_numbered_over_all_models_and_decodings(project, monkeypatch)
     seen = []
     models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
     plan = watched(planned(models=models, decoding={"temperature": [0.5, 1.0]}), seen)
-    per_example = type(plan.metrics[0].metric).scores
-    monkeypatch.setattr(
-        type(plan.metrics[0].metric), "scores",
-        lambda *args: seen.append(("", [meter.description for meter in progress.WORK], [], [])) or per_example(*args),
-    )  # fmt: skip
+    length = type(plan.metrics[0].metric)
+    scores = length.scores
+
+    def noting(*args):
+        seen.append(("", [meter.description for meter in progress.WORK], [], []))
+        return scores(*args)
+
+    monkeypatch.setattr(length, "scores", noting)
     execute(plan)
     stages = list(dict.fromkeys(work[-1] for _, work, _, _ in seen))
-    assert stages == ["[1/6] captions: a", "[2/6] captions: a", "[3/6] captions: b", "[4/6] captions: b", "[5/6] scores"]
+    assert stages == ["[1/6] captions: a: 6", "[2/6] captions: a: 6", "[3/6] captions: b: 6", "[4/6] captions: b: 6", "[5/6] scores"]
+
+
+def scoring_tokens(plan, seen):
+    """Let the adapters of a plan score references token by token, each token with probability 1/2."""
+    for model in plan.models:
+
+        def score_references(examples, label=model.label):
+            seen.append((label, f"{progress.WORK[-1].description}: {progress.WORK[-1].total}", len(examples)))
+            half = np.log([0.5, 0.5])
+            yield from ([TokenScores(half, np.zeros(2, dtype=int)) for _ in example.references] for example in examples)
+
+        model.adapter.score_references = score_references
+    return plan
+
+
+@pytest.mark.parametrize(("metrics", "count"), [(["perplexity"], 2), (["perplexity", "length"], 6)])
+def test_token_scores_are_the_first_stages_of_a_run(project, metrics, count):
+    seen, captions = [], []
+    plan = planned(models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], metrics=metrics)
+    run = execute(watched(scoring_tokens(plan, seen), captions))
+    assert seen == [("a", f"[1/{count}] token scores: a: 6", 6), ("b", f"[2/{count}] token scores: b: 6", 6)]
+    assert [work[-1] for _, work, _, _ in captions] == ([] if count == 2 else ["[3/6] captions: a: 6", "[4/6] captions: b: 6"])
+    values = {(r["model"], r["metric"]): r["value"] for r in run.results if r["metric"] != "length"}
+    assert {label for label, _ in values} == {"a", "b"} and 2.0 in [pytest.approx(value) for value in values.values()]
+
+
+def test_a_part_scores_the_tokens_of_its_examples_and_has_no_results(project):
+    seen = []
+    plan = scoring_tokens(planned(metrics=["perplexity"]), seen)
+    run = execute(plan, output=project / "p", options=Options(part=Part(2, 3), shard_size=2))
+    assert seen == [("echo", "[1/1] token scores: echo: 2", 2)]
+    assert run.records == ()
+
+
+def test_shards_are_sized_by_the_texts_of_all_models_and_generations(project, monkeypatch):
+    sizes = []
+
+    def grid(self, examples, texts):
+        sizes.append((examples, texts))
+        return ShardGrid(examples, 4)
+
+    monkeypatch.setattr(ModelExecution, "grid", grid)
+    models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
+    execute(planned(models=models, decoding={"temperature": [0.5, 1.0], "candidates": [1, 3]}))
+    execute(planned())
+    assert sizes == [(6, 2 + 2 * (3 + 3)), (6, 2 + 1)], "two references, and three captions of four generations"
 
 
 def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_written(project):
@@ -401,6 +452,14 @@ def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_writ
         execute(plan, output=project / "r")
         assert tasks == [(0.5, 2, 3 if partial else 6, partial), (1.0, 2, 3 if partial else 6, partial)]
         shutil.rmtree(project / "r")
+
+
+@pytest.mark.parametrize(("temperatures", "calls"), [([1.0], 1), ([0.5, 1.0], 4)])
+def test_a_task_that_is_prepared_for_one_generation_is_not_prepared_again(project, temperatures, calls):
+    plan, tasks = planned(decoding={"temperature": temperatures}), []
+    plan.models[0].adapter.prepare = tasks.append
+    execute(plan)
+    assert len(tasks) == calls
 
 
 def test_the_directory_of_an_unfinished_run_is_prepared_once(project):
@@ -427,6 +486,7 @@ def test_a_part_has_its_captions_and_no_results(project):
             "finished part",
         ]
         assert events[-1]["part"] == f"{index}/2"
+        assert seen[0][1] == [f"[1/3] captions: echo: {2 * index}"]
     assert parts == {1: ["e0", "e1"], 2: ["e2", "e3", "e4", "e5"]}
     assert "part" not in execute(planned()).manifest
 

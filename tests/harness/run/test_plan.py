@@ -544,6 +544,9 @@ def test_a_view_of_one_metric_has_no_cell_of_the_others(spec):
     one = "{plot: bar, title: one, x: model, y: 'p:length'}"
     spec.write_text(SPEC_OF_VIEWS + f"  - {one}\n")
     assert planned(spec)[0][-1] == "one"
+    spec.write_text(SPEC_OF_VIEWS + f"  - {one.replace('x: model', 'x: metric')}\n")
+    with pytest.raises(InputError, match="the view 'one' has one cell for several results, which differ in model"):
+        planned(spec)
 
 
 def test_views_left_out_in_part_alone_are_named_and_keep_their_kind(spec):
