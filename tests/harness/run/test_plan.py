@@ -158,6 +158,8 @@ def check(project, *views):
         "{plot: line, x: decoding.options.alpha}",
         "{plot: line, x: model_params.n}",
         "{plot: verdicts, against: two}",
+        "{plot: verdicts, against: two, y: 'ci:length'}",
+        "{plot: line, y: 'ci:length'}",
     ],
 )
 def test_views_of_the_run_pass(project, view):
@@ -455,13 +457,16 @@ views:
         ("{label: two, values: {distinct1: 1.0, lenth: 1.0}}", {}, "metric 'lenth'; did you mean 'length'?; there are length, distinct1"),
         ("{label: two, values: {lenth: 1.0}}", {"x: metric": "x: task"}, None),
         ("{label: tow, values: {length: 1.0}}", {"x: metric": "x: task"}, None),
+        ("{label: tow, values: {length: 1.0}}", {"x: metric": "x: decoding.candidates"}, None),
+        ("{label: two, values: {lenth: 1.0}}", {"x: metric": "x: decoding.candidates"}, None),
+        ("{label: tow, values: {length: 1.0}}", {"by: model": "by: task"}, None),
     ],
 )
 def test_published_values_are_those_of_rows_and_columns_of_the_view(project, row, changes, message):
     text = PUBLISHED_SPEC.replace("ROW", row)
     for old, new in changes.items():
         text = text.replace(old, new)
-    if "by: decoding" in text:
+    if "by: model" not in text:
         text = text.replace("plot: bar", "plot: scatter")
     (project / "spec.yaml").write_text(text)
     if message is None:
