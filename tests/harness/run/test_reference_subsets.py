@@ -282,6 +282,14 @@ def position_p_by_definition(values, draws, seed):
     return (1 + as_extreme) / (1 + draws)
 
 
+def test_permutations_with_the_same_statistic_count_whatever_the_order_of_its_sums():
+    rng = np.random.default_rng(3)
+    for count in (2, 5, 9):  # the positions of one example can be permuted at will
+        assert position_p_value(rng.normal(size=(1, count)), draws=50) == 1
+    assert position_p_value(np.array([[1.0, 0.0], [5.0, np.nan]]), draws=50) == 1, "one value is no deviation from itself"
+    assert position_p_value(np.array([[0.0, 1.0, np.nan]]), draws=50) == 1, "a position without a value"
+
+
 def test_examples_may_have_different_numbers_of_values():
     rng = np.random.default_rng(2)
     values = rng.normal(size=(200, 6)) + np.arange(6)
@@ -289,7 +297,9 @@ def test_examples_may_have_different_numbers_of_values():
     assert position_p_value(values, draws=100) == pytest.approx(1 / 101)
     few = rng.normal(size=(6, 3)) + 0.4 * np.arange(3)
     few[1:, 2] = np.nan  # one example has a third value
-    assert position_p_value(few, draws=50, seed=4) == position_p_by_definition(few, 50, 4)
+    for seed in (0, 1, 4):
+        assert position_p_value(few, draws=50, seed=seed) == position_p_by_definition(few, 50, seed)
+    assert position_p_value(few, draws=50) == position_p_by_definition(few, 50, 0) != position_p_by_definition(few, 50, 1)
     same = np.where(np.isnan(values), np.nan, 2.0)
     assert position_p_value(same, draws=10) == 1
 
@@ -352,7 +362,7 @@ def test_sizes_within_the_data_have_no_note(size):
 
 
 def test_a_size_beyond_the_data_is_scored_with_all_of_them():
-    note = size_note("m", "candidates", 5, 3, [1, 5])
+    note = size_note("m", "candidates", 5, 3, [1, 5, 7])
     assert note is not None
     assert (note.text, note.covered) == ("m has at most 3 candidates, not 5: scored with what there is", False)
 
