@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,11 @@ import harness
 from harness.analysis.comparison_budget import GENERAL, PER_TEST
 from harness.registry.display_names import display_name
 from harness.reporting.charts import differences as module
-from harness.reporting.charts.chart import PAGE
-from harness.reporting.charts.differences import Compared, compared_systems, differences
+from harness.reporting.charts.chart import PAGE, PHONE
+from harness.reporting.charts.differences import Compared, compared_systems, differences, forest
 from harness.reporting.table import shown_name
 from harness.run.finished import Run
+from tests.support.comparisons import make_comparison
 
 
 def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
@@ -81,6 +83,58 @@ def test_few_pairs_are_all_compared(captions_run):
     compared = compared_systems(captions_run)
     assert (compared.base, compared.note) == ("", "")
     assert compared.rows == harness.compare(captions_run.path)
+
+
+def test_as_many_systems_as_a_plot_holds_are_drawn(captions_run, monkeypatch):
+    rows = harness.compare(captions_run.path)
+    for most, count in ((3, 1), (2, 0)):
+        monkeypatch.setattr(module, "MOST_SYSTEMS", most)
+        assert len(differences(captions_run)) == count
+        assert (forest(rows) is not None) == bool(count)
+
+
+def compared(a: str, b: str, difference: float | None = 1.0, **fields):
+    return make_comparison(metric="cider", system_a=a, system_b=b, difference=difference, p_holm=0.5, **fields)
+
+
+def pairs(chart) -> list[str]:
+    return [row["pair"] for row in chart.spec["datasets"]["differences"]]
+
+
+def test_of_four_systems_all_pairs_are_drawn_and_of_five_those_of_one_system():
+    for count, expected in ((4, 6), (5, 4)):
+        rows = [compared(a, b) for a, b in itertools.combinations("abcde"[:count], 2)]
+        chart = forest(rows)
+        assert len(pairs(chart)) == expected and chart.title == ("Differences between systems" if count == 4 else "Differences against a")
+    assert pairs(forest(rows, "c")) == ["a", "b", "d", "e"]
+
+
+def test_the_system_that_all_rows_have_in_common_is_the_base():
+    chart = forest([compared(name, "z") for name in "abcde"])
+    assert chart.title == "Differences against z" and pairs(chart) == list("abcde")
+    assert chart.caption.startswith("Differences against z on common examples")
+
+
+def test_rows_without_a_difference_are_left_out():
+    rows = [compared("a", "b", None), compared("a", "c", sizes_differ=True), compared("b", "c", -2.0, ci95=[-3.0, -1.0], better="B")]
+    assert forest(rows[:2]) is None and forest([]) is None
+    (line,) = forest(rows).spec["datasets"]["differences"]
+    assert line == {
+        "metric": "CIDEr-D", "direction": True, "pair": "b − c", "a": "b", "b": "c", "difference": -2.0, "low": -3.0, "high": -1.0,
+        "verdict": "worse", "p": "0.5000", "text": "-2.0000",
+    }  # fmt: skip
+    (line,) = forest([rows[2]], "b").spec["datasets"]["differences"]
+    assert line == {
+        "metric": "CIDEr-D", "direction": True, "pair": "c", "a": "c", "b": "b", "difference": 2.0, "low": 1.0, "high": 3.0,
+        "verdict": "better", "p": "0.5000", "text": "2.0000",
+    }  # fmt: skip
+
+
+def test_names_of_a_pair_that_take_half_of_the_figure_stand_below_each_other():
+    for name, layout, stacked in (("a", PHONE, False), ("a" * 20, PHONE, True), ("a" * 20, PAGE, False)):
+        spec = forest([compared(name, "b" * len(name))]).build(layout)
+        assert ("labelExpr" in spec["layer"][1]["encoding"]["y"]["axis"]) is stacked
+        assert spec["height"]["step"] == pytest.approx((2.9 if stacked else 1.7) * layout.font)
 
 
 def _in_memory(run):

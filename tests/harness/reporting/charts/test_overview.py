@@ -6,9 +6,11 @@ import math
 from dataclasses import replace
 
 from harness.reporting.charts.chart import PAGE, Layout
-from harness.reporting.charts.overview import build, build_lines, oriented_cells, overview, sweep_rows
+from harness.reporting.charts.overview import build, build_lines, oriented_cells, overview, sweep_rows, sweeps
 from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 RECORDS = [
     ResultRecord(model=model, metric=metric, value=value, higher_is_better=direction)
@@ -54,6 +56,45 @@ def test_a_single_system_or_metric_has_no_heat_map(captions_run):
     one = Run(captions_run.provenance, captions_run.records[:4], captions_run.samples)
     assert overview(one) == []
     assert overview(Run(captions_run.provenance, RECORDS[:3], captions_run.samples)) == []
+
+
+def run_of(*records: ResultRecord) -> Run:
+    return Run(Provenance({}), records, SampleTable.empty())
+
+
+def test_two_to_sixty_systems_of_two_metrics_have_a_heat_map():
+    systems = [[ResultRecord(model=str(k), metric=metric, value=float(k)) for metric in ("x", "y")] for k in range(61)]
+    counts = {count: len(overview(run_of(*(record for system in systems[:count] for record in system)))) for count in (1, 2, 60, 61)}
+    assert counts == {1: 0, 2: 1, 60: 1, 61: 0}
+    undefined = [replace(record, value=math.nan) if record.metric == "y" else record for system in systems[:2] for record in system]
+    assert overview(run_of(*undefined)) == []
+
+
+def test_one_finite_value_beside_an_infinite_one_has_no_colour():
+    cells = oriented_cells([replace(RECORDS[0], ci95=(0.5, 1.5), value=math.inf), RECORDS[1]])
+    assert [(cell["text"], cell["interval"]) for cell in cells] == [("inf", "0.5000 … 1.5000"), ("3.0000", "–")]
+    assert math.isnan(cells[1]["position"]), "one finite value is neither best nor worst"
+
+
+def test_every_field_with_several_values_has_a_chart():
+    values = [{"top_p": 0.5, "beams": 3}, {"top_p": 0.9, "beams": 3}, {"top_p": 0.9, "beams": 5}]
+    charts = sweeps(run_of(*(record("a", "cider", 1.0, **decoding) for decoding in values)))
+    assert [(chart.id, chart.title, chart.group) for chart in charts] == [
+        ("over-top-p", "Metrics over top p", "sweeps"), ("over-beams", "Metrics over beams", "sweeps"),
+    ]  # fmt: skip
+    rows = charts[0].spec["datasets"]["rows"]
+    assert [(row["line"], row["x"], row["low"], row["high"]) for row in rows] == [
+        ("a beams=3", 0.5, 0.9, 1.1), ("a beams=3", 0.9, 0.9, 1.1), ("a beams=5", 0.9, 0.9, 1.1),
+    ]  # fmt: skip
+
+
+def test_undefined_values_and_flags_have_no_place_on_the_axis():
+    records = [record("a", "cider", value, temperature=t) for value, t in ((1.0, 0.5), (math.nan, 0.6), (2.0, True), (3.0, 0.7))]
+    rows = sweep_rows([*records[:3], replace(records[3], ci95=None)], "temperature")
+    assert [(row["x"], row["y"], row["low"], row["interval"]) for row in rows] == [
+        (0.5, 1.0, 0.9, "0.9000 … 1.1000"),
+        (0.7, 3.0, None, "–"),
+    ]
 
 
 def record(model, metric, value, **decoding):
