@@ -163,10 +163,8 @@ class ArtifactStore:
         """Return :meth:`shards_of` of a name in the lists ``above``; a list that contains itself is unknown."""
         if self._files.has(self._name(stem, "npz")):
             return [stem]
-        if stem in above:
-            return []
         try:
-            content = parse_json(self._files.read(self._name(stem, "json")))
+            content = {} if stem in above else parse_json(self._files.read(self._name(stem, "json")))
             return [name for shard in content["shards"] for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
