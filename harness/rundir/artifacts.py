@@ -164,7 +164,7 @@ class ArtifactStore:
         if self._files.has(self._name(stem, "npz")):
             return [stem]
         try:
-            content = {} if stem in above else parse_json(self._files.read(self._name(stem, "json")))
+            content: Any = {} if stem in above else parse_json(self._files.read(self._name(stem, "json")))
             return [name for shard in content["shards"] for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
