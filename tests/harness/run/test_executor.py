@@ -161,7 +161,7 @@ def test_jobs_are_scored_in_this_process_in_their_order():
         return job.sets
 
     executor = LocalExecutor(SimpleNamespace(score=score))  # type: ignore[arg-type]
-    assert list(executor.scores(jobs(3), steps.append)) == [[["job 0"]], [["job 1"]], [["job 2"]]]  # type: ignore[comparison-overlap]
+    assert list(executor.scores(jobs(3), steps.append)) == [[["job 0"]], [["job 1"]], [["job 2"]]]
     assert steps == [1, 1, 1]
 
 
