@@ -14,7 +14,7 @@ from harness.errors import InputError
 from harness.judgments.agreement import PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
-from harness.judgments.system_agreement import SystemPairs, points_of_metric, system_names, system_positions
+from harness.judgments.system_agreement import SystemPairs, points_of_metric, read_human_scores, system_names, system_positions
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
@@ -200,13 +200,16 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
 
 
 def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the agreement on the systems' mean scores; soft pairwise accuracy is tested by its hard form."""
+    """Return the agreement of the systems' mean scores with their human scores; soft pairwise accuracy is tested by its hard form."""
     names = system_names(rows)
     system = system_positions(rows, names)[usable]
     member = (system[None, :] == np.arange(len(names))[:, None]).astype(np.float64)
-    member /= np.maximum(member.sum(axis=1, keepdims=True), 1)
-    human = member @ rows.rated.human[usable]
-    kind = "accuracy" if statistic == "soft_pairwise_accuracy" else statistic.removesuffix("_system")
+    with np.errstate(invalid="ignore"):  # a system without a row has no mean
+        member /= member.sum(axis=1, keepdims=True)
+    soft = statistic == "soft_pairwise_accuracy"
+    of_file = None if soft else read_human_scores(rows, names)
+    human = member @ rows.rated.human[usable] if of_file is None else np.array(of_file)
+    kind = "accuracy" if soft else statistic.removesuffix("_system")
     return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), scores @ member.T, kind)
 
 

@@ -56,7 +56,7 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
         cells = [pairwise_differences(values) for values in cells]
         return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names), details=counts)
     members = [np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))]
-    fixed = _read_human_scores(rows, names)
+    fixed = read_human_scores(rows, names)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
         values: list[np.ndarray] = []
@@ -172,7 +172,8 @@ def average_cells(values: np.ndarray, item: np.ndarray, system: np.ndarray, item
         return (sums / counts).reshape(systems, items)
 
 
-def _read_human_scores(rows: JudgmentRows, names: list[str]) -> list[float] | None:
+def read_human_scores(rows: JudgmentRows, names: list[str]) -> list[float] | None:
+    """Return the human scores of systems in the file ``system_scores``, higher is better; None without a file."""
     table = rows.judgments.systems
     if not table:
         return None

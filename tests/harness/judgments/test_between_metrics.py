@@ -278,6 +278,40 @@ def test_the_headline_of_exchanged_scores_is_the_agreement_that_they_have(statis
     assert compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1] == pytest.approx(expected, abs=1e-12)
 
 
+def test_the_human_scores_of_a_file_are_those_of_the_test():
+    judged, both = few("pearson_system", draws=60)
+    of_file = replace(judged.judgments, systems={"s0": 3.0, "s1": 9.0, "s2": -2.0, "s3": 4.0})
+    p = compare_metrics(JudgmentRows(of_file, judged.spec), both, [0.5, 0.4]).raw[0, 1]
+    a, b = (metric.scores.mean(axis=1) for metric in both)
+    usable, system = np.isfinite(a) & np.isfinite(b), np.arange(32) % 4
+
+    def correlation(drawn):
+        means = np.array([[scores[system[usable] == k].mean() for k in range(4)] for scores in drawn])
+        return np.array([np.corrcoef(row, [3.0, 9.0, -2.0, 4.0])[0, 1] for row in means])
+
+    items = np.arange(32)[usable] // 4
+    assert p == permute_scores(correlation, a[usable], b[usable], unit=items, draws=60, seed=3)
+    assert p != compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1]
+    # Soft pairwise accuracy is of the ratings of items, which no file of systems has.
+    judged, both = few("soft_pairwise_accuracy", draws=60)
+    of_ratings, with_file = (
+        compare_metrics(JudgmentRows(replace(judged.judgments, systems=systems), judged.spec), both, [0.5, 0.4]).raw[0, 1]
+        for systems in ({}, of_file.systems)
+    )
+    assert of_ratings == with_file
+
+
+@pytest.mark.parametrize("statistic", ["pearson_system", "spearman_system", "kendall_system", "accuracy_system"])
+def test_a_system_without_a_row_that_two_metrics_share_leaves_no_test(statistic):
+    judged, both = few(statistic)
+    for metric, rows_of_system in zip(both, (slice(1, 16, 4), slice(17, None, 4)), strict=True):
+        metric.scores[rows_of_system] = np.nan
+    assert np.isnan(compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1])
+    for metric in both:
+        metric.scores[1:] = np.nan
+    assert np.isnan(compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1])
+
+
 @pytest.mark.parametrize("keys", [{}, MEAN])
 def test_tau_b_of_the_rows_that_two_metrics_share_is_tested_by_leaving_out_items(keys):
     judged, both = few("kendall_b", **keys)
