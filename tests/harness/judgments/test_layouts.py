@@ -133,6 +133,7 @@ def test_the_last_segment_and_further_words_of_its_document(wmt):
     ("name", "text", "message"),
     [
         ("references/de-en.refA.txt", "a dog\n", "reference refA has 1 lines; expected 3, as many as the source"),
+        ("references/de-en.refB.txt", "a\n" * 4, "reference refB has 4 lines; expected 3, as many as the source"),
         ("documents/de-en.docs", "news\nnews n1\nnews n1\n", "a line of documents is not DOMAIN DOCUMENT"),
         ("human-scores/de-en.mqm.merged.seg.score", "A 1\nA 2\n", "1: the system 'A' has no outputs in system-outputs"),
         ("human-scores/de-en.mqm.merged.seg.score", "refB 1\n" * 4, "4: the system 'refB' has 3 outputs .* a score of segment 4"),
