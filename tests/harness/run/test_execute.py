@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -361,6 +362,47 @@ def test_the_first_examples_are_read_up_to_the_limit(project):
     with pytest.raises(InputError) as caught:
         read_examples(planned(limit=0))
     assert str(caught.value) == "reader 'words': the data set has no examples after limit 0"
+
+
+class NotingReader:
+    """A reader that calls a function before its first example."""
+
+    def __init__(self, reader, call):
+        self.reader, self.call = reader, call
+
+    def fingerprint(self):
+        return self.reader.fingerprint()
+
+    def __iter__(self):
+        self.call()
+        yield from self.reader
+
+
+def reading(plan, call):
+    return replace(plan, reader=NotingReader(plan.reader, call))
+
+
+@pytest.mark.parametrize(("limit", "total"), [(None, 0), (2, 2)])
+def test_reading_is_silent_unless_progress_is_shown(project, limit, total):
+    seen = []
+
+    def note():
+        meter = progress.WORK[-1]
+        seen.append((type(meter) is progress.Meter, meter.description, meter.total))
+
+    read_examples(reading(planned(limit=limit), note))
+    execute(reading(planned(limit=limit), note))
+    read_examples(reading(planned(limit=limit), note), show=True)
+    execute(reading(planned(limit=limit), note), show=True)
+    assert seen == [(silent, "reading examples", total) for silent in (True, True, False, False)]
+
+
+def test_a_run_that_another_process_ends_while_the_data_are_read_is_opened(project):
+    output, seen = project / "r", []
+    plan = watched(planned(), seen)
+    other = reading(planned(), lambda: None)
+    run = execute(reading(plan, lambda: execute(other, output=output)), output=output)
+    assert (run.path, len(run.records), seen) == (output, 1, [])
 
 
 def watched(plan, seen):
