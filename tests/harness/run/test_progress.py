@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -56,6 +57,9 @@ def test_long_work_prints_lines_without_a_terminal(capsys, monkeypatch):
         (3, 0, 0.5, "3 examples, 6/s"),
         (90, 90, 9.0, "90 of 90 examples, 10/s"),
         (99, 90, 9.9, "99 of 90 examples, 10/s"),
+        (3, 10, 1.0, "3 of 10 examples, 3/s, 2.3 s left"),
+        (1, 4, 8.0, "1 of 4 examples, 0.12/s, 24 s left"),
+        (0, 4, 8.0, "0 of 4 examples, 0/s"),
     ],
 )
 def test_figures(monkeypatch, done, total, seconds, text):
@@ -68,8 +72,67 @@ def test_figures(monkeypatch, done, total, seconds, text):
 
 
 def test_a_minute_and_an_hour_begin_at_their_last_rounded_second():
-    texts = [progress.duration(seconds) for seconds in (9.94, 9.96, 59.4, 59.6, 3599.4, 3599.6)]
-    assert texts == ["9.9 s", "10 s", "59 s", "1 min 00 s", "59 min 59 s", "1 h 00 min"]
+    texts = [progress.duration(seconds) for seconds in (9.94, 9.95, 9.96, 59.4, 59.6, 3599.4, 3599.6)]
+    assert texts == ["9.9 s", "10 s", "10 s", "59 s", "1 min 00 s", "59 min 59 s", "1 h 00 min"]
+    assert progress.duration(2 * 3600 + 65) == "2 h 01 min"
+
+
+def test_stages_are_numbered_in_their_order():
+    stage = progress.Stages(["captions", "scores", "captions", "scores"])
+    texts = [stage(name) for name in ("captions", "other", "captions", "scores", "captions")]
+    assert texts == ["[1/4] captions", "other", "[3/4] captions", "[4/4] scores", "captions"]
+    assert progress.Stages(["captions", "scores"])("scores") == "[2/2] scores"
+
+
+def test_a_line_follows_every_30_seconds_and_ends_with_the_process(monkeypatch):
+    waited: list[float] = []
+
+    class Ended(threading.Event):
+        def wait(self, timeout=None):
+            if timeout is None:  # a thread that starts
+                return super().wait()
+            waited.append(timeout)
+            return True
+
+    monkeypatch.setattr(progress.threading, "Event", Ended)
+    lines = progress.Lines("scores", 3, "scores", str)
+    assert lines._thread.daemon, "a process that ends does not wait for it"
+    lines.close()
+    assert waited == [30.0]
+
+
+def test_work_that_goes_on_is_listed_innermost_last():
+    with progress.bar("outer", 3, show=False), progress.bar("inner", show=False, unit="scores") as advance:
+        advance(2)
+        assert [(meter.description, meter.total, meter.unit, meter.done) for meter in progress.WORK[-2:]] == [
+            ("outer", 3, "examples", 0), ("inner", 0, "scores", 2),
+        ]  # fmt: skip
+    assert [meter for meter in progress.WORK if meter.description in ("outer", "inner")] == []
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_bar_with_results_starts_before_a_second_has_passed_and_at_once_after_another(terminal, monkeypatch, seen):
+    started: list[tuple[float, bool]] = []
+
+    class Timer:
+        daemon = False
+
+        def __init__(self, seconds, function):
+            self.seconds = seconds
+
+        def start(self):
+            started.append((self.seconds, self.daemon))
+
+        def cancel(self):
+            started.append((-1, True))
+
+    monkeypatch.setattr(progress.threading, "Timer", Timer)
+    with live_results(lambda records: "a table"):
+        current_results().seen = seen
+        with progress.bar("scores", 3):
+            ((seconds, daemon),) = started
+            assert daemon and (seconds == 0 if seen else 0 < seconds < progress.FIRST_SECONDS)
+    assert started[1:] == [(-1, True)], "a bar that is closed starts no more"
 
 
 def test_notes_are_logged_and_printed_on_a_terminal(caplog, terminal):
@@ -135,6 +198,20 @@ def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
     assert drawn[-1] == [0.6, 0.7], "one result per metric and model, the last one"
     show_result(ResultRecord(model="c", metric="cider"))
     assert current_results() is None, "outside of the context a result is shown nowhere"
+
+
+def test_a_notebook_bar_is_drawn_after_a_second_and_a_quarter_of_one(monkeypatch):
+    clock, shown = [0.0], []
+    monkeypatch.setitem(
+        sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=lambda content, display_id: shown.append(content))
+    )
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    bar = progress.NotebookBar("captions", 9, "examples", str)
+    for seconds, expected in ((1.0, 0), (1.25, 1), (1.5, 1), (1.75, 2)):
+        clock[0] = seconds
+        bar.advance(1)
+        assert len(shown) == expected, seconds
+    bar.close()
 
 
 def test_show_false_draws_nothing(terminal, monkeypatch):
