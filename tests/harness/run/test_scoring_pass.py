@@ -13,7 +13,7 @@ import pytest
 
 import harness.api
 from harness.cli.main import main
-from harness.contracts import CaptionSet, Example
+from harness.contracts import CaptionSet, Example, OnePassFit
 from harness.registry import current
 from harness.run import example_store, scoring_pass
 from harness.run import score as scoring
@@ -22,8 +22,8 @@ from harness.run.example_store import ExampleStore
 from harness.run.execute import Options
 from harness.run.executor import ExecutorOptions
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import metric_plan
-from harness.run.scoring_pass import fit, prime
+from harness.run.metric_plan import MetricPlan, metric_plan
+from harness.run.scoring_pass import ScoringPass, fit, prime
 from harness.testing.metric_subject import same_rows
 from tests.support.growing import write_task
 
@@ -227,6 +227,54 @@ def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store,
     assert fit([plan, mine], store.references, shards=1).streaming == [0, 1]
 
 
+class Counting:
+    """A metric whose corpus state is the number of references; ``failing``: one example is too little for its fit."""
+
+    def __init__(self, name="counting", *, failing=False, one_pass=False):
+        self.spec, self.name, self.failing, self.fitted = current().create("metrics", "bleu4", {}).spec, name, failing, []
+        if one_pass:
+            self.merge = self.refuse
+
+    def signature(self):
+        return self.name
+
+    def fit(self, references, features):
+        self.fitted.append(len(references))
+        if self.failing and len(references) == 1:
+            raise ValueError("too few")
+        return len(references)
+
+    def refuse(self, first, second):
+        raise OnePassFit(self.name)
+
+
+def test_a_fit_that_one_example_is_too_little_for_keeps_all_texts(store, caplog):
+    metric = Counting(failing=True)
+    with caplog.at_level("DEBUG"):
+        out = fit([*plans(("bleu4", {})), MetricPlan("mine", "mine", {}, metric)], store.references, shards=2)
+    assert (out.streaming, out.in_memory, metric.fitted) == ([0], [1], [1])
+    assert "note: metric 'mine' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)" in caplog.messages
+    assert "fit of counting on one example: too few" in caplog.messages
+
+
+def test_a_part_that_is_fitted_in_one_pass_keeps_all_texts_and_the_others_stream(store):
+    steps = []
+    first, second = Counting("first", one_pass=True), Counting("second", one_pass=True)
+    (cider,) = plans(("cider", {}))
+    metrics = [MetricPlan("first", "first", {}, first), cider, MetricPlan("second", "second", {}, second)]
+    out = fit(metrics, store.references, shards=2, advance=steps.append)
+    assert (out.streaming, out.in_memory) == ([1], [0, 2])
+    assert first.fitted == second.fitted == [5, 5], "the second block shows that they cannot be merged"
+    assert steps == [5, 5, 2], "blocks of twelve examples"
+    kept = out.features.corpus_state()
+    assert ("state", cider.metric.signature()) in kept and not {("state", "first"), ("state", "second")} & set(kept)
+
+
+def test_the_whole_of_no_shards_is_empty():
+    assert ScoringPass.whole.fget(SimpleNamespace(shards=[])) == (0, 0)
+    assert ScoringPass.whole.fget(SimpleNamespace(shards=[(2, 5), (5, 9)])) == (2, 9)
+
+
 KNOWN = """
 import numpy as np
 from mine_parts import Length
@@ -280,4 +328,4 @@ def test_priming_builds_what_is_built_on_first_use(store):
 @pytest.mark.parametrize(("growing", "part", "partial"), [(False, None, False), (True, None, True), (False, 1, True)])
 def test_a_pass_is_partial_where_examples_are_missing(growing, part, partial):
     state = SimpleNamespace(growing=growing, options=SimpleNamespace(part=part))
-    assert scoring_pass.ScoringPass.partial.fget(state) == partial
+    assert ScoringPass.partial.fget(state) == partial
