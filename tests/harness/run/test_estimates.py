@@ -216,7 +216,7 @@ def test_the_text_has_three_metrics_of_the_first_of_the_systems_with_most_exampl
 
 def test_a_view_keeps_the_latest_twelve_captions_of_the_run_that_goes_on():
     watch = Watch()
-    assert (watch.task, watch.estimates, len(watch.latest)) == ("", None, 0)
+    assert (watch.task, watch.examples, watch.estimates, len(watch.latest)) == ("", 0, None, 0)
     watch.estimates = Estimates([], [])
     for k in range(13):
         watch.latest.append(("m", Example(str(k), ("r",)), {}))
