@@ -130,10 +130,18 @@ def test_rows_without_a_difference_are_left_out():
     }  # fmt: skip
 
 
+def test_zero_is_on_every_axis():
+    for difference in (5.0, -5.0):
+        low, high = forest([compared("a", "b", difference)]).spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        assert (low, high) == pytest.approx((-0.25, 5.25) if difference > 0 else (-5.25, 0.25))
+
+
 def test_names_of_a_pair_that_take_half_of_the_figure_stand_below_each_other():
     for name, layout, stacked in (("a", PHONE, False), ("a" * 20, PHONE, True), ("a" * 20, PAGE, False)):
         spec = forest([compared(name, "b" * len(name))]).build(layout)
-        assert ("labelExpr" in spec["layer"][1]["encoding"]["y"]["axis"]) is stacked
+        axis = spec["layer"][1]["encoding"]["y"]["axis"]
+        assert ("labelExpr" in axis) is stacked
+        assert axis.get("labelLineHeight") == (pytest.approx(1.1 * layout.font) if stacked else None)
         assert spec["height"]["step"] == pytest.approx((2.9 if stacked else 1.7) * layout.font)
 
 

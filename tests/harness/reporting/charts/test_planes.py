@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.reporting.charts import planes as planes_module
+from harness.reporting.charts.chart import PAGE, PHONE
 from harness.reporting.charts.planes import label_places, metric_questions, plane_chart, plane_points, planes
+from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 from tests.support.pinned import as_text, assert_pinned
 
 
@@ -139,3 +143,92 @@ def test_a_label_without_room_beside_its_point_is_centred_two_heights_away(y, ce
     others = point + np.array([[x, dy] for x in (-30, 30) for dy in (-10, 0, 10)] + [[0, -10], [0, 10]])
     first, *_ = label_places(np.array([point, *others]), [40.0] + [1.0] * len(others), 10.0, (200.0, 200.0))
     assert first == pytest.approx((100.0, centre))
+
+
+ENTRIES = [
+    ("bleu1", "bleu1"), ("rouge", "rouge"), ("undirected", "distinct"), ("gone", "no/such-metric"), ("variety", "distinct"),
+    ("mmd", "mmd"), ("fit", "clipscore"), ("corpus", "mauve"),
+]  # fmt: skip
+"""Labels of metrics and their components."""
+
+
+def asked(labels, models="ab"):
+    """A run with values of these metrics, of which one has no direction."""
+    metrics = [{"label": label, "name": name, "params": {}, "signature": label} for label, name in ENTRIES if label in labels]
+    rows = [
+        ResultRecord(model=model, metric=label, value=float(k), higher_is_better=None if label == "undirected" else True)
+        for k, model in enumerate(models)
+        for label in labels
+    ]
+    return Run(Provenance({"metrics": metrics}), tuple(rows), SampleTable.empty())
+
+
+def test_metrics_without_a_direction_and_those_not_installed_answer_no_question():
+    assert metric_questions(asked(["undirected", "gone", "variety", "rouge"])) == {
+        "rouge": "Does a caption agree with its references?", "variety": "How varied are the candidates?",
+    }  # fmt: skip
+
+
+def test_three_questions_at_most_stand_against_the_first():
+    charts = planes(asked(["rouge", "bleu1", "variety", "mmd", "fit", "corpus"]))
+    assert [(chart.id, chart.title) for chart in charts] == [
+        ("plane-1", "BLEU-1 against variety"), ("plane-2", "BLEU-1 against MMD"), ("plane-3", "BLEU-1 against fit"),
+    ]  # fmt: skip
+    assert charts[0].caption == (
+        "Across, BLEU-1: does a caption agree with its references? Up, variety: how varied are the candidates? Better is to the right "
+        "and up. Bars are 95 % intervals; the line joins the systems that no other one surpasses in both."
+    )
+    (only,) = planes(asked(["rouge", "variety"]))
+    assert (only.id, only.title, only.group) == ("plane", "ROUGE-L against variety", "trade-offs")
+    assert planes(asked(["rouge", "bleu1"])) == [], "one question"
+    assert planes(asked(["rouge", "variety"], models="a")) == [], "one system"
+
+
+def test_points_have_values_intervals_and_their_place_on_the_frontier():
+    rows = plane_points([*records({"a": (1, 9), "b": (5, 5), "c": (5, 4)}), *records({"d": (9, 1)}, (True, True))], "x", "y")
+    assert [row["frontier"] for row in rows] == [3, 1, None, 0]
+    assert rows[0] == {
+        "system": "a", "model": "a", "frontier": 3, "sx": 1.0, "sy": 9.0, "x": 1, "x_low": 0, "x_high": 2,
+        "x_text": "1.0000 (0.0000 … 2.0000)", "y": 9, "y_low": 8, "y_high": 10, "y_text": "9.0000 (8.0000 … 10.00)",
+    }  # fmt: skip
+    (bare,) = plane_points([replace(record, ci95=None, higher_is_better=False) for record in records({"a": (1, 2)})], "x", "y")
+    assert (bare["sx"], bare["sy"], bare["x_low"], bare["y_text"]) == (-1.0, -2.0, None, "2.0000 (–)")
+
+
+def line_of(count: int, dominated: int = 0):
+    """Points of a frontier, and points that the first one surpasses."""
+    return {f"p{k}": (10.0 * k, -10.0 * k) for k in range(count)} | {f"q{k}": (-20.0 - 10 * k, -10.0 * k) for k in range(dominated)}
+
+
+@pytest.mark.parametrize(("points", "count"), [(line_of(16), 16), (line_of(17), 0), (line_of(2, 15), 2), (line_of(16, 1), 16)])
+def test_points_have_names_where_they_are_few_else_those_of_the_frontier(points, count):
+    chart = plane_chart(records(points), "x", "y", "title", "caption", "views")
+    labels = chart.spec["datasets"]["labels"]
+    assert [label["system"] for label in labels] == list(points)[:count]
+    legend = chart.spec["layer"][3]["encoding"]["color"]["legend"]
+    assert (legend is None) is (count == len(points)), "without a legend where all points have names"
+
+
+@pytest.mark.parametrize(("count", "shown"), [(49, True), (50, False)])
+def test_as_many_models_as_looks_have_a_legend(count, shown):
+    chart = plane_chart(records(line_of(count)), "x", "y", "title", "caption", "views")
+    assert (chart.spec["layer"][3]["encoding"]["color"]["legend"] is not None) is shown
+
+
+@pytest.mark.parametrize("directions", [(True, True), (False, True), (True, False), (None, False)])
+def test_names_stand_above_their_points_also_on_reversed_axes(directions):
+    chart = plane_chart(records({"a": (10, 10), "b": (30, 30)}, directions), "x", "y", "title", "caption", "views")
+    spec = chart.spec
+    for channel, direction in zip("xy", directions):
+        assert spec["layer"][3]["encoding"][channel]["scale"]["reverse"] is (direction is False)
+    for label, place in zip(spec["datasets"]["labels"], (10, 30)):
+        assert label["x"] == pytest.approx(place)
+        assert (label["y"] < place) is (directions[1] is False)
+        low, high = spec["layer"][3]["encoding"]["y"]["scale"]["domain"]
+        assert abs(label["y"] - place) == pytest.approx(1.1 * PAGE.font * (high - low) / spec["height"])
+
+
+def test_a_plane_is_no_wider_than_forty_six_letters():
+    for layout, width in ((PAGE, 46 * 12), (PHONE, 340 - 44)):
+        spec = plane_chart(records({"a": (10, 10), "b": (30, 30)}), "x", "y", "title", "caption", "views").build(layout)
+        assert (spec["width"], spec["height"]) == pytest.approx((width, 0.72 * width))
