@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import norm, spearmanr
 
 from harness.reporting.charts import samples
 from harness.reporting.charts.chart import PAGE
@@ -25,7 +26,10 @@ from harness.reporting.charts.samples import (
     score_distributions,
 )  # fmt: skip
 from harness.reporting.table import shown_names
+from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 
 def test_a_density_has_area_one_and_follows_the_values():
@@ -161,3 +165,108 @@ def test_labels_of_ticks_are_quoted():
     text = label_list(names)
     assert text.endswith("[datum.value]")
     assert json.loads(text.removesuffix("[datum.value]")) == names
+
+
+@pytest.mark.parametrize(
+    ("values", "spread"),
+    [
+        ([0.0, 1.0, 2.0, 3.0, 10.0], 2.0 / 1.34),  # the quartile distance
+        ([0.0, 0.0, 1.0, 1.0], 0.5),  # the standard deviation
+        ([0.0] * 9 + [1.0], 0.3),  # the quartile distance is 0
+    ],
+)
+def test_a_density_is_a_mean_of_bells_by_silvermans_rule(values, spread):
+    grid = np.linspace(-5, 15, 401)
+    for smallest in (0.01, 2.5):
+        width = max(0.9 * spread * len(values) ** -0.2, smallest)
+        expected = norm.pdf(grid[:, None], loc=values, scale=width).mean(axis=1)
+        assert density(np.array(values), grid, smallest) == pytest.approx(expected, abs=0.02 * expected.max())
+
+
+def test_curves_fill_their_row_and_systems_of_few_scores_have_quartiles_alone():
+    scores = {"a": np.linspace(0, 1, 50), "b": np.array([0.5, 0.25, 0.75, np.nan]), "c": np.full(4, np.nan), "d": np.linspace(0, 2, 9)}
+    chart = distributions({"m": scores}, " A note.")
+    assert chart is not None and chart.caption.endswith("white ticks medians. A note.")
+    curves, marks = chart.spec["datasets"]["curves"], chart.spec["datasets"]["marks"]
+    for row in (0, 3):
+        curve = [point for point in curves if point["row"] == row]
+        assert [point["x"] for point in curve] == pytest.approx([float(f"{x:.5g}") for x in np.linspace(0, 2, 60)])
+        assert max(row - point["top"] for point in curve) == pytest.approx(0.42)
+        assert [row - point["top"] for point in curve] == pytest.approx([point["bottom"] - row for point in curve])
+    assert len(curves) == 2 * 60
+    assert [(mark["row"], mark["system"]) for mark in marks] == [(0, "a"), (1, "b"), (3, "d")]
+    assert marks[1] == {
+        "metric": "m", "row": 1, "system": "b", "low": 0.375, "median": 0.5, "high": 0.625, "mean": 0.5,
+        "text": "0.5000", "mean_text": "0.5000",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("upper", "drawn"), [(51.0, False), (51.1, True)])
+def test_scores_whose_middle_half_is_a_hundredth_of_the_range_have_no_curve(upper, drawn):
+    narrow = np.array([0.0, 50.0, 50.5, upper, 100.0])
+    assert (distributions({"m": {"a": narrow}}) is not None) is drawn
+    assert distributions({"m": {"a": narrow, "b": np.linspace(0, 100, 5)}}) is not None, "one distribution is enough"
+
+
+def run_of(scores: dict, systems: int = 1, **fields) -> Run:
+    """A run of systems with the same scores per example: column -> numbers; records of the metrics have the fields."""
+    count = len(next(iter(scores.values())))
+    names = [f"s{k}" for k in range(systems) for _ in range(count)]
+    columns = {"model": names, "decoding": ["{}"] * len(names), "example": [f"e{k}" for k in range(count)] * systems}
+    columns |= {name: [["x"]] * len(names) for name in ("candidates", "references")}
+    columns |= {name: list(values) * systems for name, values in scores.items()}
+    metrics = [name for name in scores if not name.startswith("p:")]
+    records = [ResultRecord(model=f"s{k}", metric=name, **fields.get(name, {})) for k in range(systems) for name in metrics]
+    return Run(Provenance({}), tuple(records), SampleTable(columns))
+
+
+def test_as_many_systems_as_there_is_room_for_are_drawn_without_a_note():
+    for systems, note in ((12, ""), (13, " The first 12 of 13 systems.")):
+        run = run_of({"m": np.linspace(0, 1, 5), "p:m": np.linspace(0.2, 1, 5)}, systems)
+        for (chart,) in (score_distributions(run), p_histograms(run)):
+            assert chart.caption.endswith(note) and ("systems." in chart.caption) is bool(note)
+
+
+P_VALUES = [0.05, 0.1, 0.15, 1.0, 0.5, math.nan, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("floor", "counts", "cut"), [(0.1, [3, 1, 0, 0, 1, 0, 0, 0, 0, 1], "50%"), (0.5, [5, 1], "100%"), (1.0, [5, 1], "100%")]
+)
+def test_a_bin_of_p_values_has_its_upper_end(floor, counts, cut):
+    run = run_of({"m": [0.0] * 7, "p:m": P_VALUES}, m={"p": {"floor": floor}})
+    (chart,) = p_histograms(run)
+    bars = chart.spec["datasets"]["bars"]
+    assert [bar["count"] for bar in bars] == counts
+    assert [bar["share"] for bar in bars] == pytest.approx([count / 6 for count in counts])
+    assert [bar["low"] for bar in bars] == pytest.approx([k / len(counts) for k in range(len(counts))])
+    assert [bar["high"] for bar in bars] == pytest.approx([(k + 1) / len(counts) for k in range(len(counts))])
+    assert f"in {len(counts)} bins" in chart.caption and f"Bars beyond {cut} are cut off" in chart.caption
+    assert p_histograms(run_of({"m": [0.0] * 7})) == []
+
+
+FIVE = {"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [5.0, 4.0, 3.0, 2.0, 1.0], "c": [2.0, 1.0, 4.0, 3.0, 5.0], "flat": [1.0] * 5}
+
+
+def test_metrics_of_which_less_is_better_are_negated_and_flat_ones_left_out():
+    fields = {"b": {"higher_is_better": False}}
+    (chart,) = metric_correlations(run_of(FIVE, 2, **fields))
+    cells = {(cell["x"], cell["y"]): cell["text"] for cell in chart.spec["datasets"]["cells"]}
+    assert {name for name, _ in cells} == {"a", "b ↓", "c"} and len(cells) == 9
+    assert (cells["a", "b ↓"], cells["a", "c"], cells["c", "c"]) == ("1.00", "0.80", "1.00")
+    (chart,) = metric_correlations(run_of(FIVE))
+    cells = {(cell["x"], cell["y"]): cell["text"] for cell in chart.spec["datasets"]["cells"]}
+    assert (cells["a", "b"], cells["b", "c"]) == ("−1.00", "−0.80")
+    assert metric_correlations(run_of({name: FIVE[name] for name in ("a", "b")})) == []
+    assert metric_correlations(run_of({name: FIVE[name] for name in ("a", "b", "flat")})) == []
+    assert metric_correlations(run_of({name: values[:4] for name, values in FIVE.items()})) == [], "of four examples"
+
+
+def test_correlations_are_means_over_the_systems_that_define_them():
+    one = SimpleNamespace(scores={"a": np.arange(5.0), "b": np.arange(5.0)}.get)
+    other = SimpleNamespace(scores={"a": np.arange(5.0), "b": np.array([2.0, 1.0, 4.0, 3.0, 5.0])}.get)
+    undefined = SimpleNamespace(scores={"a": np.arange(5.0), "b": np.array([np.nan, 1.0, 4.0, 3.0, 5.0])}.get)
+    matrix = mean_rank_correlation([one, other, undefined], ["a", "b"], {"a": True, "b": None})
+    assert matrix == pytest.approx(np.array([[1.0, 0.9], [0.9, 1.0]]))
+    alone = mean_rank_correlation([undefined], ["a", "b"], {"a": True, "b": True})
+    assert np.isnan(alone[0, 1]) and alone[0, 0] == pytest.approx(1)
