@@ -168,6 +168,24 @@ def test_too_many_pairs_are_compared_with_the_first_system(captions_run):
     assert "harness.compare computes and keeps them" in compared.note
 
 
+@pytest.mark.parametrize(("most", "base"), [(2, "people"), (3, ""), (4, "")])
+def test_more_pairs_than_are_compared_are_those_of_the_first_system(captions_run, monkeypatch, most, base):
+    monkeypatch.setattr(module, "MAX_PAIRS", most)
+    found = compared_systems(captions_run)
+    assert (found.base, len(found.rows)) == (base, 4 * (2 if base else 3))
+    remedy = f"harness compare {captions_run.path} computes and keeps them"
+    assert found.note == (f"not all pairs of the 3 systems are compared; {remedy}" if base else "")
+
+
+def test_axes_of_many_panels_leave_out_labels_that_overlap_and_legends_have_three_columns_at_most():
+    rows = [replace(compared("a", "b"), metric=name) for name in ("cider", "rouge", "bleu4", "meteor")]
+    for count, layout, columns in ((1, PAGE, 3), (4, PAGE, 3), (2, PHONE, 2)):
+        spec = forest(rows[:count]).build(layout)
+        panel = spec["concat"][0] if count > 1 else spec
+        assert panel["layer"][2]["encoding"]["color"]["legend"]["columns"] == columns
+        assert panel["layer"][0]["encoding"]["x"]["axis"]["labelOverlap"] is True
+
+
 def test_comparisons_that_the_run_keeps_are_used_however_many(captions_run):
     rows = harness.compare(captions_run.path)
     assert compared_systems(captions_run, budget=0).rows == rows
