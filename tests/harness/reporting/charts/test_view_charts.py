@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.charts.chart import PAGE
+from harness.reporting.charts.chart import PAGE, PHONE
 from harness.reporting.charts.drawing import svg
 from harness.reporting.charts.view_charts import view_chart, view_charts
 from harness.rundir.records import ResultRecord
@@ -111,6 +111,79 @@ def test_bars_have_room_for_their_intervals_and_zero():
     assert ends[0] == 0
     assert ends[1] == pytest.approx(0.52)
     assert chart.spec["width"] < PAGE.width / 2
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        ([1.0, 3.0], (0.0, 3.12)), ([-1.0, -3.0], (-3.12, 0.0)), ([-1.0, 1.0], (-1.08, 1.08)), ([0.0, 0.0], (0.0, 0.05)),
+        ([float("inf"), 1.0], (0.0, 1.04)),
+    ],
+)  # fmt: skip
+def test_the_axis_of_bars_holds_zero_and_a_margin_beyond_the_bars(values, ends):
+    records = [ResultRecord(model=str(k), metric="cider", value=value) for k, value in enumerate(values)]
+    chart = view_chart(ViewSpec(plot="bar", y="cider"), records)
+    assert chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == pytest.approx(ends)
+
+
+def test_figures_are_as_wide_as_their_bars_need_and_no_higher_than_26_letters():
+    def size(plot, count, layout):
+        records = [ResultRecord(model=str(k), metric="cider", value=1.0) for k in range(count)]
+        spec = view_chart(ViewSpec(plot=plot, x="model", y="cider"), records).build(layout)
+        return spec["width"], spec["height"]
+
+    assert size("bar", 2, PAGE) == (9 * 12 * 3, 26 * 12)
+    assert size("bar", 20, PAGE) == (900 - 5 * 12, 26 * 12)
+    assert size("line", 2, PAGE) == (900 - 5 * 12, 26 * 12)
+    assert size("scatter", 2, PHONE) == pytest.approx((340 - 5 * 11, 0.62 * (340 - 5 * 11)))
+
+
+def titles(**fields) -> list:
+    """Titles of both axes of a view, with a value of two records on it."""
+    records = [replace(record, p_value=0.5, seconds=2.0, decoding={"top_p": 0.5 + k}) for k, record in enumerate(RECORDS[:2])]
+    encoding = view_chart(ViewSpec(plot="line", **fields), records).spec["layer"][1]["encoding"]
+    return [encoding[name]["axis"]["title"] for name in "xy"]
+
+
+def test_axes_have_the_names_of_their_quantities():
+    assert titles(x="decoding.top_p", y="cider") == ["top p", "CIDEr-D"]
+    assert titles(x="model", y="p:cider") == [None, "p:CIDEr-D"]
+    assert titles(x="metric", y="*", by="model") == [None, None]
+    assert titles(x="model", y=["cider"], by="model") == [None, None], "the values of metrics have no name in common"
+    assert titles(x="model", y=["p:cider"]) == [None, "p"]
+    assert titles(x="model", y=["p:cider", "seconds:cider"]) == [None, None]
+
+
+def test_numbers_are_a_scale_and_texts_and_flags_are_names():
+    for values, kind in (((1, 2.5), "quantitative"), (("a", "b"), "nominal"), ((True, False), "nominal")):
+        records = [ResultRecord(model="a", metric="cider", value=1.0, decoding={"x": value}) for value in values]
+        chart = view_chart(ViewSpec(plot="scatter", x="decoding.x", y="cider", by="model"), records)
+        assert chart.spec["layer"][1]["encoding"]["x"]["type"] == kind
+        assert [row["x"] for row in rows(chart)] == [value if kind == "quantitative" else str(value) for value in values]
+
+
+@pytest.mark.parametrize(("count", "angle"), [(8, 0), (9, -35)])
+def test_many_columns_of_a_heat_map_have_slanted_names(count, angle):
+    records = [ResultRecord(model=str(k), metric="cider", value=float(k), higher_is_better=None) for k in range(count)]
+    chart = view_chart(ViewSpec(plot="heatmap", x="model", y="cider"), records)
+    assert chart.spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == angle
+    assert [row["position"] for row in rows(chart)] == pytest.approx([k / (count - 1) for k in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_plane"),
+    [
+        ({}, True), ({"by": None}, True), ({"plot": "line"}, False), ({"x": "model"}, False), ({"by": "decoding.temperature"}, False),
+        ({"y": ["cider"]}, False), ({"y": "p:cider"}, False),
+    ],
+)  # fmt: skip
+def test_two_metrics_of_systems_are_a_plane(changes, is_plane):
+    records = [replace(record, p_value=0.5) for record in RECORDS]
+    chart = view_chart(
+        ViewSpec(**{"plot": "scatter", "x": "metric:ter", "y": "cider", "by": "model", "note": "A note.", **changes}), records
+    )
+    assert ("points" in chart.spec["datasets"]) is is_plane
+    assert (chart.caption, chart.group) == ("A note.", "views")
 
 
 def drawn(view: ViewSpec, records: list[ResultRecord]) -> set[str]:
