@@ -52,12 +52,16 @@ def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
     assert (run.results.failed, run.results.notes) == ({}, ["a note"])
 
 
-def test_a_finished_run_with_its_statistics_is_not_written_again(tmp_path, caplog):
+@pytest.mark.parametrize("mode", ["auto", "resume", "extend"])
+def test_a_finished_run_with_its_statistics_is_not_written_again(tmp_path, caplog, mode):
     run = create(tmp_path / "r")
     run.artifacts.write_arrays(KEY, {"stats": np.zeros(2)})
     run.artifacts.write_shards("m", [KEY.stem])
     finish(run, statistics="m")
-    create(tmp_path / "r").close()
+    before = files_of(tmp_path / "r")
+    with create(tmp_path / "r", mode=mode) as again:
+        assert again.finished
+    assert files_of(tmp_path / "r") == before
     assert not caplog.messages
 
 
@@ -128,6 +132,16 @@ def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path, m
     assert again.artifacts.read_arrays(ArtifactKey.of("artifact", 2).stem) is not None
     finish(again)
     assert RunDir.open(tmp_path / "r").provenance.digest == "x"
+
+
+def test_a_run_that_is_replaced_in_its_place_keeps_its_statistics(tmp_path):
+    run = create(tmp_path)
+    run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
+    run.replace_run(OTHER)
+    assert (run.provenance.digest, run.finished) == ("x", False)
+    assert run.artifacts.read_arrays(KEY.stem) is not None
+    finish(run)
+    assert RunDir.open(tmp_path).artifacts.read_arrays(KEY.stem) is not None
 
 
 def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(tmp_path, caplog):
