@@ -168,7 +168,7 @@ def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np
     out, names = np.full(len(credit.credit), np.nan), _groups_of(rows, group)
     for name in names:
         mask = credit.mask(name) & ~np.isnan(credit.credit)
-        out[mask] = credit.credit[mask] / max(1, mask.sum()) / len(names)
+        out[mask] = credit.credit[mask] / mask.sum() / len(names)
     return out
 
 
