@@ -59,6 +59,13 @@ def test_a_metric_beats_noise(statistic, groups):
     assert (tests.raw[0, 2] <= tests.p_values[0, 2]) and tests.raw[0, 2] == tests.raw[2, 0]
 
 
+def test_a_group_without_a_scored_pair_has_no_credit():
+    judged, human = rows("accuracy", groups={"by": "kind", "headline": "mean"})
+    scores = np.where(np.arange(len(human)) // 2 % 2 == 0, np.nan, human)[:, None]  # no score in the pairs of kind a
+    credit = between_metrics._weighted_credit(judged, MetricScores(scores), "mean")
+    assert np.isnan(credit[::2]).all() and np.nansum(credit) == pytest.approx(0.5)
+
+
 def test_weighted_credits_sum_to_the_mean_accuracy_of_the_groups():
     judged, human = rows("accuracy", groups={"by": "kind", "headline": "mean"})
     scores = metrics(human)[0]
@@ -234,6 +241,7 @@ def few(statistic, unit="item", draws=100, **keys):
     kinds = [replace(c, meta={"kind": "abc"[k % 3]}) for k, c in enumerate(judged.judgments.captions[:32])]
     rng = np.random.default_rng(5)
     drawn = human[:32, None] + rng.normal(size=(2, 32, 2)) * np.array([2.0, 5.0])[:, None, None]
+    drawn[1] = drawn[1].round()  # it has ties
     drawn[0, [2, 21], 0] = drawn[1, [9, 10, 21], 1] = np.nan
     return JudgmentRows(replace(judged.judgments, captions=kinds, pairs=()), judged.spec), [MetricScores(scores) for scores in drawn]
 
@@ -246,7 +254,7 @@ MEAN = {"groups": {"by": "kind", "headline": "mean"}}
     [
         ("kendall_b", "record", {}),
         ("kendall_b", "item", {"grouping": "system"}),
-        ("kendall_c", "item", {}),
+        ("kendall_c", "item", {"groups": "kind"}),
         ("kendall_c", "record", MEAN),
         ("spearman", "item", MEAN),
         ("pearson", "system", {"grouping": "system"}),
@@ -346,7 +354,7 @@ def test_coefficients_of_items_are_exchanged_where_items_are(unit):
 def test_credits_of_pairs_are_exchanged_by_item_or_one_by_one(unit, keys):
     judged, human = rows("accuracy", tests={"draws": 100, "unit": unit}, seed=3, **keys)
     pairs = judged.judgments.pairs[:30]
-    kind = np.array(["abc"[k % 3] if k < 12 else "a" for k in range(30)])
+    kind = np.array(["abc"[k % 3] if 0 < k < 12 else "d" if k == 0 else "a" for k in range(30)])
     pairs = tuple(replace(pair, meta={"kind": name}) for pair, name in zip(pairs, kind))
     judged = JudgmentRows(replace(judged.judgments, pairs=pairs), judged.spec)
     noise = np.random.default_rng(6).normal(size=(2, len(human))) * np.array([[2.0], [4.0]])
