@@ -73,6 +73,13 @@ def test_the_folder_of_a_plan(kind, several, output, default, folder):
     assert _folder(plan, several, output and Path(output), default and Path(default)) == (folder and Path(folder))
 
 
+def test_the_default_folder_of_a_task_with_a_name_of_its_own():
+    plan = SimpleNamespace(kind="judgments", spec=SimpleNamespace(task="mine/flickr"))
+    assert [_folder(plan, several, None, Path("runs")) for several in (True, False)] == [
+        Path("runs/judgments/flickr"), Path("runs/mine/flickr"),
+    ]  # fmt: skip
+
+
 def test_a_suite_of_nothing_and_one_of_two_kinds_are_refused(suite):
     gone = suite[1]
     lost = replace(gone, spec=gone.spec.model_copy(update={"task": "judgments/lost"}))
@@ -117,7 +124,7 @@ def test_metrics_are_added_to_a_run_of_judgments_once(jsonl, tmp_path):
     judged = {"form": "captions", "path": jsonl([{**record, "references": ["cc d"]} for record in RECORDS])}
     content = {"task": "t", "judgments": judged, "metrics": ["chrf"], "statistics": ["pearson"], "bootstrap": {"samples": 0}}
     api.evaluate(content, output=tmp_path / "r")
-    run = rescore(tmp_path / "r", ["chrf,rouge", "chrf:beta=1"])
+    run = rescore(run=tmp_path / "r", metrics=["chrf,rouge", "chrf:beta=1"])
     assert [record.metric for record in run.records] == ["chrf", "rouge", "chrf[beta=1]"]
     assert run.provenance.spec["metrics"] == ["chrf", "rouge", {"chrf": {"beta": 1}}]
     written = (tmp_path / "r" / "results.json").stat()
