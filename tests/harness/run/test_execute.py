@@ -620,3 +620,40 @@ def test_the_speed_has_what_is_known(caplog, work, text):
     with caplog.at_level("INFO", logger="harness"):
         print_speed("m", work)
     assert caplog.messages == ([] if text is None else [text])
+
+
+# --------------------------------------------------------------------------- a run until a decision
+def growing(count=6, **fields):
+    models = [{"echo": {"label": "a", "n": 1}}, {"echo": {"label": "b", "n": 1}}]
+    data = {"reader": "words", "count": count}
+    return planned(models=models, metrics=["rouge"], dataset=data, until={"conditions": ["rouge: a > b"]}, **fields)
+
+
+@pytest.mark.parametrize(("count", "seed"), [(5, 1), (7, 1), (6, 0), (6, 2)])
+def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
+    output = project / "r"
+    first = execute(growing(seed=1), output=output)
+    assert execute(growing(seed=1), output=output, mode="extend").records == first.records
+    with pytest.raises(InputError) as caught:
+        execute(growing(count, seed=seed), output=output, mode="extend")
+    assert str(caught.value).endswith(
+        f"{output}: holds a run on other data or with another seed: --extend takes the next examples of one order"
+    )
+    with pytest.raises(InputError, match="holds another run"):
+        execute(growing(count, seed=seed), output=output)
+    assert execute(growing(count, seed=seed), output=output, mode="fresh").manifest["seed"] == seed
+    with pytest.raises(InputError, match="holds no run to resume"):
+        execute(growing(), output=project / "new", mode="extend")
+
+
+@pytest.mark.parametrize(("shard_size", "first"), [(None, 6), (2, 2)])
+def test_a_run_until_a_decision_looks_after_each_shard(project, shard_size, first):
+    seen = []
+    run = execute(watched(growing(), seen), options=Options(shard_size=shard_size))
+    asked = [names for label, _, names, _ in seen if label == "a"]
+    assert len(asked[0]) == first
+    assert sorted(name for names in asked for name in names) == [f"e{k}" for k in range(6)], "equal models are not decided"
+    assert run.provenance.content["stopped"]["conditions"][0]["verdict"] != "confirmed"
+    assert [note for note in run.notes if "6" in note] and {record.n for record in run.records} == {6}
+    stages = {work[0] for _, work, _, _ in seen}
+    assert stages == {"examples until decided: 6"}
