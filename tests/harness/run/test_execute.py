@@ -411,7 +411,7 @@ def watched(plan, seen):
         generate = model.adapter.generate
 
         def noting(examples, decoding, seeds, generate=generate, label=model.label):
-            work = [f"{meter.description}: {meter.total}" for meter in progress.WORK]
+            work = [f"{'' if type(meter) is progress.Meter else 'shown '}{meter.description}: {meter.total}" for meter in progress.WORK]
             seen.append((label, work, [example.id for example in examples], list(seeds)))
             return generate(examples, decoding, seeds)
 
@@ -657,3 +657,14 @@ def test_a_run_until_a_decision_looks_after_each_shard(project, shard_size, firs
     assert [note for note in run.notes if "6" in note] and {record.n for record in run.records} == {6}
     stages = {work[0] for _, work, _, _ in seen}
     assert stages == {"examples until decided: 6"}
+    assert not [text for _, work, _, _ in seen for text in work if text.startswith("shown")]
+
+
+def test_a_run_until_a_decision_shows_one_bar(project):
+    seen = []
+    execute(watched(growing(), seen), show=True)
+    assert {work[0] for _, work, _, _ in seen} == {"shown examples until decided: 6"}
+    assert not [text for _, work, _, _ in seen for text in work[1:] if text.startswith("shown")]
+    seen.clear()
+    execute(watched(planned(), seen), show=True)
+    assert [work for _, work, _, _ in seen] == [["shown [1/3] captions: echo: 6"]]
