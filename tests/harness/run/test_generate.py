@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,9 +14,10 @@ from harness.contracts import Decoding, Example, Failure, Generation, TaskView, 
 from harness.errors import HarnessError, InputError
 from harness.files.dataset_source import DatasetSource
 from harness.files.media import MediaCell
+from harness.files.secrets import forget, remember
 from harness.run import generate as module
 from harness.run.example_store import ExampleStore
-from harness.run.generate import as_generation, generate, shared_key, token_scores
+from harness.run.generate import as_generation, from_values, generate, shared_key, to_values, token_scores
 from harness.run.metric_plan import ModelPlan
 from harness.run.systems import PlannedSystem
 from harness.rundir.artifacts import ArtifactStore
@@ -63,6 +65,78 @@ def test_tuples_generations_and_failures_become_results():
     assert generated.missing == ["e4"]
 
 
+def test_everything_of_a_generation_comes_back_from_disk(small_artifacts):
+    item = Generation(("x", "y"), ("r",), (-1.5, -2.0), (2, 3), ("stop", "length"), (1,))
+    model = Model(lambda example: item if example.id == "e0" else ("z",))
+    expected = {
+        "candidates": ["x", "y"], "references": ["r"], "log_probs": [-1.5, -2.0], "lengths": [2, 3], "stop_reasons": ["stop", "length"],
+        "held_out": [1],
+    }  # fmt: skip
+    for _ in range(2):
+        assert run(model, small_artifacts, examples=EXAMPLES[:2]).rows(0, 2) == [expected, {"candidates": ["z"]}]
+    assert len(model.calls) == 2
+
+
+def test_secrets_are_in_no_answer(small_artifacts):
+    items = {"e0": ("a topsecret", "b"), "e1": Failure("refused topsecret")}
+    remember("topsecret", "${secret:KEY}")
+    try:
+        rows = run(Model(lambda example: items[example.id]), small_artifacts, examples=EXAMPLES[:2]).rows(0, 2)
+    finally:
+        forget()
+    assert rows == [{"candidates": ["a ${secret:KEY}", "b"]}, {"failure": "refused ${secret:KEY}"}]
+
+
+def test_answers_are_kept_in_blocks_of_examples(small_artifacts, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 2)
+    model, expected = Model(caption), run(Model(caption))
+    generated = run(model, small_artifacts)
+    assert generated.caption_sets() == expected.caption_sets()
+    assert generated.digest(0, 5) == expected.digest(0, 5)
+    for first, last in ((1, 4), (4, 5), (0, 2), (3, 3)):
+        assert [row["candidates"][0] for row in generated.rows(first, last)] == [f"a e{k}" for k in range(first, last)]
+    names = sorted(file.name for file in (small_artifacts.folder / "candidates").iterdir())
+    assert [name[:8] for name in names] == ["000000-m", "000001-m", "000002-m"]
+    part = generate(
+        ModelPlan("m", "mine", {}, model), TaskView(EXAMPLES, Decoding()), seed=0, artifacts=small_artifacts, span=(3, 5)
+    )  # fmt: skip
+    assert [item.id for item in part.caption_sets()] == ["e3", "e4"] and len(model.calls) == 5
+
+
+def test_no_answer_is_kept_of_a_part_on_which_a_model_always_fails(small_artifacts, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 2)
+    model = Model(lambda example: Failure("offline") if example.id in ("e2", "e3", "e4") else ("x",))
+    plan, task = ModelPlan("m", "mine", {}, model), TaskView(EXAMPLES, Decoding())
+    for _ in range(2):
+        assert len(generate(plan, task, seed=0, artifacts=small_artifacts, span=(2, 5)).failures) == 3
+    assert [name for name, _ in model.calls] == ["e2", "e3", "e4"] * 2
+    run(model, small_artifacts)
+    run(model, small_artifacts)
+    assert len(model.calls) == 11, "failures beside answers are kept"
+
+
+def test_examples_are_asked_for_256_at_a_time_with_their_seeds():
+    asked: list[tuple[int, int]] = []
+
+    class Counting(Model):
+        def generate(self, examples, decoding, seeds):
+            asked.append((len(examples), len(seeds)))
+            return super().generate(examples, decoding, seeds)
+
+    many = [Example(f"e{k}", ("r",)) for k in range(257)]
+    model, alone = Counting(caption), Model(caption)
+    assert [item.id for item in run(model, examples=many).caption_sets()] == [example.id for example in many]
+    assert asked == [(256, 256), (1, 1)]
+    run(alone, examples=many[255:])
+    assert model.calls[255:] == alone.calls
+
+
+def test_the_latest_answers_are_listed_with_their_examples():
+    latest: deque[Any] = deque(maxlen=2)
+    generate(ModelPlan("m", "mine", {}, Model(caption)), TaskView(EXAMPLES, Decoding(candidates=1)), seed=0, latest=latest)
+    assert list(latest) == [("m", EXAMPLES[k], {"candidates": [f"a e{k}"]}) for k in (3, 4)]
+
+
 def test_more_candidates_than_requested_are_cut():
     generated = run(Model(caption), decoding=Decoding(candidates=2))
     assert {len(item.candidates) for item in generated.caption_sets()} == {2}
@@ -72,6 +146,13 @@ def test_more_candidates_than_requested_are_cut():
 def test_anything_else_is_refused(item):
     with pytest.raises(HarnessError, match=r"model 'm' returned .*; expected a tuple of captions, a Generation or a Failure"):
         as_generation(item, "m")
+
+
+def test_a_result_that_is_refused_is_shown_by_its_beginning():
+    with pytest.raises(HarnessError) as caught:
+        as_generation(["x" * 99, 3], "m")
+    shown = "['" + "x" * 78
+    assert str(caught.value) == f"model 'm' returned {shown}; expected a tuple of captions, a Generation or a Failure"
 
 
 @pytest.mark.parametrize(("results", "number"), [([("a caption",)], "1"), (itertools.repeat(("a caption",)), "more than 5")])
@@ -253,6 +334,19 @@ def test_answers_of_earlier_runs_are_counted_in_a_note_where_there_are_any(tmp_p
         assert run(second).caption_sets()[:3] == captions
     assert caplog.messages == ["m: 3 answers of earlier runs (HARNESS_ANSWERS=none asks again)"]
     assert [name for name, _ in second.calls] == ["e3", "e4"]
+    steps: list[int] = []
+    plan, task = ModelPlan("m", "mine", {}, second), TaskView([*EXAMPLES, Example("e5", ("r",))], Decoding())
+    generate(plan, task, seed=0, advance=steps.append)
+    assert steps == [0, 5, 1] and len(second.calls) == 3
+
+
+def test_failures_are_not_shared_and_nothing_is_by_default(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    models = [Model(lambda example: Failure("offline") if example.id == "e1" else ("x",)) for _ in range(4)]
+    for model, setting in zip(models, ("servers", "all", "all", "none")):
+        monkeypatch.setenv("HARNESS_ANSWERS", setting)
+        run(model, examples=EXAMPLES[:2])
+    assert [[name for name, _ in model.calls] for model in models] == [["e0", "e1"], ["e0", "e1"], ["e1"], ["e0", "e1"]]
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0"
@@ -326,6 +420,24 @@ def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
             assert np.array_equal(a.log_probs, b.log_probs)
             assert np.array_equal(a.ranks, [0, 3])
     assert [item.likelihood for item in whole[0]] == ["exact", "pseudo"]
+
+
+def test_scores_may_lack_tokens_and_types():
+    found = from_values({"log_probs": [-0.5, "-inf"], "ranks": [1, 2]})
+    assert found.log_probs.tolist() == [-0.5, -np.inf] and found.ranks.tolist() == [1, 2]
+    assert (found.log_probs.dtype, found.ranks.dtype, found.tokens, found.likelihood) == (np.float64, np.int64, (), "exact")
+    small = TokenScores(np.array([-0.5], np.float32), np.array([1], np.int32), ("a",), "pseudo")
+    again = from_values(to_values(small))
+    assert (again.log_probs.dtype, again.ranks.dtype, again.tokens, again.likelihood) == (np.float32, np.int32, ("a",), "pseudo")
+
+
+def test_scores_are_kept_in_blocks_of_examples(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 2)
+    model = TokenScoresModel()
+    assert len(scores(model, ArtifactStore(tmp_path))) == 5
+    assert len(scores(model, ArtifactStore(tmp_path), (1, 4))) == 3
+    assert model.asked == [f"e{k}" for k in range(5)]
+    assert len(list((tmp_path / "candidates").iterdir())) == 3
 
 
 def test_another_number_of_examples_is_an_error(tmp_path):
