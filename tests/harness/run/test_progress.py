@@ -165,15 +165,65 @@ def test_a_bar_appears_after_a_second_only(terminal, monkeypatch):
 def test_a_bar_has_its_texts_as_they_are_and_its_status_below(terminal, status):
     from rich.console import Console
 
-    bar = progress.TerminalBar("[1/2] scores", 4, "scores", lambda: status)
+    bar = progress.TerminalBar("[1/2] [b]scores[/]", 4, "[i]scores[/]", lambda: status)
     bar.advance(3)
     console = Console(file=io.StringIO(), width=120)
     console.print(bar._lines())
     bar.close()
     first, *below = console.file.getvalue().splitlines()
-    assert first.startswith("[1/2] scores ") and "3 of 4 scores" in first
+    assert first.startswith("[1/2] [b]scores[/] ") and "3 of 4 [i]scores[/]" in first
+    assert [(task.completed, task.total) for task in bar._progress.tasks] == [(3, 4)]
+    assert bar._live.console.stderr
     assert below == ([f"  {status}"] if status else [])
     assert bar._live.transient, "it disappears"
+
+
+def test_results_stand_above_the_figures_of_a_bar(terminal):
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=120)
+    with live_results(lambda records: f"a table of {len(records)}"):
+        bar = progress.TerminalBar("scores", 0, "scores", lambda: "a status")
+        console.print(bar._lines())
+        show_result(ResultRecord(model="a", metric="cider", value=0.5))
+        console.print(bar._lines())
+        bar.close()
+    lines = [line.split("  ")[0].rstrip() for line in console.file.getvalue().splitlines()]
+    assert [line[:10] for line in lines] == ["scores \u2501\u2501\u2501", "", "a table of", "scores \u2501\u2501\u2501"]
+    assert [(task.completed, task.total) for task in bar._progress.tasks] == [(0, None)]
+
+
+def test_a_bar_that_is_closed_appears_no_more(terminal, monkeypatch):
+    from rich.live import Live
+
+    clock, started = [0.0], []
+    monkeypatch.setattr(Live, "start", lambda self: started.append(clock[0]))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    for description in ("closed", "open"):
+        clock[0] = 0.0
+        bar = progress.TerminalBar(description, 3, "examples", str)
+        clock[0] = 1.0
+        bar.advance(1)
+        if description == "closed":
+            bar.close()
+        clock[0] = 1.5
+        bar.advance(1)
+    bar.close()
+    assert started == [1.5], "neither the closed one, nor the open one within the first second"
+
+
+def test_a_bar_follows_at_once_after_one_that_was_seen_with_results(terminal, monkeypatch):
+    from rich.live import Live
+
+    monkeypatch.setattr(Live, "start", lambda self: None)
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with live_results(lambda records: None):
+        for _ in range(2):
+            with progress.bar(description="scores", total=2) as advance:
+                assert current_results().seen == (clock[0] > 0)
+                clock[0] += 2
+                advance(1)
 
 
 def test_the_first_bar_with_results_waits():
@@ -231,7 +281,7 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
 
     def display(content, display_id):
         shown.append(content)
-        return Handle()
+        return Handle() if display_id else None
 
     ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
     monkeypatch.setitem(sys.modules, "IPython", ipython)
