@@ -78,6 +78,16 @@ def test_rows_of_panels_are_even(count, columns):
     assert PAPER.columns(count) == columns
 
 
+def test_as_many_panels_as_fit_exactly_stand_in_a_row():
+    layout = Layout(width=232, panel=50, font=10)  # four panels of 50 and three gaps of 16 take 248, three and two 182
+    assert [layout.columns(count) for count in (1, 2, 3, 4, 6, 7)] == [1, 2, 3, 2, 3, 3]
+    assert [Layout(width=width, panel=50, font=10).columns(4) for width in (247, 248)] == [2, 4]
+    assert Layout(width=10, panel=50, font=10).columns(3) == 1
+    assert layout.panel_width(3) == (232 - 32) / 3 and layout.panel_width(3, spacing=1) == (232 - 2) / 3
+    assert layout.panel_width(20) == layout.panel_width(1, labels=300) == 20, "two letters at least"
+    assert layout.label_space(["ab", "abcd", "abc"]) == 20
+
+
 def test_labels_take_room_from_the_panels():
     assert PAPER.columns(6, labels=100) == 2
     assert PAPER.columns(6, labels=230) == 1

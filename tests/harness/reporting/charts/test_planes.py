@@ -221,7 +221,9 @@ def test_names_stand_above_their_points_also_on_reversed_axes(directions):
     spec = chart.spec
     for channel, direction in zip("xy", directions):
         assert spec["layer"][3]["encoding"][channel]["scale"]["reverse"] is (direction is False)
-    for label, place in zip(spec["datasets"]["labels"], (10, 30)):
+    labels = spec["datasets"]["labels"]
+    assert [label["system"] for label in labels] == ["a", "b"]
+    for label, place in zip(labels, (10, 30)):
         assert label["x"] == pytest.approx(place)
         assert (label["y"] < place) is (directions[1] is False)
         low, high = spec["layer"][3]["encoding"]["y"]["scale"]["domain"]

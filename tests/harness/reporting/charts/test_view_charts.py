@@ -155,7 +155,7 @@ def test_axes_have_the_names_of_their_quantities():
 
 
 def test_numbers_are_a_scale_and_texts_and_flags_are_names():
-    for values, kind in (((1, 2.5), "quantitative"), (("a", "b"), "nominal"), ((True, False), "nominal")):
+    for values, kind in (((1, 2.5), "quantitative"), (("a", "b"), "nominal"), ((False, True), "nominal")):
         records = [ResultRecord(model="a", metric="cider", value=1.0, decoding={"x": value}) for value in values]
         chart = view_chart(ViewSpec(plot="scatter", x="decoding.x", y="cider", by="model"), records)
         assert chart.spec["layer"][1]["encoding"]["x"]["type"] == kind
