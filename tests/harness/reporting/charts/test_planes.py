@@ -234,3 +234,10 @@ def test_a_plane_is_no_wider_than_forty_six_letters():
     for layout, width in ((PAGE, 46 * 12), (PHONE, 340 - 44)):
         spec = plane_chart(records({"a": (10, 10), "b": (30, 30)}), "x", "y", "title", "caption", "views").build(layout)
         assert (spec["width"], spec["height"]) == pytest.approx((width, 0.72 * width))
+
+
+@pytest.mark.parametrize(("more", "centre"), [([], (126, 90)), ([[126, 88]], (74, 90)), ([[126, 88], [74, 88]], (100, 120))])
+def test_a_label_stands_below_to_the_side_where_there_is_no_other_room(more, centre):
+    others = [[100, 112], [100, 88], [128, 100], [72, 100], [126, 112], [74, 112], *more]
+    first, *_ = label_places(np.array([[100.0, 100.0], *others]), [40.0] + [1.0] * len(others), 10.0, (200.0, 200.0))
+    assert first == pytest.approx(centre)
