@@ -105,3 +105,75 @@ def test_a_pipe_has_all_columns_on_one_line_at_any_width(capsys, monkeypatch):
 
 def test_the_console_has_a_fixed_width_without_a_terminal():
     assert (console_for_tables().width, console_for_tables(70).width) == (160, 70)
+
+
+SMALL = Table(
+    ["long header", "b", "text"], [["x", "1", "a b c d e f g h i j"], ["y [red]", "22", "k"], ["z", "333", ""]], "lrl", "A title",
+    ["one note", "two"], bold=frozenset({(0, 1)}), marks={(1, 1): "a"}, groups=frozenset({1}),
+)  # fmt: skip
+"""Columns of 11, 4 and 19 characters, which take 40 with the gaps; the header and the last column can be broken."""
+AT_40 = """\
+long header ┃    b ┃ text
+━━━━━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
+x           │    1 │ a b c d e f g h i j
+────────────┼──────┼────────────────────
+y [red]     │ 22 a │ k
+z           │  333 │"""
+AT_39 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
+x       │    1 │ a b c d e f g h i j
+────────┼──────┼────────────────────
+y [red] │ 22 a │ k
+z       │  333 │"""
+AT_35 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━
+x       │    1 │ a b c d e f g h i
+        │      │ j
+────────┼──────┼───────────────────
+y [red] │ 22 a │ k
+z       │  333 │"""
+AT_27 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━
+x       │    1 │ a b c d e
+        │      │ f g h i j
+────────┼──────┼───────────
+y [red] │ 22 a │ k
+z       │  333 │"""
+
+
+@pytest.mark.parametrize(("width", "expected"), [(200, AT_40), (40, AT_40), (39, AT_39), (36, AT_39), (35, AT_35), (27, AT_27), (1, AT_27)])
+def test_headers_give_way_first_and_texts_to_ten_characters(width, expected):
+    found = [line.rstrip() for line in lines(SMALL, width)]
+    assert found == expected.splitlines()
+    assert least_width(SMALL) == 27
+
+
+def test_a_title_stands_above_and_notes_below(capsys):
+    print_table(SMALL)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == ["A title", *AT_40.splitlines(), "one note", "two"]
+
+
+def test_the_first_column_keeps_sixteen_characters_and_empty_columns_one():
+    table = Table(["name", "text", "", "n"], [["a " * 20, "b " * 20, "", "1"]], "lllr")
+    assert least_width(table) == 16 + 10 + 1 + 1 + 3 * 3
+
+
+def test_parts_of_a_table_stand_one_below_the_other(printed):
+    numbers = Table(["name", "one", "two"], [["a", "1" * 30, "2" * 30]], "lrr", title="T", notes=["a note"])
+    out = [line.rstrip() for line in printed(numbers, 40)]
+    assert out == [
+        "T", "name ┃                            one", "━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━", f"a    │ {'1' * 30}", "",
+        "name ┃                            two", "━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━", f"a    │ {'2' * 30}", "a note",
+    ]  # fmt: skip
+
+
+def test_secondary_columns_go_one_by_one():
+    parts = {width: [list(part.headers) for part in table_parts(WIDE, width)] for width in (least_width(WIDE), least_width(WIDE) - 1)}
+    whole, less = parts.values()
+    assert whole == [list(WIDE.headers)] and less == [[header for header in WIDE.headers if header != "n"]]
