@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -93,3 +94,46 @@ def test_all_digits_are_written(tmp_path, name):
 def test_another_suffix(tmp_path):
     with pytest.raises(InputError, match="ends with '.xlsx'; expected .csv"):
         write_study(STUDY, tmp_path / "s.xlsx")
+
+
+def test_tables_have_a_row_per_pair_and_group(tmp_path):
+    found = study(TABLE, ["a", "b"], ["y"], by="set")
+    expected = [["" if value is None else str(value) for value in record.values()] for record in found.records()]
+    for suffix, delimiter in ((".csv", ","), (".TSV", "\t")):
+        rows = list(csv.reader(write_study(found, tmp_path / f"s{suffix}").open(encoding="utf-8"), delimiter=delimiter))
+        assert rows[0] == list(found.records()[0]) == ["x", "y", "group", "n", "r", "r2", "p", "spearman", "kendall"]
+        assert rows[1:] == expected and len(rows) == 1 + 2 * 3
+    content = json.loads(write_study(found, tmp_path / "s.json").read_text())
+    assert (content["source"], content["by"], len(content["correlations"])) == ("table", "set", 6)
+
+
+def test_panels_say_how_well_the_line_fits():
+    table = from_records("t", [{"a": a, "flat": 1.0, "y": y} for a, y in ((0.0, 1.0), (1.0, 2.0), (2.0, 6.0), (np.nan, 9.0))])
+    found = study(table, ["a"], ["y", "flat"], drop="never")
+    spec = scatter(found, table, ["a", "a"], None, "best").spec
+    assert [panel["title"] for panel in spec["concat"]] == ["R² = 0.8929", "R² undefined"]  # 1.5 of 14 beside y = 0.5 + 2.5 x
+    data = spec["datasets"]
+    assert data["points0"] == [{"x": x, "y": y, "group": "all"} for x, y in ((0.0, 1.0), (1.0, 2.0), (2.0, 6.0))]
+    assert [(end["x"], end["y"]) for end in data["line0"]] == [pytest.approx((0.0, 0.5)), pytest.approx((2.0, 5.5))]
+    x, y = (spec["concat"][0]["layer"][1]["encoding"][name] for name in "xy")
+    assert (x["axis"]["title"], y["axis"]["title"]) == ("a", "y")
+    assert (x["scale"]["domain"], y["scale"]["domain"]) == (pytest.approx([-0.1, 2.1]), pytest.approx([0.75, 6.25]))
+    empty = scatter(study(table, ["a"], ["y"]), table, [None], None, "best").spec
+    assert (empty["title"], empty["datasets"]) == ("y: nothing defined", {"points0": [], "line0": []})
+    assert [empty["layer"][1]["encoding"][name]["axis"]["title"] for name in "xy"] == [None, "y"]
+
+
+def test_groups_have_a_legend_and_targets_a_panel_each():
+    found = study(TABLE, ["a", "b"], ["y", "z"], by="set")
+    chart = scatter(found, TABLE, ["a", "b"], "set", "best")
+    assert (chart.id, chart.caption) == ("best", "One point per row of the table; the line is that of least squares over all points.")
+    assert len(chart.spec["concat"]) == 2 == chart.spec["columns"]
+    color = chart.spec["concat"][0]["layer"][1]["encoding"]["color"]
+    assert color["scale"]["domain"] == ["one", "two"] and color["legend"] == {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    ranked = ranking(found)
+    assert [panel["title"] for panel in ranked.spec["concat"]] == ["y", "z"]
+    first = [row for row in ranked.spec["datasets"]["rows"] if row["target"] == "z" and row["group"] == "all"]
+    assert [(row["place"], row["r2"]) for row in first] == [(1, pytest.approx(1.0)), (2, pytest.approx(found.record("b", "z")["r2"]))]
+    assert ranked.spec["concat"][0]["encoding"]["color"]["legend"] == {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    alone = ranking(study(TABLE, ["a", "b"], ["y"])).spec
+    assert alone["encoding"]["color"]["legend"] is None and alone["title"] == "y"
