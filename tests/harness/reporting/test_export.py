@@ -14,7 +14,7 @@ from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.reporting import export as files
 from harness.reporting import page
-from harness.reporting.export import verdict_table, write_tables
+from harness.reporting.export import METHOD_NOTE, verdict_table, write_tables
 from harness.run.finished import Run
 from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
 from harness.rundir.provenance import Provenance
@@ -96,6 +96,23 @@ def test_better_follows_the_direction_of_the_metric(monkeypatch):
     assert view.headers == ["against base", "up", "down"]  # a metric without a direction has no better
     assert ["good", "better +1.0000", "worse +1.0000"] in view.rows
     assert ["same", *["= 0.0000 (p 1.0000)"] * 2] in view.rows
+
+
+def test_a_smaller_number_is_worse_or_better(monkeypatch):
+    data = samples()
+    smaller = [value - 1 for value in data["up"][:8]]
+    view = table({**data, **{name: [*data["up"][:8], *smaller, *data["up"][16:]] for name in DIRECTIONS}}, monkeypatch)
+    assert ["good", "worse -1.0000", "better -1.0000"] in view.rows
+    assert view.title == "all metrics" and view.notes == [f"({METHOD_NOTE})"]
+    told = table(samples(), monkeypatch, note="A note.", y=["down"])
+    assert told.notes == [f"A note. ({METHOD_NOTE})"] and told.headers == ["against base", "down"]
+
+
+def test_files_of_views_have_short_names(project):
+    views = [{"plot": "table", "title": "A long title: " + "x" * 100}, {"plot": "table", "title": "–"}]
+    harness.evaluate("spec.yaml", views=views, output="r")
+    written = [file.name for file in write_tables(["r"], project / "t")]
+    assert [name for name in written if name.endswith(".csv")] == ["results.csv", "01-a-long-title-" + "x" * 47 + ".csv", "02-view.csv"]
 
 
 def test_the_order_of_rows_and_missing_scores_do_not_matter(monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.cli.main import main
+from harness.reporting.export import write_tables
 from harness.reporting.league import (
     SKIPPED_NOTE,
     League,
@@ -189,6 +190,11 @@ def test_tables_are_files(judged_runs, tmp_path):
     assert "| BLEU-1 | **0.9 (1)** | **0.9 (1)** | 1.0 |" in (tmp_path / "tables/league.md").read_text()
     assert len((tmp_path / "tables/2-judgments-two.csv").read_text().splitlines()) == 10
     assert r"\textbf{BLEU-1}" in (tmp_path / "tables/1-judgments-one.tex").read_text()
+
+
+def test_files_of_a_single_set_have_no_number(judged_runs, tmp_path):
+    names = [file.stem for file in write_tables([tmp_path / "out/one"], tmp_path / "t")]
+    assert list(dict.fromkeys(names)) == ["league", "judgments-one"]
 
 
 def test_the_set_is_one_table_for_all_formats(judged_runs, tmp_path):
