@@ -13,6 +13,11 @@ from harness.reporting.console import MAX_FAILURES, print_run
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.terminal import console_for_tables, least_width
 from harness.reporting.result_groups import SIZE_NOTE, p_notes
+from harness.reporting.table import Table
+from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 
 def test_the_table_says_why_sizes_are_apart_and_why_p_values_are_missing(run, capsys):
@@ -159,3 +164,60 @@ def test_many_results_are_printed_in_short_and_all_on_request(run, capsys):
 def test_forty_results_are_printed_whole(run, capsys, count, is_short):
     records = tuple(replace(run.records[0], metric=f"metric-{k}") for k in range(count))
     assert ("--all prints" in output(replace(run, records=records), capsys)) is is_short
+
+
+def made(*records: ResultRecord, **content) -> Run:
+    """A run in memory."""
+    return Run(Provenance({"task": "t", "signature": "s|1", **content}), records, SampleTable.empty())
+
+
+SIZES = {"candidates": [1], "references": [5]}
+
+
+def test_results_have_a_row_each_best_first_and_no_column_without_content():
+    values = {"sizes": SIZES, "decoding": {"temperature": 0.5}, "n": 9}
+    records = [
+        ResultRecord(model="a", metric="cider", value=0.5, ci95=(0.25, 0.75), higher_is_better=True, skipped=2, **values),
+        ResultRecord(model="a", metric="nll", value=3.0, level="model", **values),
+    ]
+    table = console.results_table(made(*records))
+    assert table.headers == ["metric", "model", "set", "value", "95 % interval", "n", "skipped"] and table.alignment == "lllrrrr"
+    assert table.rows == [["CIDEr-D ↑", "a", "1 + 5", "0.5000", "0.2500 … 0.7500", "9", "2"], ["nll", "a", "1 + 5", "3.0000", "–", "9", ""]]
+    assert (table.title, table.notes, table.bold, table.groups) == ("t  s|1  T=0.5", [], frozenset(), {0, 1})
+    assert table.secondary == ("n", "harmonic p", "skipped")
+    tested = replace(records[0], p_value=0.012, p={"harmonic_mean": 0.25})
+    table = console.results_table(made(tested, replace(records[1], p_note="has no direction"), task=""))
+    assert table.headers[5:] == ["p", "harmonic p", "n", "skipped"] and table.title == "suite  s|1  T=0.5"
+    assert [row[5:7] for row in table.rows] == [["0.0120", "0.2500"], ["– [1]", "–"]]
+    assert table.notes == ["[1] no p-value for nll, which has no direction"]
+
+
+def test_models_of_a_metric_stand_below_each_other_with_their_decodings(monkeypatch):
+    monkeypatch.setattr(console, "quick_clusters", lambda run: main_table.RunClusters(leading=frozenset({("m", "b", "{}")})))
+    records = [
+        ResultRecord(model=model, metric="m", value=value, higher_is_better=True, decoding=decoding)
+        for model, value, decoding in (("a", 1.0, {"temperature": 0.5}), ("b", 2.0, {}))
+    ]
+    table = console.results_table(made(*records))
+    assert table.headers[:4] == ["metric", "model", "set", "decoding"]
+    assert [row[:5] for row in table.rows] == [["m ↑", "b", "", "", "2.0000"], ["", "a", "", "T=0.5", "1.0000"]]
+    assert table.bold == {(0, 4)} and table.groups == {0} and table.title == "t  s|1"
+
+
+@pytest.mark.parametrize(("count", "more"), [(MAX_FAILURES, False), (MAX_FAILURES + 1, True)])
+def test_five_failures_are_printed_in_full(capsys, count, more):
+    run = replace(made(ResultRecord(model="a", metric="m", value=1.0)), failed={f"a/e{k}": "no" for k in range(count)})
+    text = output(run, capsys)
+    assert text.count("failed a/e") == MAX_FAILURES and ("... and 1 more failed" in text) is more
+
+
+def test_the_variant_is_named_with_its_examples(capsys):
+    record = ResultRecord(model="a", metric="m", value=1.0)
+    assert output(made(record, variant="pilot", data={"examples": 1}), capsys).splitlines()[-1] == "data: pilot, 1 example"
+    assert output(made(record, variant="pilot"), capsys).splitlines()[-1] == "data: pilot, 0 examples"
+    assert "data:" not in output(made(record), capsys)
+
+
+def test_a_long_table_is_turned_with_its_notes():
+    table = console.transpose(Table(["model", "x", "y"], [["a", "1", "2"], ["b", "3", "4"]], "lrr", "T", ["note"]))
+    assert table == Table(["model", "a", "b"], [("x", "1", "3"), ("y", "2", "4")], "lrr", "T", ["note"])

@@ -159,7 +159,8 @@ def made(task: str = "a task/of mine!", model: str = "org/a", ids=("42", "07", "
         ResultRecord(model=model, metric=name, value=value, level=level, higher_is_better=better, decoding={"temperature": 0.5})
         for name, (value, level, better) in values.items()
     ]
-    other = [replace(records[0], model="another"), *(replace(records[0], decoding=decoding) for decoding in ({}, {"beams": 3}))]
+    other = [replace(records[0], model="another", metric="of another")]
+    other += [replace(records[0], decoding=decoding, metric=f"with {decoding}") for decoding in ({}, {"beams": 3})]
     content = {"task": task, "signature": "s|1", "digest": "d", "data": {"reader": "words"}}
     return Run(Provenance(content), (*records, *other), SampleTable(columns))
 
