@@ -177,3 +177,30 @@ def test_secondary_columns_go_one_by_one():
     parts = {width: [list(part.headers) for part in table_parts(WIDE, width)] for width in (least_width(WIDE), least_width(WIDE) - 1)}
     whole, less = parts.values()
     assert whole == [list(WIDE.headers)] and less == [[header for header in WIDE.headers if header != "n"]]
+
+
+def test_each_part_takes_as_many_columns_as_fit_exactly():
+    table = Table(["name", *"abcde"], [["x", *["1" * 10] * 5]], "lrrrrr")
+    for width, parts in ((4 + 2 * 13, ["ab", "cd", "e"]), (4 + 2 * 13 - 1, list("abcde")), (4 + 3 * 13, ["abc", "de"])):
+        assert ["".join(part.headers) for part in table_parts(table, width)] == [f"name{part}" for part in parts]
+    numbers = Table(["n", "a", "b"], [["1" * 10] * 3], "rrr")
+    assert [list(part.headers) for part in table_parts(numbers, 23)] == [["n", "a"], ["n", "b"]], "the first column names the rows"
+
+
+def test_a_grid_is_as_narrow_as_its_numbers_where_there_is_no_room():
+    console = Console(width=27, file=io.StringIO(), color_system=None)
+    console.print(terminal_grid(SMALL, 1))
+    assert [line.rstrip() for line in console.file.getvalue().splitlines()] == AT_27.splitlines()  # type: ignore[attr-defined]
+
+
+def test_headers_are_not_broken_at_spaces_that_hold_words_together():
+    assert least_width(Table(["x", "95\u00a0%"], [["a", "1"]], "lr")) == 1 + 3 + 4
+
+
+def test_numbers_have_no_colours_of_their_own(monkeypatch):
+    file = Terminal()
+    monkeypatch.setattr("sys.stdout", file)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    console_for_tables().print("12 files")
+    assert file.getvalue() == "12 files\n"
