@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import norm, spearmanr
 
 from harness.reporting.charts import samples
-from harness.reporting.charts.chart import PAGE
+from harness.reporting.charts.chart import PAGE, Layout
 from harness.reporting.charts.samples import (
     BINS,
     _curves,
@@ -68,6 +68,7 @@ def test_scores_have_a_curve_and_quartiles_per_system_and_metric(captions_run):
 
 
 def test_systems_beyond_the_most_are_left_out_with_a_note(captions_run, monkeypatch):
+    monkeypatch.setattr(samples, "MOST_SYSTEMS", 3)
     assert " systems." not in score_distributions(captions_run)[0].caption
     monkeypatch.setattr(samples, "MOST_SYSTEMS", 2)
     (chart,) = score_distributions(captions_run)
@@ -102,6 +103,36 @@ def test_few_possible_p_values_have_a_bin_each(captions_run):
     assert f"in {BINS} bins" in p_histograms(replace(captions_run, records=tuple(unknown)))[0].caption
     some = [replace(record, p={**record.p, "floor": 0.1}) if record.p else record for record in captions_run.records]
     assert "in 10 bins" in p_histograms(replace(captions_run, records=tuple(some)))[0].caption
+
+
+def histograms(metrics, systems, floor=0.01):
+    """Return the histograms of the p-values 0.1, 0.2, ..., 0.9 of each metric and system."""
+    values = np.linspace(0.1, 0.9, 9)
+    named = [SimpleNamespace(model=name, decoding_key="", p_values=lambda metric: values) for name in systems]
+    records = [ResultRecord(model=name, metric=metric, value=0.5, p={"floor": floor}) for name in systems for metric in metrics]
+    (chart,) = p_histograms(SimpleNamespace(records=records, samples=SimpleNamespace(systems=named)))
+    return chart
+
+
+def test_histograms_have_two_bins_at_least():
+    chart = histograms(["a"], ["one"], floor=1.0)
+    assert [bar["count"] for bar in chart.spec["datasets"]["bars"]] == [5, 4]
+    assert "in 2 bins" in chart.caption and "Bars beyond 100%" in chart.caption
+
+
+def test_twelve_systems_are_drawn():
+    for count in (12, 13):
+        chart = histograms(["a"], [f"s{k}" for k in range(count)])
+        assert len({bar["system"] for bar in chart.spec["datasets"]["bars"]}) == 12
+        assert chart.caption.endswith(" The first 12 of 13 systems.") is (count == 13)
+
+
+@pytest.mark.parametrize(("metrics", "length", "columns"), [(6, 8, 3), (3, 20, 2), (3, 40, 2)])
+def test_histograms_stand_in_as_many_columns_as_have_room_for_the_names_of_metrics(metrics, length, columns):
+    """Beside labels of 45 units are 5 columns of 55 units, and 2 of 110 or 121 units, with 16 between them."""
+    chart = histograms([str(k) + "m" * (length - 1) for k in range(metrics)], ["one"])
+    rows = chart.build(Layout(width=400, panel=50, font=10))["vconcat"]
+    assert len(rows[0]["facet"]["column"]["sort"]) == columns and len(rows) == 2
 
 
 @pytest.mark.parametrize(("count", "drawn"), [(4, False), (5, True)])
@@ -140,6 +171,14 @@ def test_correlations_are_those_of_the_examples_that_both_metrics_define(gaps):
     system = SimpleNamespace(scores=dict(zip("ab", scores)).get)
     matrix = mean_rank_correlation([system], ["a", "b"], {"a": True, "b": True})
     assert matrix[0, 1] == pytest.approx(spearmanr(*scores, nan_policy="omit").statistic)
+
+
+def test_correlations_of_undefined_or_equal_scores_are_undefined():
+    values = {"a": np.arange(6.0), "few": np.r_[np.arange(4.0), np.nan, np.nan], "equal": np.ones(6), "none": np.full(6, np.nan)}
+    system = SimpleNamespace(scores=values.get)
+    with np.errstate(all="raise"):
+        matrix = mean_rank_correlation([system], list(values), dict.fromkeys(values, True))
+    assert matrix[0, 0] == pytest.approx(1) and np.isfinite(matrix).sum() == 1
 
 
 def test_similar_metrics_stand_together():
