@@ -134,6 +134,14 @@ def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path, m
     assert RunDir.open(tmp_path / "r").provenance.digest == "x"
 
 
+def test_samples_are_written_beside_those_of_the_run_before(tmp_path):
+    finish(create(tmp_path))
+    with create(tmp_path, OTHER, "fresh") as run, run.create_samples() as file:
+        file.write(b"new")
+    assert (tmp_path / ".next" / "samples.parquet").read_bytes() == b"new"
+    assert len(RunDir.open(tmp_path).samples) == 2
+
+
 def test_a_run_that_is_replaced_in_its_place_keeps_its_statistics(tmp_path):
     run = create(tmp_path)
     run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
