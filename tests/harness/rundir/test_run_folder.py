@@ -145,7 +145,7 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path, victim, action):
     assert victim.read_text() == "mine"
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, Path.touch], ids=["pipe", "file"])
+@pytest.mark.parametrize("make", [Path.touch, os.mkfifo], ids=["file", "pipe"])
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_folder_that_is_none_is_refused_without_waiting(tmp_path, action, make):
     run = RunFolder(tmp_path / "r")
