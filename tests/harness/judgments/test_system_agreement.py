@@ -285,8 +285,8 @@ def test_points_of_the_pairs_that_two_metrics_answer_are_exchanged(statistic, un
     of_people = (lambda a, b: float(b > a) if a else 0.0) if statistic == "pearson_system" else None  # s0 ties when it is the first
     rows, metric = battles(statistic, of_people, tests={"draws": 100, "unit": unit}, seed=3, statistics=[statistic, "spearman_system"])
     count = len(rows.judgments.pairs)
-    noise = np.random.default_rng(8).normal(size=(len(metric.scores), 1)) * 4
-    both = [MetricScores(metric.scores.copy()), MetricScores(metric.scores + noise)]
+    noise = np.random.default_rng(4).normal(size=(len(metric.scores), 2)) * 4
+    both = [MetricScores(metric.scores + noise[:, :1]), MetricScores(noise[:, 1:] - metric.scores)]
     both[0].scores[[2, 40]] = both[1].scores[[40, 51]] = np.nan
     answers = [np.sign(scores.scores[0::2, 0] - scores.scores[1::2, 0]) for scores in both]
     usable = np.isfinite(answers[0]) & np.isfinite(answers[1])
