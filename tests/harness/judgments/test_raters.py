@@ -115,9 +115,10 @@ def test_of_two_people_each_is_compared_with_the_other(judged):
     ("statistic", "scores", "compared"),
     [
         ("auc", [[0, 1], [0, 0], [0, 0], [1, 0]], True),
-        ("auc", [[0, 1], [0, 0], [0, 1], [0, 1]], False),  # without the second person there is one label
-        ("auc", [[1, 0, 0], [1, 1, 0], [0, 1, 1]], False),  # two of three people may give the mean of a half
-        ("pearson", [[1, 0, 0], [1, 1, 0], [0, 1, 1]], True),
+        ("auc", [[0, 1, 0], [0, 0, 0], [0, 1, 0]], False),  # without the second person there is one label
+        ("auc", [[1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]], False),  # two of three people may give the mean of a half
+        ("pearson", [[1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]], True),
+        ("accuracy", [[1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]], True),
     ],
 )
 def test_labels_are_compared_where_the_others_give_two(rows_of, statistic, scores, compared):
