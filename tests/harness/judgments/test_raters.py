@@ -210,10 +210,12 @@ def test_a_judge_of_labels_gives_the_nearest_label(rows_of):
 
 
 def test_scores_within_bounds_are_mapped_to_the_scale(rows_of):
-    rows = rows_of((PEOPLE[:40] % 5 + 1).tolist(), "kendall_b", alternative={"scale": [1, 6], "epsilon": 0.1})
-    scores = TRUTH[:40] / 10
-    assert judge_as_person(rows, scores, (-0.2, 1.8)) == judge_as_person(rows, 1 + 5 * (scores + 0.2) / 2, None)
-    assert judge_as_person(rows, scores, (-0.2, 1.8)) != judge_as_person(rows, scores, None)
+    table, scores = PEOPLE[:40] % 5 + 1, TRUTH[:40] / 10
+    rows = rows_of(table.tolist(), "kendall_b", alternative={"scale": [1, 6], "epsilon": 0.1})
+    for bounds, on_scale in (((-0.2, 1.8), 1 + 5 * (scores + 0.2) / 2), (None, scores)):
+        expected = judge_against_people(on_scale, table, epsilon=0.1)
+        found = judge_as_person(rows, scores, bounds)["alternative"]
+        assert found["advantage"] == expected.advantage and found["p"] == pytest.approx(expected.p_values)
 
 
 def test_a_test_needs_to_be_asked_for_and_enough_captions(rows_of):
