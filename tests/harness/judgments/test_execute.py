@@ -214,8 +214,9 @@ def test_sets_that_are_judged_as_a_whole(plan, jsonl, length):
     ("value", "rank", "standing"),
     [(0.25, 2, "kendall_b 0.250, cluster 2 of 3"), (0.25, None, "kendall_b 0.250"), (np.nan, 2, "it is undefined")],
 )
-def test_a_metric_of_sets_on_single_captions_has_a_remark(value, rank, standing):
-    plan = SimpleNamespace(label="cr", metric=SimpleNamespace(spec=SimpleNamespace(level="set")))
+@pytest.mark.parametrize("level", ["set", "corpus"])
+def test_a_metric_of_sets_on_single_captions_has_a_remark(level, value, rank, standing):
+    plan = SimpleNamespace(label="cr", metric=SimpleNamespace(spec=SimpleNamespace(level=level)))
     item = SimpleNamespace(metric=SimpleNamespace(plan=plan), values={("kendall_b", "all"): SimpleNamespace(value=value)})
     spec, judgments = SimpleNamespace(headline=("kendall_b", "all")), SimpleNamespace(captions=[SimpleNamespace(texts=("a",))])
     line = f"cr compares sets, and a single caption is a set of one: {standing} (docs/judgments.md)"
