@@ -485,7 +485,8 @@ def test_points_of_pairs_are_preferences_and_each_caption_has_their_mean():
     """Caption 0 beats 1 and ties with 2; caption k is judged in set 2 - k, by several draws of references."""
     pairs = [SimpleNamespace(first=0, second=1), SimpleNamespace(first=2, second=0)]
     judgments = SimpleNamespace(pairs=pairs, captions=range(4))
-    index = np.stack([np.array([2, 1, 0, 3]), np.array([3, 3, 3, 3])], axis=-1)[:, None, :]
+    index = np.full((4, 2, 2), 3)
+    index[:, 0, 0] = [2, 1, 0, 3]
     metric = ScoredMetric(None, None, MetricScores(np.array([[1.0], [0.5]])), np.empty(0), "")
     spread = _spread_points(metric, judgments, SimpleNamespace(index=index, sets=range(4)))
     assert spread.scores.of_pairs.tolist() == [[1.0], [0.0]]
