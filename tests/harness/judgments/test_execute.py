@@ -506,6 +506,15 @@ def test_the_number_of_a_system_is_that_of_its_captions(plan, judgments, length)
     assert [record.n for record in run.records] == [3, 3]
 
 
+def test_captions_without_references_are_scored_by_metrics_that_need_none(plan, judgments, jsonl, length):
+    metric = length()
+    metric.spec = MetricSpec("length", True, needs=frozenset())
+    without = [{name: value for name, value in record.items() if name != "references"} for record in RECORDS]
+    bare = execute(plan({"form": "captions", "path": jsonl(without, "bare.jsonl")}, [metric], bootstrap={"samples": 0}))
+    assert bare.records[0].value == execute(plan(judgments, [length()], bootstrap={"samples": 0})).records[0].value
+    assert set(map(tuple, bare.samples.lists("candidates"))) == {(record["caption"],) for record in RECORDS}
+
+
 def test_the_number_of_a_system_is_the_mean_over_draws_of_references(plan, jsonl, length):
     class OfReference(length):
         def scores(self, batch, features, state):
