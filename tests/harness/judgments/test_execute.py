@@ -506,6 +506,23 @@ def test_the_number_of_a_system_is_that_of_its_captions(plan, judgments, length)
     assert [record.n for record in run.records] == [3, 3]
 
 
+def test_the_number_of_a_system_is_that_of_its_corpus(plan, jsonl):
+    words = ["a", "dog", "runs", "on", "the", "beach"]
+    captions = [[" ".join(words[: 1 + i * (k + 2) % 6] + ["z"] * ((i + k) % 3)) for i in range(6)] for k in range(3)]
+    records = [
+        {"id": str(i), "system": "xyz"[k], "caption": captions[k][i], "human_score": (k + 1) ** 2 + i % 2, "references": [" ".join(words)]}
+        for i in range(6)
+        for k in range(3)
+    ]
+    metric = current().create("metrics", "bleu1", {})
+    run = execute(plan({"form": "captions", "path": jsonl(records)}, [metric], statistics=["pearson_system"], bootstrap={"samples": 0}))
+    of_corpora = [api.score([[text] for text in of_system], [[" ".join(words)]] * 6, ["bleu1"])["bleu1"] for of_system in captions]
+    human = np.array([1, 4, 9]) + 0.5
+    assert run.records[0].value == pytest.approx(np.corrcoef([result.value for result in of_corpora], human)[0, 1], abs=1e-9)
+    means = [np.mean(result.per_example) for result in of_corpora]
+    assert run.records[0].value != pytest.approx(np.corrcoef(means, human)[0, 1], abs=1e-3), "not the mean of its captions"
+
+
 def test_captions_without_references_are_scored_by_metrics_that_need_none(plan, judgments, jsonl, length):
     metric = length()
     metric.spec = MetricSpec("length", True, needs=frozenset())
