@@ -623,17 +623,18 @@ def test_the_speed_has_what_is_known(caplog, work, text):
 
 
 # --------------------------------------------------------------------------- a run until a decision
-def growing(count=6, **fields):
+def growing(count=6, condition="rouge: a > b", **fields):
     models = [{"echo": {"label": "a", "n": 1}}, {"echo": {"label": "b", "n": 1}}]
     data = {"reader": "words", "count": count}
-    return planned(models=models, metrics=["rouge"], dataset=data, until={"conditions": ["rouge: a > b"]}, **fields)
+    return planned(models=models, metrics=["rouge"], dataset=data, until={"conditions": [condition]}, **fields)
 
 
 @pytest.mark.parametrize(("count", "seed"), [(5, 1), (7, 1), (6, 0), (6, 2)])
 def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
     output = project / "r"
     first = execute(growing(seed=1), output=output)
-    assert execute(growing(seed=1), output=output, mode="extend").records == first.records
+    extended = execute(growing(condition="rouge: b > a", seed=1), output=output, mode="extend")
+    assert [(record.model, record.value) for record in extended.records] == [(record.model, record.value) for record in first.records]
     with pytest.raises(InputError) as caught:
         execute(growing(count, seed=seed), output=output, mode="extend")
     assert str(caught.value).endswith(
@@ -646,17 +647,27 @@ def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
         execute(growing(), output=project / "new", mode="extend")
 
 
-@pytest.mark.parametrize(("shard_size", "first"), [(None, 6), (2, 2)])
-def test_a_run_until_a_decision_looks_after_each_shard(project, shard_size, first):
-    seen = []
-    run = execute(watched(growing(), seen), options=Options(shard_size=shard_size))
+@pytest.mark.parametrize(("count", "shard_size", "first"), [(6, None, 6), (6, 2, 2), (12, 1, 1)])
+def test_a_run_until_a_decision_looks_after_each_batch_of_shards(project, count, shard_size, first):
+    seen, done = [], []
+    plan = watched(growing(count), seen)
+    generate = plan.models[0].adapter.generate
+
+    def noting(*args):
+        done.append(progress.WORK[0].done)
+        return generate(*args)
+
+    plan.models[0].adapter.generate = noting
+    run = execute(plan, options=Options(shard_size=shard_size))
     asked = [names for label, _, names, _ in seen if label == "a"]
     assert len(asked[0]) == first
-    assert sorted(name for names in asked for name in names) == [f"e{k}" for k in range(6)], "equal models are not decided"
+    assert done == [sum(map(len, asked[:k])) for k in range(len(asked))], "progress counts the examples of earlier batches"
+    assert sorted(name for names in asked for name in names) == sorted(f"e{k}" for k in range(count)), "equal models are not decided"
     assert run.provenance.content["stopped"]["conditions"][0]["verdict"] != "confirmed"
-    assert [note for note in run.notes if "6" in note] and {record.n for record in run.records} == {6}
+    assert sorted(run.samples["example"]) == sorted([f"e{k}" for k in range(count)] * 2)
+    assert [note for note in run.notes if str(count) in note] and {record.n for record in run.records} == {count}
     stages = {work[0] for _, work, _, _ in seen}
-    assert stages == {"examples until decided: 6"}
+    assert stages == {f"examples until decided: {count}"}
     assert not [text for _, work, _, _ in seen for text in work if text.startswith("shown")]
 
 
