@@ -17,8 +17,9 @@ from harness.files.media import MediaCell
 from harness.files.secrets import forget, remember
 from harness.run import generate as module
 from harness.run.example_store import ExampleStore
-from harness.run.generate import as_generation, from_values, generate, shared_key, to_values, token_scores
+from harness.run.generate import as_generation, caption_identity, from_values, generate, shared_key, to_values, token_scores
 from harness.run.metric_plan import ModelPlan
+from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
 from harness.rundir.artifacts import ArtifactStore
 
@@ -155,7 +156,7 @@ def test_a_result_that_is_refused_is_shown_by_its_beginning():
     assert str(caught.value) == f"model 'm' returned {shown}; expected a tuple of captions, a Generation or a Failure"
 
 
-@pytest.mark.parametrize(("results", "number"), [([("a caption",)], "1"), (itertools.repeat(("a caption",)), "more than 5")])
+@pytest.mark.parametrize(("results", "number"), [([], "0"), ([("a caption",)], "1"), (itertools.repeat(("a caption",)), "more than 5")])
 def test_another_number_of_results_is_an_error_also_where_they_never_end(results, number):
     class Other(Model):
         def generate(self, examples, decoding, seeds):
@@ -187,6 +188,17 @@ def test_everything_that_captions_depend_on_is_part_of_the_key(small_artifacts, 
     model = change.pop("model", Model(caption))
     run(model, small_artifacts, **change)
     assert len(model.calls) == 5
+
+
+def test_earlier_code_that_a_manifest_declares_to_give_the_same_captions_counts_as_the_code(project):
+    text = (project / "registry.yaml").read_text()
+    echo = 'echo: {import: "mine_parts:Echo", summary: repeats}'
+    declared = echo.replace("repeats}", "repeats, captions_of: {mine_parts: 0123abcd}}").replace("echo:", "second:")
+    (project / "registry.yaml").write_text(text.replace(echo, f"{echo}, {declared}"))
+    model, store = Model(caption), ExampleStore(EXAMPLES)
+    codes = [caption_identity(ModelPlan("m", name, {}, model), Decoding(), store, 0)[4] for name in ("second", "echo", "not registered")]
+    assert codes == [{"mine_parts": "0123abcd"}, code_of([model]), code_of([model])]
+    assert code_of([model]) not in ({}, None)
 
 
 def test_only_a_changed_example_is_generated_again(small_artifacts):
@@ -380,6 +392,7 @@ def test_an_answer_about_media_that_cannot_be_read_is_not_shared(tmp_path, monke
     expected = run(first, examples=EXAMPLES[:2]).caption_sets()
     assert run(second, examples=EXAMPLES[:2]).caption_sets() == expected
     assert [name for name, _ in second.calls] == ["e1"]
+    assert not [message for message in caplog.messages if "damaged" in message]
 
 
 TOKEN_SCORES_EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
@@ -414,6 +427,8 @@ def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
     assert steps == [2, 1, 1, 1], "those of the run count at once"
     assert (first.asked, second.asked) == (["e1", "e2"], ["e0", "e3", "e4"])
     assert len(part) == 2
+    steps.clear()
+    assert len(scores(second, artifacts, (2, 5), advance=steps.append)) == 3 and steps == [3]
     for one, other in zip(whole, scores(TokenScoresModel(), artifacts)):
         for a, b in zip(one, other):
             assert (a.tokens, a.likelihood, a.log_probs.dtype, a.ranks.dtype) == (b.tokens, b.likelihood, b.log_probs.dtype, b.ranks.dtype)
