@@ -123,12 +123,12 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
 
     monkeypatch.setattr(scoring_pass, "bar", bar)
     spec = {
-        "task": "words", "dataset": {"reader": "words", "count": 7}, "models": ["echo", {"echo": {"label": "b", "fail": ["e1", "e6"]}}],
+        "task": "words", "dataset": {"reader": "words", "count": 8}, "models": ["echo", {"echo": {"label": "b", "fail": ["e1", "e6"]}}],
         "metrics": ["length", {"length": {"scale": 2.0}}], "bootstrap": {"samples": 0},
     }  # fmt: skip
     harness.api.evaluate_all(spec, options=Options(shard_size=3))
     (total,) = [total for name, total in totals.items() if name.endswith("scores")]
-    assert total == sum(done) == 2 * (7 + 5)
+    assert total == sum(done) == 2 * (8 + 6)
 
 
 @pytest.mark.first_case_fast
@@ -141,11 +141,12 @@ def test_the_scores_of_a_watched_run_are_estimated(project, executor):
 
 
 def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypatch):
-    stages = []
+    stages, totals = [], []
 
     @contextmanager
     def bar(name, total, **options):
         stages.append(name)
+        totals.append(total)
         yield lambda steps: None
 
     monkeypatch.setattr(scoring_pass, "bar", bar)
@@ -153,6 +154,7 @@ def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypa
     (run,) = harness.api.evaluate_all(spec, options=Options(shard_size=10))
     assert {record.n for record in run.records} == {30}
     assert [name.rpartition("] ")[2] for name in stages] == ["corpus statistics", "scores", "scores", "scores"]
+    assert totals == [30, 90, 90, 90], "scores of ten examples of three systems under three metrics"
 
 
 def test_rescoring_adds_metrics_without_generating(project):
@@ -268,6 +270,40 @@ def test_a_part_that_is_fitted_in_one_pass_keeps_all_texts_and_the_others_stream
     assert steps == [5, 5, 2], "blocks of twelve examples"
     kept = out.features.corpus_state()
     assert ("state", cider.metric.signature()) in kept and not {("state", "first"), ("state", "second")} & set(kept)
+
+
+@pytest.mark.parametrize(("count", "partial", "in_memory"), [(1, False, []), (3, False, [0]), (1, True, [0]), (3, True, [0])])
+def test_a_pass_over_all_examples_at_once_needs_no_texts_in_memory_besides(store, count, partial, in_memory):
+    state = SimpleNamespace(
+        execution=SimpleNamespace(stage=str), references=store.references, show=False, partial=partial, shards=[(0, 12)] * count,
+        metrics=[MetricPlan("mine", "mine", {}, Counting())],
+    )  # fmt: skip
+    assert ScoringPass.fit.func(state).in_memory == in_memory
+
+
+@pytest.mark.parametrize(("partial", "metrics"), [(True, [1, 3]), (False, [0, 1, 2, 3])])
+def test_metrics_whose_p_values_need_all_examples_are_left_to_the_whole_run(partial, metrics):
+    state = SimpleNamespace(
+        shards=[(0, 2)], systems=["a"], metrics=["p", "q", "r", "s"], partial=partial, _needs_all_examples=[True, False, True, False],
+        artifacts=SimpleNamespace(read_arrays=lambda stem: None), _key=lambda *place: SimpleNamespace(stem=str(place)),
+        fit=SimpleNamespace(streaming=[0, 1, 2, 3]),
+    )  # fmt: skip
+    assert ScoringPass._jobs(state) == {0: {0: metrics}}
+
+
+def test_there_are_no_statistics_of_a_batch_of_which_a_shard_is_missing():
+    stored = {str(k): scoring.Scored(np.full((2, 1), float(k)), None, None, "", 0.0).to_arrays() for k in range(2)}
+    artifacts = SimpleNamespace(read_arrays=stored.get)
+    state = SimpleNamespace(shards=[0, 1], artifacts=artifacts, _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)))
+    assert np.array_equal(ScoringPass.batch_statistics(state, 0, 0), [[0], [0], [1], [1]])
+    del stored["0"]
+    assert ScoringPass.batch_statistics(state, 0, 0) is None
+
+
+def test_other_shards_forget_the_counts_of_examples_of_the_earlier_ones():
+    state = SimpleNamespace(_examples={(0, 0): 3})
+    ScoringPass.select(state, systems=["a"], shards=[(2, 5)], growing=True)
+    assert vars(state) == {"systems": ["a"], "shards": [(2, 5)], "growing": True}
 
 
 def test_the_whole_of_no_shards_is_empty():
