@@ -306,6 +306,12 @@ def test_other_shards_forget_the_counts_of_examples_of_the_earlier_ones():
     assert vars(state) == {"systems": ["a"], "shards": [(2, 5)], "growing": True}
 
 
+def test_the_captions_of_a_shard_are_counted_in_a_part_of_the_examples():
+    part = SimpleNamespace(start=4, present=np.array([True, True, False, True, True]))
+    counts = [ScoringPass._present(SimpleNamespace(), part, shard) for shard in ((4, 6), (5, 7), (6, 8), (4, 9))]
+    assert counts == [2, 1, 1, 4]
+
+
 def test_the_whole_of_no_shards_is_empty():
     assert ScoringPass.whole.fget(SimpleNamespace(shards=[])) == (0, 0)
     assert ScoringPass.whole.fget(SimpleNamespace(shards=[(2, 5), (5, 9)])) == (2, 9)
