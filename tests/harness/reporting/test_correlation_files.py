@@ -35,6 +35,8 @@ def test_files_are_png_and_svg(tmp_path):
     assert [file.name for file in files] == [f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")]
     assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<svg") for file in files)
     assert [file.name for file in plots(tmp_path)][::2] == ["best.png", "ranking.png"]
+    texts = {file.stem: file.read_text(encoding="utf-8") for file in files if file.suffix == ".svg"}
+    assert [name for name, text in texts.items() if "R² = " in text and "nothing defined" not in text] == ["best", "baseline"]
 
 
 def test_points_and_line_are_those_of_the_table():
