@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import json
 import re
@@ -11,6 +13,10 @@ import pytest
 
 from harness.errors import MissingExtra
 from harness.reporting.page import assets
+
+
+def digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def test_libraries_have_the_recorded_checksums():
@@ -56,3 +62,41 @@ def test_a_block_is_the_same_for_the_same_content():
     first, second = (assets.DataBlock.of_json("x", {"a": ["é", "</script>"]}) for _ in range(2))
     assert first == second and re.fullmatch(r"[A-Za-z0-9+/=]+", first.data)
     assert assets.DataBlock.of_json("x", "\ud800").data, "lone surrogates are replaced"
+
+
+def test_a_block_is_compressed_text_without_blanks():
+    block = assets.DataBlock.of_json("x", {"a": [1, "é"], "b": None})
+    assert gzip.decompress(base64.b64decode(block.data)).decode("utf-8") == '{"a":[1,"é"],"b":null}'
+    assert base64.b64decode(block.data)[4:8] == bytes(4), "without a time"
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        assets.DataBlock.of_json("x", [float("nan")])
+
+
+def test_scripts_of_the_package_are_one_strict_function():
+    text = assets.script_of(["address.js", "data.js"])
+    assert text.startswith('(() => {\n"use strict";') and text.endswith("})();")
+    sources = [(assets.HERE / "assets" / name).read_text(encoding="utf-8") for name in ("address.js", "data.js")]
+    assert text.index(sources[0][:40]) < text.index(sources[1][:40])
+    assert assets.script().endswith(assets.script_of(assets.SCRIPTS))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"scripts": []}, "script-src 'none'; style-src"),
+        ({"scripts": ["a", "b"]}, f"script-src 'sha256-{digest('a')}' 'sha256-{digest('b')}'; style-src"),
+        ({"scripts": ["a"], "wasm": True}, f"script-src 'sha256-{digest('a')}' 'wasm-unsafe-eval'; style-src"),
+        ({"scripts": [], "wasm": True}, "script-src 'wasm-unsafe-eval'; style-src"),
+        ({"scripts": [], "connect": "'self'"}, "form-action 'none'; connect-src 'self'"),
+    ],
+)
+def test_a_policy_allows_the_scripts_alone(options, expected):
+    text = assets.policy(**options)
+    assert text.startswith("default-src 'none'; script-src ") and expected in text
+    assert ("connect-src" in text) is ("connect" in options) and text.endswith("'none'") is ("connect" not in options)
+
+
+def test_a_plain_page_runs_no_script_and_escapes_its_title():
+    text = assets.plain_page("a < b", "<p>content</p>")
+    assert "<title>a &lt; b</title>" in text and "<h1>a &lt; b</h1>" in text and '<main id="content"><p>content</p></main>' in text
+    assert f'content="{assets.policy([])}"' in text and "<script" not in text and f"<style>{assets.style()}</style>" in text
