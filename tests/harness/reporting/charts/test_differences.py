@@ -132,7 +132,9 @@ def test_rows_without_a_difference_are_left_out():
 
 def test_zero_is_on_every_axis():
     for difference in (5.0, -5.0):
-        low, high = forest([compared("a", "b", difference)]).spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        zero = forest([compared("a", "b", difference)]).spec["layer"][0]["encoding"]["x"]
+        assert zero["datum"] == 0
+        low, high = zero["scale"]["domain"]
         assert (low, high) == pytest.approx((-0.25, 5.25) if difference > 0 else (-5.25, 0.25))
 
 
@@ -184,6 +186,8 @@ def test_axes_of_many_panels_leave_out_labels_that_overlap_and_legends_have_thre
         panel = spec["concat"][0] if count > 1 else spec
         assert panel["layer"][2]["encoding"]["color"]["legend"]["columns"] == columns
         assert panel["layer"][0]["encoding"]["x"]["axis"]["labelOverlap"] is True
+    narrow = forest([compared("a" * 31, "b")]).build(PHONE)  # a plot of 169.5 and columns of 88 for its 1.6-fold width
+    assert narrow["width"] == 169.5 and narrow["layer"][2]["encoding"]["color"]["legend"]["columns"] == 3
 
 
 def test_comparisons_that_the_run_keeps_are_used_however_many(captions_run):

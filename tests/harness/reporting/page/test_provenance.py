@@ -76,8 +76,9 @@ def test_times_are_sums_by_model_and_metric_and_the_whole_run_lasts_to_its_end(l
         {"time": 3, "event": "captions", "model": "b", "seconds": 4}, {"time": 3, "event": "captions", "model": "a", "seconds": 2},
         {"time": 3, "event": "captions", "model": "b", "seconds": "x"}, {"time": 4, "event": "finished"}, {"time": 9, "event": "finished"},
     ]  # fmt: skip
+    others = [{"time": 20, "event": name, "model": "c", "seconds": 1} for name in ("answers", "report", "written")]
     captions = [("captions of a", "3.5000"), ("captions of b", "4.0000")]
-    assert logged(*events) == [*captions, *SCORES, ("whole run", "7.5000")]
+    assert logged(*events, *others) == [*captions, *SCORES, ("whole run", "7.5000")]
     assert logged(*events[:-2]) == [*captions, *SCORES], "it has not finished"
     assert logged({"time": 0, "event": "started"}, *events) == [*captions, *SCORES], "of several sessions there is no whole"
     assert logged(*events[4:]) == SCORES
