@@ -57,8 +57,9 @@ def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
 def logged(tmp_path):
     """``logged(*events)``: rows of the times of a run of two models with these events in its log."""
 
-    def rows(*events: dict) -> list:
-        (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    def rows(*events: dict | str) -> list:
+        lines = [event if isinstance(event, str) else json.dumps(event) for event in events]
+        (tmp_path / "log.jsonl").write_text("".join(line + "\n" for line in lines))
         seconds = {("a", "m"): 0.5, ("b", "m"): 0.25, ("a", "cider"): 2.0}
         records = [ResultRecord(model=model, metric=metric, seconds=value) for (model, metric), value in seconds.items()]
         run = Run(Provenance({}), (records[0], *records), SampleTable.empty(), path=tmp_path)
@@ -82,6 +83,7 @@ def test_times_are_sums_by_model_and_metric_and_the_whole_run_lasts_to_its_end(l
     assert logged(*events[:-2]) == [*captions, *SCORES], "it has not finished"
     assert logged({"time": 0, "event": "started"}, *events) == [*captions, *SCORES], "of several sessions there is no whole"
     assert logged(*events[4:]) == SCORES
+    assert logged('{"time": 1, "eve', "[]", *events) == logged(*events), "lines behind a torn one count"
 
 
 def test_facts_versions_and_local_code_are_tables():
