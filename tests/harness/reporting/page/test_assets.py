@@ -53,6 +53,14 @@ def test_the_metrics_of_an_editable_page_are_those_of_the_installed_package(tmp_
     assert assets.scoring() == ("let é;", b"\0asm")
 
 
+@pytest.mark.parametrize("spec", [None, SimpleNamespace(origin=None)])
+def test_without_the_package_the_message_says_how_to_build_it(monkeypatch, tmp_path, spec):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(assets.importlib.util, "find_spec", lambda name: spec)
+    with pytest.raises(MissingExtra, match="--editable needs the WebAssembly build of caption-kernels"):
+        assets.scoring()
+
+
 def test_scripts_end_no_element():
     for text in (assets.script(), assets.charts_library()):
         assert "</script" not in text and "<!--" not in text and "\r" not in text
