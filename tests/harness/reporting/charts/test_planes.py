@@ -78,6 +78,29 @@ def test_every_question_stands_against_the_first(captions_run):
     ]
 
 
+def test_a_run_has_three_planes_at_most_and_metrics_that_are_not_installed_none():
+    labels = ["not-installed", "bleu1", "mbleu", "trm", "chair-s", "coverage"]
+    entries = [{"name": label, "label": label, "params": {}, "signature": ""} for label in labels]
+    made = [ResultRecord(model=m, metric=x, value=float(m == "a"), higher_is_better=True) for m in "ab" for x in labels]
+    run = Run(Provenance({"metrics": entries}), made, SampleTable.empty())
+    assert list(metric_questions(run)) == labels[1:]
+    assert [chart.id for chart in planes(run)] == ["plane-1", "plane-2", "plane-3"]
+    few = replace(run, provenance=Provenance({"metrics": entries[1:3]}))
+    (chart,) = planes(few)
+    assert (chart.id, chart.title, chart.group) == ("plane", "BLEU-1 against mBLEU", "trade-offs")
+    assert chart.caption == (
+        "Across, BLEU-1: does a caption agree with its references? Up, mBLEU: how varied are the candidates? Better is to the right and "
+        "up. Bars are 95 % intervals; the line joins the systems that no other one surpasses in both."
+    )
+
+
+def test_forty_nine_models_have_a_legend():
+    for count, legend in ((49, True), (50, False)):
+        chart = plane_chart(records({f"m{k}": (k, -k) for k in range(count)}), "x", "y", "title", "caption", "views")
+        assert (chart.spec["layer"][-1]["encoding"]["color"]["legend"] is not None) is legend
+        assert chart.spec["datasets"]["labels"] == []
+
+
 def test_two_systems_have_planes_and_one_has_none(captions_run):
     models = list(dict.fromkeys(record.model for record in captions_run.records))
     few = [replace(captions_run, records=tuple(r for r in captions_run.records if r.model in models[:count])) for count in (1, 2)]
@@ -128,6 +151,13 @@ def test_labels_of_crowded_points_are_where_they_were():
     places = label_places(points, [4.0 + 3 * (k % 4) for k in range(24)], 4.0, (60.0, 47.0))
     assert None in places
     assert_pinned("charts/labels.txt", as_text([place and list(place) for place in places]))
+
+
+@pytest.mark.parametrize(("sign", "centre"), [(1, (126.0, 185.0)), (-1, (74.0, 185.0))])
+def test_a_label_without_room_above_below_and_beside_its_point_stands_below_one_side(sign, centre):
+    others = np.array([[-sign * 15, -10.0], [40, 3], [-40, 3]])
+    first, *_ = label_places(np.array([100.0, 195.0]) + np.vstack([[0.0, 0.0], others]), [40.0, 1, 1, 1], 10.0, (200.0, 200.0))
+    assert first == pytest.approx(centre)
 
 
 @pytest.mark.parametrize(("x", "centre"), [(20.0, 46.0), (180.0, 154.0)])
