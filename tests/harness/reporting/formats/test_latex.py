@@ -49,6 +49,28 @@ def test_powers_stars_and_bounds_stay_in_the_column_of_numbers():
     assert "\n{} \\\\" in text
 
 
+def test_marks_and_bold_cells_of_text_columns_and_notes_of_several_lines():
+    bold = frozenset({(0, 0), (1, 0), (1, 1), (2, 1)})
+    table = Table(
+        ["a", "b"], [["x_", "1e+05"], ["", "–"], ["y", "+2"]], "lr", "a\n title", ["", "one\n\nnote"], bold,
+        frozenset({0, 1, 2}), {(0, 0): "a%", (1, 1): "bc", (2, 1): "d"},
+    )  # fmt: skip
+    assert to_latex(table).splitlines()[:3] == [r"% needs \usepackage{booktabs,siunitx}", "% a title", "% one note"]
+    assert to_latex(table).splitlines()[4:] == [
+        r"\begin{tabular}{l S[table-format=+1.0e-2{\textsuperscript{\mdseries bc}}]}",
+        r"\toprule",
+        r"{a} & {b} \\",
+        r"\midrule",
+        r"\textbf{x\_}\textsuperscript{\mdseries a\%} & 1e05 \\",
+        r"\addlinespace",
+        r" & {\textbf{--}\textsuperscript{\mdseries bc}} \\",
+        r"\addlinespace",
+        r"y & \bfseries +2 {\textsuperscript{\mdseries d}} \\",
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -35,6 +35,22 @@ def test_numbers_without_decimals_powers_and_stars():
     assert '  "1.23 × 10" + super("−19") + "*",' in lines and '  "< 1e-300",' in lines
 
 
+def test_rules_stand_between_groups_and_columns_have_room_for_their_own_marks():
+    table = Table(
+        ["a", "b"], [["x", "1.25"], ["", "2"], ["y\n\\", "3*"]], "rr", "a\n title", ["", "a  note"], frozenset({(1, 0), (1, 1)}),
+        frozenset({0, 1}), {(0, 1): "abc", (2, 1): "d"},
+    )  # fmt: skip
+    lines = to_typst(table).splitlines()
+    assert lines[:3] == ["// a title", "// a note", "#["]
+    assert lines[5] == "  columns: 2, align: (right, right,), stroke: none,"
+    assert lines[9:13] == [
+        '  "x", "1.25" + hide("*") + box(width: 1.08em, align(left, super("abc"))),',
+        "  table.hline(stroke: 0.25pt),",
+        '  "", strong("2") + hide(".00*") + box(width: 1.08em, align(left, super(""))),',
+        '  "y\\n\\\\", "3*" + hide(".00") + box(width: 1.08em, align(left, super("d"))),',
+    ]
+
+
 def test_typst_compiles_every_look_of_a_cell(table, lettered, artefacts):
     typst = pytest.importorskip("typst", reason="the wheel typst is not installed (extra dev)")
     odd = Table(['a "b" \\ #x', "*b*\nc"], [["$1$ @x // y", "-1"], ["`z` [", "– = +"]], "lr", "a title", ["a note */ // $"])
