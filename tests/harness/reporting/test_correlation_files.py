@@ -11,6 +11,7 @@ import pytest
 from harness.analysis.column_table import from_records, read_columns
 from harness.analysis.correlate import study
 from harness.errors import InputError, UnknownName
+from harness.reporting.charts.chart import Layout
 from harness.reporting.correlation_files import _points, ranking, scatter, write_plots, write_study
 
 RNG = np.random.default_rng(0)
@@ -79,6 +80,58 @@ def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
     assert len(write_plots(item, TABLE, tmp_path)) == 4
 
 
+NARROW = Layout(width=400, panel=50, font=10)
+"""Two panels of 192 units, 45 of them for the axis, and 16 between them."""
+
+
+def test_panels_of_points_have_axes_around_their_values_and_a_title():
+    item = study(TABLE, ["a", "b"], ["z", "y"], by="set")
+    chart = scatter(item, TABLE, ["a", None], "set", "best")
+    spec = chart.build(NARROW)
+    assert (chart.id, chart.title, chart.group) == ("best", "Scatter plots", "metrics")
+    assert (spec["columns"], len(spec["concat"])) == (2, 2)
+    drawn, empty = spec["concat"]
+    assert (drawn["title"], empty["title"]) == ("R² = 1.0000", "y: nothing defined")
+    assert [panel[name] for panel in (drawn, empty) for name in ("width", "height")] == pytest.approx([147, 117.6] * 2)
+    line, points = drawn["layer"]
+    assert line["mark"] == {"type": "line", "color": "#808080", "strokeWidth": pytest.approx(1.2)}
+    assert points["mark"] == {"type": "point", "filled": True, "opacity": 0.7, "size": 25}
+    assert [layer["data"]["name"] for panel in (drawn, empty) for layer in panel["layer"]] == ["line0", "points0", "line1", "points1"]
+    x, y = ({"domain": ends, "nice": False, "zero": False} for ends in ([-0.25, 5.25], [-5.25, 0.25]))
+    for layer in (line, points):
+        assert layer["encoding"]["x"]["axis"] == {"title": "a", "tickCount": 4, "format": ".6~g"}
+        assert layer["encoding"]["y"]["axis"] == {"title": "z", "tickCount": 4, "format": ".6~g"}
+        assert (layer["encoding"]["x"]["scale"], layer["encoding"]["y"]["scale"]) == (x, y)
+    assert points["encoding"]["color"]["legend"] == {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    assert points["encoding"]["shape"]["scale"]["domain"] == ["one", "two"]
+    channels = empty["layer"][0]["encoding"]
+    assert (channels["x"]["axis"]["title"], channels["y"]["axis"]["title"]) == (None, "y")
+    assert spec["datasets"]["points1"] == spec["datasets"]["line1"] == []
+    assert [tuple(end.values()) for end in spec["datasets"]["line0"]] == [(0, pytest.approx(0)), (5, pytest.approx(-5))]
+
+
+def test_panels_of_the_ranking_have_a_line_per_group():
+    item = study(TABLE, ["a", "b"], ["y", "z"], by="set")
+    chart = ranking(item)
+    spec = chart.build(NARROW)
+    assert (chart.id, chart.title, chart.group, spec["columns"]) == ("ranking", "Ranking of the columns", "metrics", 2)
+    assert [panel["title"] for panel in spec["concat"]] == ["y", "z"] and spec["data"] == {"name": "rows"}
+    for panel in spec["concat"]:
+        assert (panel["width"], panel["height"]) == pytest.approx((147, 117.6))
+        assert panel["transform"] == [{"filter": {"field": "target", "equal": panel["title"]}}]
+        assert panel["mark"] == {"type": "line", "strokeWidth": pytest.approx(1.4)}
+        x, y, color = (panel["encoding"][name] for name in ("x", "y", "color"))
+        assert (x["field"], x["axis"]) == ("place", {"title": "columns, best first", "tickMinStep": 1, "format": "d", "grid": False})
+        assert (y["field"], y["axis"]) == ("r2", {"title": "R²", "format": ".6~g", "tickCount": 5})
+        assert (x["scale"], y["scale"]) == ({"zero": False}, {"domain": [0, 1]})
+        assert color["legend"] == {"title": None, "orient": "bottom", "symbolOpacity": 1} and color["scale"]["domain"] == list(item.groups)
+    rows = {(row["target"], row["place"], row["group"]): row["r2"] for row in spec["datasets"]["rows"]}
+    one = np.corrcoef(TABLE.numbers["b"][:6], TABLE.numbers["z"][:6])[0, 1] ** 2
+    assert (rows["z", 1, "one"], rows["z", 2, "one"]) == pytest.approx((1, one))
+    alone = ranking(study(TABLE, ["a", "b"], ["y"])).build(NARROW)
+    assert alone["encoding"]["color"]["legend"] is None and alone["width"] == pytest.approx(355)
+
+
 STUDY = study(from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never")
 
 
@@ -91,6 +144,19 @@ def test_all_digits_are_written(tmp_path, name):
         return
     table = read_columns([path])
     assert table.labels["x"][0] == "a" and table.numbers["r"][0] == expected and table.numbers["n"][0] == 4
+
+
+def test_undefined_numbers_are_empty_or_null(tmp_path):
+    rows = [{"set": name, "a": i if name == "one" else 9, "b": i * i} for name in ("one", "two") for i in range(4)]
+    item = study(from_records("t", rows), ["a"], ["b"], by="set", drop="never")
+    header, _, flat, _ = write_study(item, tmp_path / "s.CSV").read_text().splitlines()
+    assert (header, flat) == ("x,y,group,n,r,r2,p,spearman,kendall", "a,b,two,4,,,,,")
+    assert write_study(item, tmp_path / "s.tsv").read_text().splitlines()[2] == "a\tb\ttwo\t4\t\t\t\t\t"
+    written = json.loads(write_study(item, tmp_path / "s.json").read_text())
+    assert (written["source"], written["by"], len(written["correlations"])) == ("t", "set", 3)
+    assert written["correlations"][1] == {"x": "a", "y": "b", "group": "two", "n": 4} | dict.fromkeys(
+        ("r", "r2", "p", "spearman", "kendall")
+    )
 
 
 def test_another_suffix(tmp_path):
