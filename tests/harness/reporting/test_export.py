@@ -50,6 +50,20 @@ def test_every_table_of_a_run_is_a_file_in_each_format(project):
     assert names == [f"{run}-words-{file.name}" for run in (1, 2) for file in files], "runs of one task do not overwrite each other"
 
 
+def test_names_of_files_are_of_sixty_letters_at_most_and_of_one_at_least(project):
+    titles = ["A" * 61, "B" * 60, "?!", "- x (y)_z -"]
+    harness.evaluate("spec.yaml", views=[{"plot": "table", "title": title} for title in titles], output="r")
+    stems = dict.fromkeys(file.stem for file in write_tables(["r"], project / "tables"))
+    assert list(stems) == ["results", "01-" + "a" * 60, "02-" + "b" * 60, "03-view", "04-x-y-z"]
+
+
+def test_runs_of_judgments_have_a_league_and_a_table_of_each_set(judged_runs, tmp_path):
+    for runs, names in ((["out/one"], ["judgments-one"]), (["out/one", "out/two"], ["1-judgments-one", "2-judgments-two"])):
+        files = write_tables(runs, tmp_path / f"tables{len(runs)}")
+        assert list(dict.fromkeys(file.stem for file in files)) == ["league", *names]
+        assert {file.suffix for file in files} == {".csv", ".md", ".tex", ".typ"}
+
+
 DIRECTIONS = {"up": True, "down": False, "either": None}
 VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
 
@@ -61,7 +75,7 @@ class Fixed(MeanMetric):
         self.spec = MetricSpec(name, higher_is_better)
 
 
-def table(columns, monkeypatch, **changes):
+def table(columns, monkeypatch, sizes=None, **changes):
     samples = SampleTable(columns)
     entries = [
         {"name": name, "label": name, "params": {"name": name, "higher_is_better": direction}, "signature": name}
@@ -73,7 +87,15 @@ def table(columns, monkeypatch, **changes):
             key = ArtifactKey.of(name, system.model, system.decoding_key, name)
             artifacts.write_arrays(key, {"stats": system.scores(name)[:, None]})
             records.append(
-                ResultRecord(model=system.model, metric=name, higher_is_better=direction, decoding=system.decoding, statistics=key.stem)
+                ResultRecord(
+                    model=system.model,
+                    metric=name,
+                    higher_is_better=direction,
+                    decoding=system.decoding,
+                    statistics=key.stem,
+                    sizes={"candidates": sizes[system.model]} if sizes else None,
+                    depends_on=("candidates",) if sizes else None,
+                )
             )
     monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
     run = Run(Provenance({"metrics": entries}), tuple(records), samples, artifacts=artifacts)
@@ -113,6 +135,29 @@ def test_files_of_views_have_short_names(project):
     harness.evaluate("spec.yaml", views=views, output="r")
     written = [file.name for file in write_tables(["r"], project / "t")]
     assert [name for name in written if name.endswith(".csv")] == ["results.csv", "01-a-long-title-" + "x" * 47 + ".csv", "02-view.csv"]
+
+
+def test_a_verdict_has_the_difference_and_the_p_value_of_one_that_is_not_significant(monkeypatch):
+    """Of the 32 patterns of signs of five equal differences, 2 have a mean as far from zero: p is 1 / 16."""
+    data = samples()
+    data["up"] = data["up"][:16] + [x + 0.5 * (i > 2) for i, x in enumerate(data["up"][:8])]
+    view = table(data, monkeypatch, title="A title", note="A note.", y=["up", "down"])
+    good, other = view.rows
+    assert good == ["good", "better +1.0000", "worse +1.0000"]
+    assert other[0] == "same" and other[1].startswith("= +0.3125 (p 0.06") and other[2] == "= 0.0000 (p 1.0000)"
+    assert (view.title, view.headers, view.alignment) == ("A title", ["against base", "up", "down"], "lrr")
+    assert view.notes == [
+        "A note. (difference of the numbers of the table; approximate randomisation, 10,000 draws, p adjusted by Holm over the rows of a "
+        "metric, level 0.05)"
+    ]
+    assert table(samples(), monkeypatch).notes[0].startswith("(difference of the numbers")
+
+
+def test_sets_of_other_sizes_are_not_compared(monkeypatch):
+    data = samples(candidates=[["x"]] * 8 + [["x", "y"]] * 8 + [["x"]] * 8)
+    sizes = {"base": [1, 1], "good": [2, 2], "same": [1, 1]}
+    view = table(data, monkeypatch, sizes=sizes)
+    assert [row[:2] for row in view.rows] == [["good", "sizes differ"], ["same", "= 0.0000 (p 1.0000)"]]
 
 
 def test_the_order_of_rows_and_missing_scores_do_not_matter(monkeypatch):
