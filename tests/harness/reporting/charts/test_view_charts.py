@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.charts.chart import PAGE, PHONE
+from harness.reporting.charts.chart import PAGE, PHONE, Layout
 from harness.reporting.charts.drawing import svg
 from harness.reporting.charts.view_charts import view_chart, view_charts
 from harness.rundir.records import ResultRecord
@@ -83,6 +83,28 @@ def test_an_axis_of_several_quantities_has_their_common_name():
     spec = view_chart(ViewSpec(plot="bar", x="metric", y=["log p:ter", "log p:cider"], by="model"), records[::2]).spec
     assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "log p"
     assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] is None
+
+
+def test_an_axis_of_different_quantities_has_no_name():
+    records = [replace(record, p_value=0.5) for record in RECORDS]
+    spec = view_chart(ViewSpec(plot="bar", x="metric", y=["p:ter", "log p:cider"], by="model"), records[::2]).spec
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] is None
+
+
+@pytest.mark.parametrize(("length", "angle"), [(8, 0), (9, -35)])
+def test_names_rise_where_they_fill_more_than_four_fifths_of_the_figure(length, angle):
+    """Two names of 8 letters have a width of 80 units."""
+    records = [replace(record, model=record.model[0] * length) for record in RECORDS[4::2]]
+    spec = view_chart(ViewSpec(plot="bar", x="model", y="ter"), records).build(Layout(width=100, panel=20, font=10))
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == angle
+
+
+@pytest.mark.parametrize(("count", "angle"), [(8, 0), (9, -35)])
+def test_nine_columns_of_a_heat_map_have_rising_names(count, angle):
+    records = [ResultRecord(model=f"m{k}", metric="cider", value=float(k)) for k in range(count)]
+    spec = view_chart(ViewSpec(plot="heatmap", x="model", y="cider"), records).spec
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == angle
+    assert [row["position"] for row in spec["datasets"]["rows"]] == pytest.approx([k / (count - 1) for k in range(count)])
 
 
 def test_an_unknown_metric_is_an_error_with_the_nearest():
