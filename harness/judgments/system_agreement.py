@@ -54,7 +54,7 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
     if statistic == "soft_pairwise_accuracy":
         cells = [average_cells(values, rated.item, system, rows.items, len(names)) for values in (rated.human, mean)]
         cells = [pairwise_differences(values) for values in cells]
-        return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names), details=counts)
+        return Agreement(SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed), len(names), int(np.isnan(mean).sum()), counts)
     members = [np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))]
     fixed = read_human_scores(rows, names)
 

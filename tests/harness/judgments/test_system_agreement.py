@@ -269,7 +269,7 @@ def test_soft_pairwise_accuracy_is_over_the_items_that_two_systems_share():
     agreement, value = agree(rated(ratings), MetricScores(scores.ravel()[:11, None]), "soft_pairwise_accuracy")
     first, second = [0, 0, 1], [1, 2, 2]
     assert value[0] == pytest.approx(soft_accuracy(human[first] - human[second], scores[first] - scores[second]), abs=0.005)
-    assert (agreement.n, agreement.details) == (3, {"items": 4, "captions": 10, "ratings": 10})
+    assert (agreement.n, agreement.skipped, agreement.details) == (3, 1, {"items": 4, "captions": 10, "ratings": 10})
 
 
 def test_metrics_are_compared_by_exchanging_items():
