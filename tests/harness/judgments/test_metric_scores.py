@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.judgments.metric_scores import MetricScores, count_unequal
+from harness.judgments.metric_scores import Agreement, MetricScores, count_unequal
 
 
 def test_differences_by_rounding_alone_are_ties():
@@ -36,3 +36,8 @@ def test_preferences_of_a_metric_that_judges_pairs_are_taken_as_they_are():
     of_pairs = np.array([[1.0], [np.nan], [-1.0]])
     scores = MetricScores(np.zeros((2, 1)), of_pairs=of_pairs)
     np.testing.assert_array_equal(scores.compare_pairs(np.array([0, 1, 0]), np.array([1, 0, 1])), of_pairs)
+
+
+def test_an_agreement_skips_nothing_unless_it_says_so():
+    agreement = Agreement(lambda weights: weights.sum(axis=1), 3)
+    assert (agreement.n, agreement.skipped, agreement.details) == (3, 0, {})
