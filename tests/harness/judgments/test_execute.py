@@ -427,6 +427,22 @@ def test_captions_of_an_item_with_sets_of_different_sizes_are_left_out_within_it
     assert f"{head} (docs/judgments.md)" in run.notes
 
 
+def test_the_size_of_a_set_is_its_own_under_rotated_references(plan, jsonl, length):
+    """The first caption has fewer rotations than the others: one of the references is its own. The last set has a text more."""
+    texts = [["r0", "x"], ["longer", "x"], ["z", "x"], ["z", "xx", "xxx"]]
+    references = [f"r{k}" for k in range(5)]
+    records = [
+        {"id": str(k // 2), "caption": text, "human_score": k, "references": references, "own": k == 0} for k, text in enumerate(texts)
+    ]
+    metric = length()
+    metric.spec = MetricSpec("length", True, level="set")
+    judged = {"form": "captions", "path": jsonl(records), "columns": {"own_reference": "own"}}
+    task = plan(judged, [metric], statistics=["kendall_within"], references={"rotate": 4})
+    assert (task.prepare()[1].index[:, 0] >= 0).sum(axis=1).tolist() == [1, 5, 5, 5]
+    (record,) = execute(task).records
+    assert (record.value, record.n, record.skipped) == (1, 2, 2)
+
+
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
 SCORING_RECORDS = [
     {"id": str(i), "caption_a": TEXTS[i], "caption_b": TEXTS[i - 1], "votes": (-1) ** i, "kind": "ab"[i % 2],
