@@ -566,14 +566,28 @@ def test_views_left_out_in_part_alone_are_named_and_keep_their_kind(spec):
     assert plan.spec.notice == "Views left out in part: 'both', 'plane'."
 
 
-def test_published_values_stay_where_rows_are_no_models_or_columns_no_metrics(spec):
+@pytest.mark.parametrize(
+    ("x", "by", "is_cut"),
+    [("metric", "task", True), ("metric", "decoding.strategy", True), ("task", "metric", False), ("decoding.candidates", "metric", False)],
+)
+def test_published_values_stay_where_rows_are_no_models_or_columns_no_metrics(spec, x, by, is_cut):
     rows = "{source: S, rows: [{label: old, values: {length: 1.0, distinct1: 2.0}}, {label: gone, values: {distinct1: 3.0}}]}"
-    views = [f"{{plot: scatter, title: kept, x: {x}, by: {by}, reference: {rows}}}" for x, by in (("metric", "task"), ("task", "metric"))]
-    spec.write_text(SPEC_OF_VIEWS + "".join(f"  - {view}\n" for view in views))
+    spec.write_text(SPEC_OF_VIEWS + f"  - {{plot: scatter, title: published, x: {x}, by: {by}, reference: {rows}}}\n")
     (plan,) = api.plans(spec, metrics=["length"])
-    cut, whole = (view.reference.rows for view in plan.spec.views[-2:])
-    assert [(row.label, row.values) for row in cut] == [("old", {"length": 1.0})]
-    assert [(row.label, row.values) for row in whole] == [("old", {"length": 1.0, "distinct1": 2.0}), ("gone", {"distinct1": 3.0})]
+    found = [(row.label, row.values) for row in plan.spec.views[-1].reference.rows]
+    whole = [("old", {"length": 1.0, "distinct1": 2.0}), ("gone", {"distinct1": 3.0})]
+    assert found == ([("old", {"length": 1.0})] if is_cut else whole)
+
+
+def test_a_view_of_any_name_is_left_out_with_its_metric(spec):
+    spec.write_text(SPEC_OF_VIEWS + "  - {plot: bar, title: older, x: metric, by: model, y: (old)}\n")
+    titles, notice = planned(spec, metrics=["length"])
+    assert titles == ["both", "all", "verdicts"] and "'older' (no (old))" in notice
+
+
+def test_views_are_left_out_where_metrics_are_dropped_by_a_condition_and_replaced(spec):
+    spec.write_text(SPEC_OF_VIEWS.replace("{distinct: {n: 1}}", "{distinct: {n: 1}, when: {installed: no-such-package}}"))
+    assert planned(spec, "metrics.0=rouge")[0] == ["all", "verdicts"]
 
 
 def test_published_values_of_every_row_stay_when_models_are_replaced(spec):
