@@ -206,7 +206,7 @@ def test_a_fit_in_shards_equals_one_pass(store, spec):
 
 
 def test_metrics_without_state_stream(store):
-    out = fit(plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), store.references, shards=3)
+    out = fit(metrics=plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), references=store.references, shards=3)
     assert (out.streaming, out.in_memory) == ([0, 1, 2], [])
 
 
