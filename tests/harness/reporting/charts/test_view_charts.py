@@ -42,6 +42,8 @@ def test_intervals_are_bands_and_bars():
     bars = view_chart(view.model_copy(update={"plot": "bar"}), RECORDS)
     marks = [(layer["mark"]["type"], layer["mark"].get("style")) for layer in bars.spec["layer"]]
     assert marks == [("bar", None), ("rule", "halo"), ("rule", "interval")]
+    points = view_chart(view.model_copy(update={"plot": "scatter"}), RECORDS).spec["layer"]
+    assert [layer["mark"]["type"] for layer in points] == ["rule", "point"]
     assert rows(bars)[0]["low"] == pytest.approx(1.4)
 
 
@@ -65,6 +67,13 @@ def test_names_on_an_axis_keep_their_order():
     long = [replace(record, model=record.model * 30) for record in RECORDS[4::2]]
     spec = view_chart(ViewSpec(plot="bar", x="model", y="ter"), long).build(PAGE)
     assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -35, "long names rise to their tick"
+
+
+@pytest.mark.parametrize(("length", "angle"), [(60, 0), (61, -35)])
+def test_names_that_take_four_fifths_of_the_figure_are_slanted(length, angle):
+    records = [ResultRecord(model=name * length, metric="cider", value=1.0) for name in "ab"]  # 6 a letter, of 900
+    spec = view_chart(ViewSpec(plot="scatter", x="model", y="cider"), records).spec
+    assert spec["layer"][1]["encoding"]["x"]["axis"]["labelAngle"] == angle
 
 
 def test_metrics_against_each_other():

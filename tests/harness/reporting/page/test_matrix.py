@@ -144,6 +144,15 @@ def test_columns_are_grouped_by_question_and_those_without_one_come_last():
     assert [column.summary for column in shown.columns][1] == "BLEU-1" and shown.columns[3].summary == ""
 
 
+def test_a_metric_has_the_question_of_its_own_entry_wherever_that_stands():
+    shown = matrix(
+        record("a", "first", signature="z|1"), record("a", "other", signature="m|1"),
+        metrics=[("other", "distinct", "m|1"), ("first", "bleu1", "z|1")],
+    )  # fmt: skip
+    questions = {column.metric: column.question for column in shown.columns}
+    assert questions == {"first": "Does a caption agree with its references?", "other": "How varied are the candidates?"}
+
+
 def test_questions_of_a_project_are_heads_of_columns(project):
     registry = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(registry.replace("summary: words,", 'summary: words, question: "Which words?",'))
