@@ -23,7 +23,7 @@ def test_an_interval_bar_lies_below_its_text():
 def test_the_whole_text_of_a_table():
     table = Table(
         ["a<b", "two\nlines"], [["x & y", "1.5"], ["z", "2"], ["", "–"]], "lr", notes=["", "a <note>"], bold=frozenset({(1, 0), (0, 1)}),
-        marks={(0, 1): "a<", (2, 0): "b"}, bars={(2, 1): Bar(0.25, 0.5, 0.333)},
+        marks={(0, 1): "a<", (2, 0): "b"}, bars={(2, 1): Bar(0.25, 0.5, 0.3333)},
     )  # fmt: skip
     text, number = 'style="text-align:left"', 'style="text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"'
     head = f"<table><thead><tr><th {text}>a&lt;b</th><th {number}>two<br>lines</th></tr></thead><tbody>"
