@@ -40,6 +40,9 @@ def test_every_table_of_a_run_is_a_file_in_each_format(project):
         "03-length.md",
         "03-length.typ",
     ]
+    starts = {file.name: file.read_text(encoding="utf-8").split("\n")[0] for file in files}
+    assert starts["01-all-results-1.md"] == "# All results: 1" and not starts["results.md"].startswith("# ")
+    assert starts["01-all-results-1.tex"].startswith("% needs") and starts["01-all-results-1.typ"] == "// All results: 1"
     rows = list(csv.reader(files[4].open()))
     assert rows[1][0] == "length" or "length" in rows[0]
     texts = list(csv.reader(files[8].open()))
