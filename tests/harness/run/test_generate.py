@@ -134,7 +134,8 @@ def test_examples_are_asked_for_256_at_a_time_with_their_seeds():
 
 def test_the_latest_answers_are_listed_with_their_examples():
     latest: deque[Any] = deque(maxlen=2)
-    generate(ModelPlan("m", "mine", {}, Model(caption)), TaskView(EXAMPLES, Decoding(candidates=1)), seed=0, latest=latest)
+    task = TaskView(EXAMPLES, Decoding(candidates=1))
+    generate(model=ModelPlan("m", "mine", {}, Model(caption)), task=task, seed=0, latest=latest)
     assert list(latest) == [("m", EXAMPLES[k], {"candidates": [f"a e{k}"]}) for k in (3, 4)]
 
 
