@@ -113,6 +113,12 @@ def test_the_standard_error_is_that_of_the_mean_of_the_defined_scores():
     assert standard_error(scores, 3.0, level="corpus") == standard_error(scores, 3.0, metric="cider") == "N/A"
 
 
+def test_a_system_has_the_results_of_its_model_and_decoding():
+    records = [ResultRecord(model=m, metric="bleu", value=0.5, decoding={"temperature": t}) for m in "abc" for t in (0.5, 0.7, 0.9)]
+    system = SimpleNamespace(model="b", decoding_key=records[4].decoding_key)
+    assert foreign_files._records_of(SimpleNamespace(records=records), system) == [records[4]]
+
+
 def test_one_score_has_no_standard_error():
     record = ResultRecord(model="a", metric="bleu", value=0.5)
     few, two = (SimpleNamespace(scores=lambda _, n=n: np.full(n, 0.5), table=SimpleNamespace(names=["bleu"])) for n in (1, 2))
