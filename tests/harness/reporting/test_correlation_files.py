@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -35,6 +36,10 @@ def test_files_are_png_and_svg(tmp_path):
     files = plots(tmp_path, baseline="b")
     assert [file.name for file in files] == [f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")]
     assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<svg") for file in files)
+    best = files[1].read_text(encoding="utf-8")
+    assert "nothing defined" not in best and "R² = 1.0000" in best
+    width = float(re.search(r'width="([\d.]+)"', best)[1])
+    assert int.from_bytes(files[0].read_bytes()[16:20]) == pytest.approx(3 * width, abs=3), "three pixels per unit"
     assert [file.name for file in plots(tmp_path)][::2] == ["best.png", "ranking.png"]
     texts = {file.stem: file.read_text(encoding="utf-8") for file in files if file.suffix == ".svg"}
     assert [name for name, text in texts.items() if "R² = " in text and "nothing defined" not in text] == ["best", "baseline"]
@@ -130,6 +135,23 @@ def test_panels_of_the_ranking_have_a_line_per_group():
     assert (rows["z", 1, "one"], rows["z", 2, "one"]) == pytest.approx((1, one))
     alone = ranking(study(TABLE, ["a", "b"], ["y"])).build(NARROW)
     assert alone["encoding"]["color"]["legend"] is None and alone["width"] == pytest.approx(355)
+
+
+def test_panels_stand_in_as_many_columns_as_have_room():
+    """Beside an axis of 40 units are 5 panels of 50 units with 16 between them: six panels have two rows."""
+    names = list("abcdef")
+    table = from_records("t", [{"x": i, **{name: i * k + i % 2 for k, name in enumerate(names)}} for i in range(6)])
+    item = study(table, ["x"], names)
+    specs = [scatter(item, table, ["x"] * 6, None, "best").build(NARROW), ranking(item).build(NARROW)]
+    assert [(spec["columns"], len(spec["concat"])) for spec in specs] == [(3, 6), (3, 6)]
+    assert [spec["concat"][0]["width"] for spec in specs] == pytest.approx([(400 - 32) / 3 - 45] * 2)
+
+
+def test_groups_of_any_name_have_points():
+    table = from_records("t", [{"set": name, "a": i, "y": i * i} for name in ("A", "z") for i in range(4)])
+    item = study(table, ["a"], ["y"], by="set")
+    points = scatter(item, table, ["a"], "set", "best").spec["datasets"]["points0"]
+    assert [point["group"] for point in points] == ["A"] * 4 + ["z"] * 4
 
 
 STUDY = study(from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]), ["a", "flat"], ["b"], drop="never")

@@ -148,6 +148,21 @@ def test_samples_read_back_to_the_same_captions(folder, tmp_path):
         assert value == harness.score(str(path), str(path), "novelty")["novelty"].value
 
 
+def test_a_document_without_references_has_an_empty_list_as_its_target():
+    item = SimpleNamespace(id="1", references=(), candidates=("x",))
+    system = SimpleNamespace(table=SimpleNamespace(names=[]), caption_sets=lambda: [item], decoding={})
+    (sample,) = foreign_files.lm_eval_samples(system, [])
+    assert (sample["target"], sample["doc"]["references"]) == ("[]", [])
+
+
+def test_results_for_exchange_lie_below_task_developer_and_model(folder, tmp_path):
+    score_files([str(folder / "0.json")], str(folder / "r.json"), ["novelty"], labels=["maker/café"], output=tmp_path / "run")
+    (path,) = harness.export(tmp_path / "run", "every-eval-ever", tmp_path / "out")
+    assert path.parent.name == "café" and path.parts[-5] == "data"
+    text = path.read_text(encoding="utf-8")
+    assert "café" in text and text.startswith('{\n  "')
+
+
 def test_the_tools_of_lm_eval_read_the_files(folder, tmp_path):
     utils = pytest.importorskip("lm_eval.utils", reason="lm-eval is not installed")
     pytest.importorskip("pytablewriter", reason="the tables of lm-eval need pytablewriter")

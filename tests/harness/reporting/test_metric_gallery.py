@@ -87,6 +87,7 @@ def test_cost_is_that_of_the_records():
         ("captions", [["w " * 79], ["w"]], "long"),
         ("captions", [["w " * 78], ["w"]], "captions"),
         ("captions", [], "captions"),
+        ("captions", [["a"], []], "captions"),
     ],
 )
 def test_a_set_answers_the_question_of_its_kind_or_captions(kind, captions, question):

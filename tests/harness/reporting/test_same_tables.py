@@ -101,7 +101,7 @@ def test_pairs_of_sources_have_a_row_each():
         ["old", "new", "0.0120", "0.1250", "0.1000 … 0.1500", "0.7500", "different"],
         ["old", "third", "0.0120", "0.1250", "0.1000 … 0.1500", "0.5000", "not shown"],
     ]
-    assert sheet.notes == ["p adjusted by Holm over the pairs"]
+    assert sheet.notes == ["p adjusted by Holm over the pairs"] and matrix_table([]).notes == []
 
 
 def test_tables_of_properties_prompts_and_plans():

@@ -20,6 +20,7 @@ from harness.reporting.charts.vega import (
     nominal,
     pad_ends,
     panel_grid,
+    panels,
     position_color,
     quantitative,
     series_channels,
@@ -64,6 +65,11 @@ def test_a_text_without_a_square_has_the_colour_of_the_style():
     _, text = squares(x, y, quantitative("position"), "datum.position > 0.8", {}, Layout(width=100, panel=50, font=10), [])
     color = text["encoding"]["color"]
     assert [case["value"] for case in color["condition"]] == ["white", "black"] and "value" not in color
+
+
+def test_one_panel_is_a_chart_of_its_own():
+    assert panels([POINT], 1) == POINT
+    assert panels([POINT, POINT], 2) == {"concat": [POINT, POINT], "columns": 2}
 
 
 def test_axes_have_a_margin():

@@ -197,7 +197,39 @@ def test_headers_are_not_broken_at_spaces_that_hold_words_together():
     assert least_width(Table(["x", "95\u00a0%"], [["a", "1"]], "lr")) == 1 + 3 + 4
 
 
-def test_numbers_have_no_colours_of_their_own(monkeypatch):
+def test_columns_of_texts_have_a_smallest_width_and_others_that_of_their_numbers():
+    assert least_width(Table(["a", "b"], [["x" * 30, "y" * 30]], "ll")) == 16 + 3 + 10
+    assert least_width(Table(["a"], [["1"]], "r")) == 1
+
+
+def test_parts_begin_with_the_first_column_and_are_filled_in_their_order():
+    headers = ["name", "one", "two", "three", "four"]
+    numbers = Table(headers, [["abcd", *("1" * 15 for _ in headers[1:])]], "lrrrr")
+    assert [list(part.headers) for part in table_parts(numbers, 40)] == [["name", "one", "two"], ["name", "three", "four"]]
+    assert len(table_parts(numbers, 39)) == 4
+    ranked = Table(["rank", "one", "two"], [["1", "1" * 30, "2" * 30]], "rrr")
+    assert [list(part.headers) for part in table_parts(ranked, 40)] == [["rank", "one"], ["rank", "two"]]
+
+
+def widths(table: Table, width: int) -> list[int | None]:
+    return [column.width for column in terminal_grid(table, width).columns]
+
+
+def test_texts_lose_no_more_than_the_table_is_too_wide():
+    texts = Table(["a", "b"], [["x" * 20, "y" * 17]], "ll")
+    assert widths(texts, 40) == [20, 17]
+    assert widths(texts, 39) == [19, 17]
+    assert widths(texts, 1) == [16, 10]
+    broken = Table(["text", "long header words"], [["x" * 20, "1"]], "lr")
+    assert widths(broken, 35) == [20, 6], "the broken header gives the text its room"
+
+
+def test_a_group_begins_behind_a_rule():
+    table = Table(["a"], [["x"], ["y"], ["z"]], "l", groups=frozenset({0, 2}))
+    assert [row.end_section for row in terminal_grid(table, 10).rows] == [False, True, False]
+
+
+def test_numbers_in_a_terminal_have_no_colours(monkeypatch):
     file = Terminal()
     monkeypatch.setattr("sys.stdout", file)
     monkeypatch.setenv("TERM", "xterm-256color")
