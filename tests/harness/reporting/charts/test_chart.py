@@ -95,6 +95,10 @@ def test_labels_take_room_from_the_panels():
     assert PAPER.panel_width(2, labels=100) == (240 - 100 - PAPER.gap) / 2
 
 
+def test_a_panel_is_two_letters_wide_at_least():
+    assert PAPER.panel_width(1, labels=225) == PAPER.panel_width(9, labels=1000) == 16
+
+
 def test_a_figure_that_turned_out_wider_is_laid_out_narrower():
     trimmed = PAPER.trim_to(260)
     assert trimmed.panel_width(1) == PAPER.panel_width(1) - 20

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.reporting.charts.chart import SEQUENTIAL, Layout
+from harness.reporting.charts.chart import SEQUENTIAL, SHAPES, Layout
 from harness.reporting.charts.vega import (
     banded_lines,
     distinct,
@@ -170,6 +170,11 @@ def test_shape_and_colour_together_name_a_series():
     names = [str(k) for k in range(49)]
     shapes = series_channels("model", names, None)[1]["scale"]["range"]
     assert len({(k % 7, shape) for k, shape in enumerate(shapes)}) == 49
+
+
+def test_the_second_round_of_shapes_begins_one_later():
+    shapes = series_channels("model", [str(k) for k in range(16)], None)[1]["scale"]["range"]
+    assert shapes == [*SHAPES, *SHAPES[1:], SHAPES[0], *SHAPES[2:4]]
 
 
 def test_legends_fit_below_the_figure():
