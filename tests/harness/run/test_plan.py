@@ -606,3 +606,23 @@ def test_a_run_with_metrics_of_token_scores_keeps_all_its_views(project):
     )
     (item,) = api.plans("spec.yaml", metrics=["length", "perplexity"])
     assert [view.metrics for view in item.spec.views] == [["anything"], ["*"]]
+
+
+def test_lines_within_the_remaining_views(spec):
+    reference = "{source: S, rows: [{label: tow, values: {length: 1.0}}]}"
+    text = SPEC_OF_VIEWS + f"  - plot: scatter\n    title: published\n    x: metric\n    by: model\n    reference: {reference}\n"
+    first = SPEC_OF_VIEWS.count("\n") + 1
+    spec.write_text(text)
+    with pytest.raises(InputError, match=rf"/spec.yaml:{first + 4}: published values of the row 'tow'"):
+        planned(spec, "decoding.candidates=[1, 2]")
+    spec.write_text(text.replace("    x: metric", "    x: metrc"))
+    with pytest.raises(InputError, match=rf"/spec.yaml:{first}: the view's axis 'metrc'"):
+        planned(spec, "decoding.candidates=[1, 2]")
+
+
+def test_remaining_views_of_the_command_line_have_its_place(spec):
+    spec.write_text(SPEC_OF_VIEWS.replace("{distinct: {n: 1}}", "{distinct: {n: 1}, when: {installed: no-such-package}}"))
+    views = "views=[{plot: bar, y: distinct1}, {plot: line, x: metrc}]"
+    with pytest.raises(InputError) as caught:
+        planned(spec, views)
+    assert str(caught.value).startswith(f"--set {views}: the view's axis 'metrc' is no field of a record")
