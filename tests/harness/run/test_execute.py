@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from harness.run import execute as execution_module
 from harness.run import progress
 from harness.run.estimates import Watch
 from harness.run.execute import ModelExecution, Options, execute, print_speed, read_examples, work_of
+from harness.run.executor import ExecutorOptions, LocalExecutor
 from harness.run.shard_grid import Part, ShardGrid
 
 SPEC = {
@@ -157,6 +159,46 @@ def test_captions_of_a_cluster_are_stored_in_the_order_of_the_examples():
     execution = SimpleNamespace(cluster=Machines)
     ModelExecution._ask_cluster(execution, "m", ["a", "b"], None, [1, 2], stored.__setitem__)  # type: ignore[arg-type]
     assert stored == {0: "m a 1", 1: "m b 2"}
+
+
+class ClusterHere:
+    """A cluster of this process, which notes the models that it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def generate(self, model, examples, decoding, seeds):
+        self.asked.append(model.label)
+        return model.adapter.generate(examples, decoding, seeds)
+
+    def executor(self, scorer):
+        return LocalExecutor(scorer)
+
+
+def test_a_cluster_is_asked_for_the_captions_of_models_that_need_one_example_at_a_time(project, monkeypatch):
+    cluster = ClusterHere()
+    monkeypatch.setattr(execution_module, "connect_cluster", lambda options: nullcontext(lambda: cluster))
+
+    def models():
+        plan = planned(models=[{"echo": {"label": label}} for label in ("plain", "checks", "whole", "server")])
+        _, checks, whole, server = (model.adapter for model in plan.models)
+        checks.prepare = whole.prepare = lambda task: None
+        checks.prepare_only_checks = True
+
+        def answer(examples, decoding, seeds, store):
+            for position, item in reversed(list(enumerate(server.generate(examples, decoding, seeds)))):
+                store(position, item)
+
+        server.generate_unordered = answer
+        return plan
+
+    there = execute(models(), options=Options(ExecutorOptions("ray", 2)))
+    assert cluster.asked == ["plain", "checks"]
+    cluster.asked.clear()
+    here = execute(models())
+    assert cluster.asked == []
+    assert [record.value for record in there.records] == [record.value for record in here.records]
+    assert there.samples.to_dict() == here.samples.to_dict()
 
 
 def test_parameters_of_a_plugin_tell_its_settings_apart(project):
