@@ -642,6 +642,14 @@ def test_a_run_until_a_decision_cannot_be_combined_with_all(project, fields, par
     assert not (project / "r").exists()
 
 
+def test_sets_of_equal_size_need_all_examples(project):
+    plan = planned(sizes="equal")
+    assert len(execute(plan).records) == 1
+    with pytest.raises(HarnessError) as caught:
+        execute(plan, options=Options(part=Part(1, 2)))
+    assert str(caught.value) == "sizes: equal needs the captions of all examples; run this spec without --shard"
+
+
 def test_work_of_an_adapter_is_kept_beside_the_results(project):
     plan = planned()
     plan.models[0].adapter.usage = lambda: {"requests": 6}
