@@ -39,7 +39,7 @@ def judgments(jsonl):
 
 
 def test_a_cost_is_turned_round(plan, judgments, length):
-    run = execute(plan(judgments, [length(), length(sign=-1)]))
+    run = execute(plan=plan(judgments, [length(), length(sign=-1)]))
     gain, cost = run.records
     assert gain.value == cost.value > 0.8 and gain.ci95 == cost.ci95
     assert cost.higher_is_better is False

@@ -69,6 +69,7 @@ def test_paths_into_records():
     assert lookup(fields, "list.*") == [5, 6]
     assert [lookup(fields, f"list.{k}") for k in range(3)] == [5, 6, None]
     assert lookup(fields, "votes.x") is None and lookup(fields, "nothing.*") is None
+    assert lookup({"counts": {"#": 3}}, "counts.#") == 3
 
 
 def test_columns():
@@ -105,6 +106,7 @@ def test_votes_of_a_mean():
     assert votes_of_mean((2.667,), 3, "f:1", "m") == (2.0, 3.0, 3.0)
     assert votes_of_mean((4.0,), 3, "f:1", "m") == (4.0, 4.0, 4.0)
     assert votes_of_mean((2.66,), 3, "f:1", "m") == (2.0, 3.0, 3.0), "a digit that is cut off is 0.02 of the sum"
+    assert votes_of_mean((0.01,), 1, "f:1", "m") == (0.0,), "the largest difference"
     for value in ((2.5,), (2.65,), (1.0, 2.0)):
         with pytest.raises(InputError, match="expected a mean of 3 votes"):
             votes_of_mean(value, 3, "f:1", "m")

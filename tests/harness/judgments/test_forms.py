@@ -273,3 +273,14 @@ def test_best_and_worst_by_several_raters(write, source):
     ):
         with pytest.raises(InputError, match=message):
             read_judgments(source(write([{**row, "best": name} for row in rows]), form="best-worst"))
+
+
+def test_captions_need_no_score(write, source):
+    rows = [{"id": k, "caption": "a dog", "references": ["r"]} for k in range(2)]
+    assert [c.ratings for c in read_judgments(source(write(rows))).captions] == [(), ()]
+
+
+def test_the_winner_under_a_key_is_named_by_its_source(write, source):
+    rows = [{"id": k, "HC": ["a", "b", "s", "t", [vote, vote]], "references": ["r"]} for k, vote in enumerate("st")]
+    judged = read_judgments(source(write(rows), form="keyed-pairs", keys=["HC"]))
+    assert [pair.votes for pair in judged.pairs] == [(1.0, 1.0), (-1.0, -1.0)]

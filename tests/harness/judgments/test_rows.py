@@ -146,3 +146,14 @@ def test_a_whole_number_is_named_without_its_point():
 
 def test_labels_of_two_values_suffice():
     rows([caption(0, 1.0), caption(1, 2.0), caption(0, 2.0)], statistics=["auc", "average_precision"]).check()
+
+
+def test_scores_that_fall_from_the_first_on_are_not_constant():
+    rows([caption(0, 3.0), caption(1, 1.0), caption(0, 2.0)]).check()
+    with pytest.raises(InputError, match="f: all 1 human scores are 2: kendall_b is undefined"):
+        rows([caption(0, 2.0)]).check()
+
+
+def test_captions_are_rated_where_the_first_one_is():
+    with pytest.raises(InputError, match="the captions have no ratings, which kendall_b needs"):
+        rows([caption(0), caption(1, 2.0)]).check()
