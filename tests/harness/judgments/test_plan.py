@@ -224,6 +224,8 @@ def test_where_the_preferred_caption_always_stands_is_noted(jsonl, source):
 
     assert notes(-1, -1) == ["the preferred caption always stands second: a judge that sees the two in the order of the file can learn it"]
     assert notes(-1, 1) == notes(-1, 0) == []
+    (note,) = notes([1, 1, 1, -1], [1, 1, 1, -1])
+    assert note.startswith("the preferred caption always stands first"), "a sum of votes above 1"
 
 
 def test_no_items_and_one_are_too_few(jsonl, source):
@@ -269,6 +271,7 @@ def test_system_scores(jsonl, source):
         (two({"HC": ["a", "b", "x"]}), "keyed-pairs", r"j\.jsonl:1: 'HC' is a list; expected \[caption 1"),
         (two({"captions": ["a"], "best": 0, "worst": 0}), "best-worst", "holds 1 captions; expected at least two"),
         (two({"caption_a": "a", "caption_b": None, "votes": 1}), "pairs", "'caption_b' is missing"),
+        (two({"caption_a": "a", "caption_b": "b"}), "pairs", "no column for the preference; the record has id, references, caption_a"),
         ([], "captions", "holds no judgments"),
     ],
 )  # fmt: skip

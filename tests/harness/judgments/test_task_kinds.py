@@ -27,7 +27,7 @@ def suite(plan, jsonl, length, tmp_path):
 
 def test_a_set_without_its_file_is_reported_and_left_out(suite, tmp_path):
     reports = []
-    runs = execute_tasks(suite, output=tmp_path / "out", on_absent=lambda *report: reports.append(report))
+    runs = execute_tasks(plans=suite, output=tmp_path / "out", on_absent=lambda *report: reports.append(report))
     assert [run.provenance.task for run in runs] == ["judgments/here"]
     ((line, absent),) = reports
     assert line.startswith("judgments/gone: not there: ") and line.endswith("gone.jsonl") and absent is True
@@ -120,7 +120,7 @@ def test_notices_are_given_for_the_sets_that_are_run(suite):
     assert notices == [("a", "v")] and len(execute_tasks(plans[:1])) == 1
 
 
-def test_metrics_are_added_to_a_run_of_judgments_once(jsonl, tmp_path):
+def test_metrics_are_added_to_a_run_of_judgments_once(jsonl, tmp_path, monkeypatch):
     judged = {"form": "captions", "path": jsonl([{**record, "references": ["cc d"]} for record in RECORDS])}
     content = {"task": "t", "judgments": judged, "metrics": ["chrf"], "statistics": ["pearson"], "bootstrap": {"samples": 0}}
     api.evaluate(content, output=tmp_path / "r")
@@ -132,3 +132,8 @@ def test_metrics_are_added_to_a_run_of_judgments_once(jsonl, tmp_path):
     assert [record.metric for record in again.records] == ["chrf", "rouge", "chrf[beta=1]"]
     after = (tmp_path / "r" / "results.json").stat()
     assert (after.st_ino, after.st_mtime_ns) == (written.st_ino, written.st_mtime_ns), "nothing is written"
+    shown: list[bool] = []
+    monkeypatch.setattr(task_kinds, "execute_task", lambda plan, *, show, **options: shown.append(show))
+    rescore(tmp_path / "r", ["bleu1"])
+    rescore(tmp_path / "r", ["bleu1"], show=True)
+    assert shown == [False, True]
