@@ -148,7 +148,7 @@ FIVE_PAIRS = [
 """The longer caption is the preferred one of all pairs but the last."""
 
 
-@pytest.mark.parametrize("samples", [1, 2, 50])
+@pytest.mark.parametrize("samples", [0, 1, 2, 50])
 def test_the_standard_error_of_a_difference_is_that_of_the_same_resamples(plan, jsonl, length, samples):
     class Worse(length):
         """A cost that is right on the third and the fourth pair."""
@@ -159,12 +159,12 @@ def test_the_standard_error_of_a_difference_is_that_of_the_same_resamples(plan, 
     metrics = [length(), Worse(sign=-1)]
     run = execute(plan({"form": "pairs", "path": jsonl(FIVE_PAIRS)}, metrics, statistics=["accuracy"], bootstrap={"samples": samples}))
     assert [record.value for record in run.records] == [0.8, 0.4]
-    (counts,) = bootstrap.weights(5, samples, 0)
-    difference = counts @ (np.array([1, 1, 1, 1, 0]) - [0, 0, 1, 1, 0]) / 5
     against = [run.records[0].details["against"]["cost"], run.records[1].details["against"]["length"]]
-    if samples == 1:
+    if samples < 2:
         assert all("standard_error" not in entry for entry in against)
     else:
+        (counts,) = bootstrap.weights(5, samples, 0)
+        difference = counts @ (np.array([1, 1, 1, 1, 0]) - [0, 0, 1, 1, 0]) / 5
         assert [entry["standard_error"] for entry in against] == pytest.approx([difference.std(ddof=1)] * 2, abs=1e-12)
 
 
@@ -439,8 +439,12 @@ def test_the_size_of_a_set_is_its_own_under_rotated_references(plan, jsonl, leng
     judged = {"form": "captions", "path": jsonl(records), "columns": {"own_reference": "own"}}
     task = plan(judged, [metric], statistics=["kendall_within"], references={"rotate": 4})
     assert (task.prepare()[1].index[:, 0] >= 0).sum(axis=1).tolist() == [1, 5, 5, 5]
-    (record,) = execute(task).records
+    run = execute(task)
+    (record,) = run.records
     assert (record.value, record.n, record.skipped) == (1, 2, 2)
+    _, sets = task.prepare()
+    first = [list(sets.sets[k].references) for k in sets.index[:, 0, 0]]
+    assert list(map(list, run.samples.lists("references"))) == first, "the references of the first rotation"
 
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
@@ -505,7 +509,7 @@ def test_points_of_pairs_are_preferences_and_each_caption_has_their_mean():
     index[:, 0, 0] = [2, 1, 0, 3]
     metric = ScoredMetric(None, None, MetricScores(np.array([[1.0], [0.5]])), np.empty(0), "")
     spread = _spread_points(metric, judgments, SimpleNamespace(index=index, sets=range(4)))
-    assert spread.scores.of_pairs.tolist() == [[1.0], [0.0]]
+    assert spread.scores.of_pairs.tolist() == [[1.0], [0.0]] and spread.scores.scores.shape == (4, 1)
     np.testing.assert_array_equal(spread.scores.scores[:, 0], [0.75, 0.0, 0.5, np.nan])
     np.testing.assert_array_equal(spread.per_set, [0.5, 0.0, 0.75, np.nan])
 
@@ -565,7 +569,10 @@ def test_the_number_of_a_system_is_the_mean_over_draws_of_references(plan, jsonl
     human = np.reshape([record["human_score"] for record in records], (6, 3)).mean(axis=0)
     run = execute(task)
     assert run.records[0].value == pytest.approx(np.corrcoef(mean, human)[0, 1], abs=1e-12)
-    assert run.samples.numbers("length").tolist() == pytest.approx(np.mean(score, axis=1)[np.argsort(np.arange(18) % 3, kind="stable")])
+    by_system = np.argsort(np.arange(18) % 3, kind="stable")
+    assert run.samples.numbers("length").tolist() == pytest.approx(np.mean(score, axis=1)[by_system])
+    first = [list(sets.sets[sets.index[k, 0, 0]].references) for k in by_system]
+    assert list(map(list, run.samples.lists("references"))) == first, "the references of the first draw"
 
 
 @pytest.mark.parametrize("told", [True, False])
