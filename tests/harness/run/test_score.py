@@ -156,8 +156,8 @@ def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(monk
 
 
 def test_the_time_of_scoring_is_that_between_its_start_and_end(cache, monkeypatch):
-    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__))
-    assert scored(Words(), cache).seconds == 2.5
+    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=iter([10.0, 32.5]).__next__))
+    assert scored(Words(), cache).seconds == 22.5
 
 
 def test_progress_counts_every_example(cache):
@@ -425,3 +425,6 @@ def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_a
     assert mask([(1, 3), (2, 3), (2, 2), (3, 3)], min_candidates=2, min_references=3) == [False, True, False, True]
     assert mask([(2, 0), (2, 1)], min_texts=2) == [False, True], "references are needed"
     assert mask([(1, 0), (1, 1), (2, 0)], needs=("candidates",), min_candidates=2) == [False, False, True]
+    assert mask([(1, 0), (1, 1), (2, 2)], needs=("candidates",), min_references=2) == [True, False, True], "none, or as many as it reads"
+    assert mask([(1, 0), (2, 0)], needs=("candidates",), min_references=0) == [True, True]
+    assert mask([(1, 0)], needs=("candidates",), min_texts=1) == [True]
