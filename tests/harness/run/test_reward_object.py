@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import reward
-from harness.contracts import CaptionSet, CreditsCandidates
+from harness.contracts import Batch, CaptionSet, CreditsCandidates, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run import reward_object
 from harness.run.features import FeatureCache
-from harness.run.reward_object import leave_each_out
+from harness.run.reward_object import Term, leave_each_out
 from harness.run.score import fit_once
 from harness_metrics.kernel import geometry
 from harness_metrics.kernel.metric import energy_kernel
@@ -161,6 +161,13 @@ def test_of_two_captions_each_is_the_baseline_of_the_other() -> None:
     np.testing.assert_allclose(found, scores - scores[:, ::-1], atol=1e-6)
 
 
+def test_ids_captions_and_greedy_captions_may_be_named() -> None:
+    greedy = reward("ciderd", BY_ID, baseline="greedy")
+    found = greedy(ids=["a", "b"], captions=["a dog runs", "a cat"], greedy=["the dog", "cats"])
+    np.testing.assert_array_equal(found, greedy(["a", "b"], ["a dog runs", "a cat"], greedy=["the dog", "cats"]))
+    np.testing.assert_array_equal(greedy.group(ids=["a", "b"], groups=[["a dog runs"], ["a cat"]], greedy=["the dog", "cats"])[:, 0], found)
+
+
 def test_a_greedy_caption_of_each_group_is_subtracted_from_scores_and_not_from_credits() -> None:
     weights = {"ciderd": 1.0, "trm:distance=cider": -1.0}
     plain, greedy = reward(weights, BY_ID), reward(weights, BY_ID, baseline="greedy")
@@ -206,6 +213,23 @@ def test_groups_too_small_for_a_metric_say_how_many_captions_it_needs(names: Any
     with pytest.raises(InputError) as caught:
         reward(names, BY_ID).group(["a"], [groups])
     assert str(caught.value) == f"example 'a': {message}"
+
+
+class Size(MeanMetric):
+    """Number of candidates, also of none."""
+
+    spec = MetricSpec("size", True, level="set", min_candidates=0)
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return np.full(len(batch), float(batch.n))
+
+
+def test_the_credit_of_a_caption_needs_another_one_even_where_a_metric_scores_empty_sets() -> None:
+    features, term = FeatureCache(REFERENCES), Term("size", Size(), 3.0)
+    two, one = (features.batch([CaptionSet("0", ("a", "b")[:n], ("c",))]) for n in (2, 1))
+    assert term.values(two, features).tolist() == [[3.0, 3.0]]
+    with pytest.raises(InputError, match="example '0': size has no value for 1 caption without one of them, 1 reference"):
+        term.values(one, features)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +284,10 @@ def test_a_trainer_gets_the_rewards_of_groups_in_the_order_of_its_completions() 
     assert all(type(value) is float for value in found)
     assert found == pytest.approx([expected[1, 0], *expected[0], expected[1, 1], *expected[2]])
     assert score(completions(*texts), id=["b", "a", "a", "b", "a", "a"]) == found, "the last message is the caption"
+    longer = [
+        [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}, {"role": "assistant", "content": text}] for text in texts
+    ]
+    assert score(longer, id=["b", "a", "a", "b", "a", "a"]) == found
     assert both.for_trl(2, "example")(texts, example=["b", "a", "a", "b", "a", "a"]) == found
     numbered = reward("ciderd", dict(zip((1, 2), REFERENCES)))
     assert numbered.for_trl(1)(["a cat", "a dog runs"], id=[2, 1]) == pytest.approx(numbered(["2", "1"], ["a cat", "a dog runs"]))
