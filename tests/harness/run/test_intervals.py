@@ -100,6 +100,17 @@ def test_scores_at_their_bounds_have_the_interval_of_a_share(scores):
     assert intervals.estimate(Share(), rows, 50, 0)[1].ends == pytest.approx((2 * low, 2 * high))
 
 
+def test_a_share_is_that_of_the_first_column():
+    rows = np.array([[0.0, 1], [2, 7], [2, 3], [0, 2], [2, 2]])
+    low, high = wilson_interval(0.6, 5)
+    assert intervals.nominal_estimate(Share(), rows, 50, 0)[1].ends == pytest.approx((2 * low, 2 * high))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, np.inf), (-np.inf, 0.0)])
+def test_scores_at_the_one_finite_bound_are_no_share(bounds):
+    assert intervals.nominal_estimate(Share(bounds), np.zeros((5, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
+
+
 def test_other_scores_are_resampled():
     rows = np.array([0.0, 2, 1, 0, 2])[:, None]
     for metric, part in ((Share(), rows), (Share(None), np.delete(rows, 2, 0)), (Share((0, np.inf)), np.delete(rows, 2, 0))):
@@ -171,6 +182,8 @@ def test_many_examples_are_resampled_by_sums(monkeypatch):
     by_sums = bootstrap.large_interval(Mean(), rows, 6.0, 50, 0)[1]
     assert intervals.nominal_estimate(Mean(), rows, 50, 0)[1].ends == by_sums
     assert bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0) != by_sums
+    more = np.append(rows, [[25.0]], axis=0)
+    assert intervals.nominal_estimate(Mean(), more, 50, 0)[1].ends == bootstrap.large_interval(Mean(), more, float(more.mean()), 50, 0)[1]
     assert intervals.nominal_estimate(Mean(), np.ones((6, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
     fewer = bootstrap.confidence_interval(functools.partial(Mean().reduce, rows[:4]), 4, 50, 0)
     assert intervals.nominal_estimate(Mean(), rows[:4], 50, 0)[1].ends == fewer
@@ -385,6 +398,24 @@ def test_set_sizes_are_named_where_they_are_not_those_of_the_level():
     spec = current().create("metrics", "self-bleu").spec
     expected = None if sorted(spec.depends_on) == ["candidates", "references"] else sorted(spec.depends_on)
     assert fields("self-bleu")["depends_on"] == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "sizes", "expected"),
+    [
+        ("item", ["references"], None),
+        ("item", [], []),
+        ("item", ["candidates", "references"], ["candidates", "references"]),
+        ("set", ["candidates", "references"], None),
+        ("set", ["candidates"], ["candidates"]),
+        ("set", ["references"], ["references"]),
+    ],
+)
+def test_a_record_names_fewer_more_and_other_set_sizes(level, sizes, expected):
+    metric = Mean()
+    metric.spec = MetricSpec("mean", True, level=level, depends_on=frozenset(sizes))
+    scored = Scored(ROWS, None, None, "", 0.0)
+    assert number_fields(MetricPlan("m", "mean", {}, metric), scored, None, 0, 0)["depends_on"] == expected
 
 
 @pytest.mark.parametrize(("aggregate", "key"), [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")])
