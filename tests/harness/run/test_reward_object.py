@@ -226,9 +226,9 @@ class Size(MeanMetric):
 
 def test_the_credit_of_a_caption_needs_another_one_even_where_a_metric_scores_empty_sets() -> None:
     features, term = FeatureCache(REFERENCES), Term("size", Size(), 3.0)
-    two, one = (features.batch([CaptionSet("0", ("a", "b")[:n], ("c",))]) for n in (2, 1))
+    two, one = (features.batch([CaptionSet("0", ("a", "b")[:n], ("c", "d"))]) for n in (2, 1))
     assert term.values(two, features).tolist() == [[3.0, 3.0]]
-    with pytest.raises(InputError, match="example '0': size has no value for 1 caption without one of them, 1 reference"):
+    with pytest.raises(InputError, match="example '0': size has no value for 1 caption without one of them, 2 references"):
         term.values(one, features)
 
 
