@@ -67,7 +67,7 @@ def test_paths_into_records():
     mixed = {"votes": [{"g": 1}, "text"]}
     assert lookup(mixed, "votes.*") == mixed["votes"] and lookup(mixed, "votes.*.g") == [1, "text"]
     assert lookup(fields, "list.*") == [5, 6]
-    assert [lookup(fields, f"list.{k}") for k in range(3)] == [5, 6, None]
+    assert [lookup(fields, f"list.{k}") for k in range(4)] == [5, 6, None, None]
     assert lookup(fields, "votes.x") is None and lookup(fields, "nothing.*") is None
     assert lookup({"counts": {"#": 3}}, "counts.#") == 3
 
