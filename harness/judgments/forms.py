@@ -65,7 +65,7 @@ def _iterate_captions(record: Record, nested: str | None) -> Iterator[tuple[Reco
 def _read_rating(collection: Collection, record: Record, item: int, system: str | None, outer: Record | None) -> JudgedCaption:
     columns = collection.source.columns
     caption = collection.name("caption", CAPTION_COLUMNS, record)
-    score = collection.name("score", SCORE_COLUMNS, record, needed=False)
+    score = collection.name("score", SCORE_COLUMNS, record, needed=collection.source.mean_of is not None)
     of_system = collection.name("system", ("system", "model_id"), record, needed=False) if system is None else None
     mark = columns.own_reference or ("is_own_reference" if "is_own_reference" in record.fields else None)
     texts = collection.texts(lookup(record.fields, str(caption)), record.where, str(caption))

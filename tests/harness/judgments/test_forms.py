@@ -284,3 +284,9 @@ def test_the_winner_under_a_key_is_named_by_its_source(write, source):
     rows = [{"id": k, "HC": ["a", "b", "s", "t", [vote, vote]], "references": ["r"]} for k, vote in enumerate("st")]
     judged = read_judgments(source(write(rows), form="keyed-pairs", keys=["HC"]))
     assert [pair.votes for pair in judged.pairs] == [(1.0, 1.0), (-1.0, -1.0)]
+
+
+def test_a_mean_of_votes_needs_its_column(write, source):
+    rows = [{"id": k, "caption": "a", "references": ["r"]} for k in range(2)]
+    with pytest.raises(InputError, match=r"j\.json: record 1: no column for the score; the record has id, caption, references"):
+        read_judgments(source(write(rows), mean_of=3))
