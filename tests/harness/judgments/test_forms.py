@@ -107,6 +107,7 @@ def test_rankings(write, source):
     for ranking, message in (
         ([0, 1], "each of the 3 captions once"),
         ([0, 0, 1], "each of the 3"),
+        ([0, 1, 2, 2], "each of the 3"),
         (1, "each of the 3"),
         ([], "each"),
         (None, "is missing"),
