@@ -20,7 +20,7 @@ from harness.run import score as scoring
 from harness.run.estimates import Watch
 from harness.run.example_store import ExampleStore
 from harness.run.execute import Options
-from harness.run.executor import ExecutorOptions
+from harness.run.executor import ExecutorOptions, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, metric_plan
 from harness.run.scoring_pass import ScoringPass, fit, prime
@@ -132,7 +132,7 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
 
 
 @pytest.mark.first_case_fast
-@pytest.mark.parametrize("executor", [ExecutorOptions(), ExecutorOptions("processes", 1)], ids=lambda executor: executor.name)
+@pytest.mark.parametrize("executor", [ExecutorOptions(), ExecutorOptions("process", 1)], ids=lambda executor: executor.name)
 def test_the_scores_of_a_watched_run_are_estimated(project, executor):
     watch = Watch()
     spec = {"task": "words", "dataset": {"reader": "words", "count": 12}, "models": ["echo"], "metrics": ["bleu1"]}
@@ -371,3 +371,62 @@ def test_priming_builds_what_is_built_on_first_use(store):
 def test_a_pass_is_partial_where_examples_are_missing(growing, part, partial):
     state = SimpleNamespace(growing=growing, options=SimpleNamespace(part=part))
     assert ScoringPass.partial.fget(state) == partial
+
+
+def test_the_first_sets_are_those_of_the_first_system_with_captions():
+    empty = SimpleNamespace(caption_sets=lambda start, stop, uncut: [])
+    full = SimpleNamespace(caption_sets=lambda start, stop, uncut: list(range(start, stop)))
+    for shards, expected in (([(3, 5), (5, 90)], [3, 4]), ([(5, 90)], list(range(5, 69)))):
+        assert ScoringPass._first_sets(SimpleNamespace(shards=shards, systems=[empty, full])) == expected
+    assert ScoringPass._first_sets(SimpleNamespace(shards=[(3, 5)], systems=[empty])) == []
+
+
+def test_workers_score_where_the_options_say_and_on_the_cluster_of_a_run_that_has_one():
+    scorer, cluster = SimpleNamespace(observe=None, features=FeatureCache([])), SimpleNamespace(executor=lambda scorer: ("cluster", scorer))
+
+    def executor(name, cluster):
+        state = SimpleNamespace(
+            _scorer=lambda features: scorer, fit=scoring_pass.CorpusFit(FeatureCache([])), metrics=[], _first_sets=list,
+            options=SimpleNamespace(executor=ExecutorOptions(name, 1)), execution=SimpleNamespace(cluster=lambda: cluster),
+        )  # fmt: skip
+        return ScoringPass._executor(state, None)
+
+    assert isinstance(executor("local", cluster), LocalExecutor)
+    assert executor("process", cluster) == ("cluster", scorer)
+    processes = executor("process", None)
+    assert isinstance(processes, ProcessExecutor)
+    processes.close()
+
+
+def test_the_texts_of_one_shard_in_this_process_serve_the_metrics_of_all_texts():
+    fitted = FeatureCache([["a dog"]])
+    for count, name, shared in ((1, "local", True), (2, "local", False), (1, "process", False)):
+        state = SimpleNamespace(
+            shards=[(0, 1)] * count, options=SimpleNamespace(executor=ExecutorOptions(name)),
+            fit=SimpleNamespace(features=fitted), references=[["a dog"]],
+        )  # fmt: skip
+        features = ScoringPass._whole_features.func(state)
+        assert (features is fitted) == shared
+        assert features.references == [["a dog"]]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_statistics_of_several_shards_are_listed_under_the_name_of_the_whole(count):
+    shards = [(k, k + 1) for k in range(count)]
+    stored = {str(shard): scoring.Scored(np.full((1, 1), float(shard[0])), None, None, "", 0.0).to_arrays() for shard in shards}
+    listed = {}
+    state = SimpleNamespace(
+        shards=shards, whole=(0, count), _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)),
+        artifacts=SimpleNamespace(read_arrays=stored.get, write_shards=listed.__setitem__),
+    )  # fmt: skip
+    scored, stem = ScoringPass.statistics(state, 0, 0)
+    assert (scored.stats[:, 0].tolist(), stem) == ([float(k) for k in range(count)], str((0, count)))
+    assert listed == ({str((0, count)): [str(shard) for shard in shards]} if count > 1 else {})
+
+
+def test_systems_that_share_captions_have_them_in_a_job_once_and_uncut():
+    system = SimpleNamespace(uncut_key=lambda start, stop: b"a", caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)])
+    state = SimpleNamespace(systems=[system, system], shards=[(0, 2), (2, 5)], _request=lambda *request: request)
+    job = ScoringPass._job(state, 1, {0: [0], 1: [0, 2]})
+    assert job.sets == [[("captions", 2, 5, True)]]
+    assert job.requests == [(0, 0, [0]), (0, 1, [0, 2])]
