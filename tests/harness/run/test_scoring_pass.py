@@ -137,7 +137,9 @@ def test_the_scores_of_a_watched_run_are_estimated(project, executor):
     watch = Watch()
     spec = {"task": "words", "dataset": {"reader": "words", "count": 12}, "models": ["echo"], "metrics": ["bleu1"]}
     (run,) = harness.api.evaluate_all(spec, options=Options(watch=watch, executor=executor))
-    assert [row[2] for row in watch.estimates.rows()] == pytest.approx([run.records[0].value])
+    ((*_, value, _, count),) = watch.estimates.rows()
+    assert value == pytest.approx(run.records[0].value)
+    assert count == 12, "each example counts once"
 
 
 def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypatch):
@@ -430,3 +432,30 @@ def test_systems_that_share_captions_have_them_in_a_job_once_and_uncut():
     job = ScoringPass._job(state, 1, {0: [0], 1: [0, 2]})
     assert job.sets == [[("captions", 2, 5, True)]]
     assert job.requests == [(0, 0, [0]), (0, 1, [0, 2])]
+
+
+@pytest.mark.parametrize(("watch", "show"), [(True, False), (False, True), (False, False)])
+def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_shown(watch, show, monkeypatch):
+    used, view = [], Watch() if watch else None
+    scores = SimpleNamespace(index=0, scored={(0, 0): scoring.Scored(np.full((12, 1), 0.25), None, None, "", 0.0)})
+
+    def executor(estimates):
+        used.append(estimates)
+        return SimpleNamespace(scores=lambda jobs, advance: [scores], close=lambda: None)
+
+    @contextmanager
+    def bar(name, total, *, status, **options):
+        yield lambda steps: None
+        used.append(status())
+
+    monkeypatch.setattr(scoring_pass, "bar", bar)
+    state = SimpleNamespace(
+        _jobs=lambda: {0: {0: [0]}}, systems=["a"], shards=[(0, 12)], metrics=plans(("rouge", {})), _labels=["a"], show=show,
+        _present=lambda system, shard: 12, _executor=executor, growing=False, _job=lambda shard, missing: shard,
+        _key=lambda *place: place, options=SimpleNamespace(watch=view, executor=ExecutorOptions("process")),
+        execution=SimpleNamespace(stage=str), artifacts=SimpleNamespace(write_arrays=lambda key, arrays: None),
+    )  # fmt: skip
+    ScoringPass.compute(state)
+    estimates, text = used
+    assert (estimates is not None) == (watch or show)
+    assert text == ("a: rouge 0.25 ± 0 so far" if watch or show else "")
