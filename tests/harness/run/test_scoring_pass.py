@@ -459,3 +459,20 @@ def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_sho
     estimates, text = used
     assert (estimates is not None) == (watch or show)
     assert text == ("a: rouge 0.25 ± 0 so far" if watch or show else "")
+
+
+def test_a_metric_of_all_texts_scores_the_uncut_captions_of_all_shards_in_one_job(monkeypatch):
+    monkeypatch.setattr(scoring_pass, "bar", lambda name, total, **options: contextmanager(lambda: iter([lambda steps: None]))())
+    written, jobs = {}, []
+    scored = scoring.Scored(np.ones((1, 1)), None, None, "", 0.0)
+    scorer = SimpleNamespace(score=lambda job, advance: jobs.append(job) or SimpleNamespace(scored={(1, 0): scored}))
+    system = SimpleNamespace(label="b", caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)])
+    state = SimpleNamespace(
+        metrics=plans(("rouge", {})), systems=[None, system], whole=(2, 9), show=False, _whole_features=None,
+        _key=lambda system, metric, shard: SimpleNamespace(stem=f"{system} {metric} {shard}"), _scorer=lambda features: scorer,
+        _request=lambda *request: request,
+        artifacts=SimpleNamespace(read_arrays=lambda stem: None, write_arrays=lambda key, arrays: written.update({key.stem: arrays})),
+    )  # fmt: skip
+    result, key = ScoringPass._whole(state, 1, 0)
+    assert (result, key.stem, list(written)) == (scored, "1 0 (2, 9)", ["1 0 (2, 9)"])
+    assert [(job.sets, job.requests) for job in jobs] == [([[("captions", 2, 9, True)]], [(0, 1, [0])])]
