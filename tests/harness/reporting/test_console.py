@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -221,3 +222,22 @@ def test_the_variant_is_named_with_its_examples(capsys):
 def test_a_long_table_is_turned_with_its_notes():
     table = console.transpose(Table(["model", "x", "y"], [["a", "1", "2"], ["b", "3", "4"]], "lrr", "T", ["note"]))
     assert table == Table(["model", "a", "b"], [("x", "1", "3"), ("y", "2", "4")], "lrr", "T", ["note"])
+
+
+def test_a_run_of_few_results_has_no_hint_at_views(run, capsys):
+    print_run(run)
+    assert "--all prints" not in capsys.readouterr().out
+
+
+def test_one_run_of_judgments_has_no_table_of_sets(monkeypatch):
+    printed = []
+    monkeypatch.setattr(console, "print_run", lambda run, all_results: None)
+    monkeypatch.setattr(console, "print_table", printed.append)
+    monkeypatch.setattr(console, "LeagueSet", lambda run: run)
+    monkeypatch.setattr(console, "League", list)
+    monkeypatch.setattr(console, "league_table", len)
+    judged, captions = SimpleNamespace(provenance=SimpleNamespace(kind="x")), SimpleNamespace(provenance=SimpleNamespace(kind=""))
+    for runs, expected in (([captions, captions], []), ([judged, captions], []), ([judged, captions, judged], [2])):
+        printed.clear()
+        console.print_runs(runs, all_results=False)
+        assert printed == expected
