@@ -61,6 +61,12 @@ def _finite(value: YamlValue) -> YamlValue:
     return value
 
 
+def _not_empty(value: YamlValue) -> YamlValue:
+    if value == []:
+        raise ValueError("no value; expected one or several, since an empty list leaves nothing to run")
+    return value
+
+
 def _component(value: YamlValue) -> YamlValue:
     if isinstance(value, str):
         return value
@@ -73,9 +79,9 @@ def _component(value: YamlValue) -> YamlValue:
 
 Component = Annotated[str | dict[str, Values], BeforeValidator(_component)]
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
-CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
+CountAxis = Annotated[Count | list[Count], BeforeValidator(_not_empty), BeforeValidator(expand_ranges)]
 Reference = Annotated[Annotated[PublishedTable, Tag("table")] | Annotated[Values, Tag("columns")], Discriminator(reference_kind)]
-FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
+FloatAxis = Annotated[float | list[float], BeforeValidator(_not_empty), BeforeValidator(_finite)]
 
 
 class Strict(BaseModel):
@@ -115,7 +121,7 @@ class DatasetSpec(BaseModel):
 class DecodingSpec(Strict):
     """Decoding settings. A list in a field is a grid axis. Filters apply in the order temperature, top-k, top-p."""
 
-    strategy: str | list[str] = "greedy"
+    strategy: Annotated[str | list[str], BeforeValidator(_not_empty)] = "greedy"
     temperature: FloatAxis = 1.0
     top_p: FloatAxis | None = None
     top_k: CountAxis | None = None
