@@ -58,6 +58,9 @@ def test_many_metrics_of_few_systems_are_rows(captions_run, monkeypatch):
     assert turned.headers == ["metric", "people", "central", "other <b>scene</b>"]
     assert len(turned.rows) == 4
     assert turned.bold
+    as_many = replace(captions_run, records=[record for record in captions_run.records if record.metric != "rouge"])
+    monkeypatch.setattr(module, "MOST_COLUMNS", 2)
+    assert main_table(as_many).headers[0] == "system", "three metrics of three systems"
 
 
 def test_sizes_that_differ_are_columns_of_their_own_and_not_marked(captions_run):

@@ -142,6 +142,13 @@ def test_scores_of_examples_that_are_not_on_the_page_are_left_out():
     assert values[0] == 1.0 and np.isnan(values[1])
 
 
+def test_a_system_without_a_column_has_no_scores_and_the_next_one_has_its_own():
+    tables = [SimpleNamespace(names=names, numbers=lambda name: np.array([3.0])) for names in (["b"], ["a"])]
+    systems = [SimpleNamespace(table=table, rows=np.arange(1), examples=["x"]) for table in tables]
+    without, with_column = numbers(gzip.decompress(base64.b64decode(_numbers("g-score-0", "a", systems, {"x": 0}).data)), 2)
+    assert np.isnan(without).all() and with_column.tolist() == [3.0]
+
+
 Image = pytest.importorskip("PIL.Image")
 IDS = [f"p{k}" for k in range(6)]
 
