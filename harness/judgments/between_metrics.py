@@ -204,13 +204,18 @@ def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Calla
     names = system_names(rows)
     system = system_positions(rows, names)[usable]
     member = (system[None, :] == np.arange(len(names))[:, None]).astype(np.float64)
-    with np.errstate(invalid="ignore"):  # a system without a row has no mean
-        member /= member.sum(axis=1, keepdims=True)
+    counts = member.sum(axis=1)
+
+    def average(scores: np.ndarray) -> np.ndarray:
+        # Sums of whole scores are exact in every order, so that equal means are ties on every processor.
+        with np.errstate(invalid="ignore"):  # a system without a row has no mean
+            return scores @ member.T / counts
+
     soft = statistic == "soft_pairwise_accuracy"
     of_file = None if soft else read_human_scores(rows, names)
-    human = member @ rows.rated.human[usable] if of_file is None else np.array(of_file)
+    human = average(rows.rated.human[usable]) if of_file is None else np.array(of_file)
     kind = "accuracy" if soft else statistic.removesuffix("_system")
-    return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), scores @ member.T, kind)
+    return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), average(scores), kind)
 
 
 def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Values]:
