@@ -158,12 +158,12 @@ def nested(full: Sequence[PositionedBatch], features: Features, n: int | None, m
 
 
 def check_batches(
-    metrics: Mapping[str, Metric], positioned_batches: Sequence[PositionedBatch], significance: SignificanceSpec | None
+    metrics: Sequence[tuple[str, Metric]], positioned_batches: Sequence[PositionedBatch], significance: SignificanceSpec | None
 ) -> None:
-    """Raise :class:`HarnessError` where an example of the batches is too large for one of the metrics, by label."""
+    """Raise :class:`HarnessError` where an example of the batches is too large for one of the metrics, given with their labels."""
     for _, batch in positioned_batches:
         tokens = 1 + max((text for texts in batch.texts for text in texts), key=len).count(" ")
-        for label, metric in metrics.items():
+        for label, metric in metrics:
             check_example(label, metric, batch.n, batch.m, tokens, tested=is_tested(metric, significance))
 
 
@@ -269,8 +269,7 @@ def score_sets(
     features = FeatureCache([item.references for item in sets] if references is None else references)
     positioned_batches = batches(sets, features, BATCH if significance else None)
     metrics = list(metrics)
-    for metric in metrics:  # names may repeat
-        check_batches({metric.spec.name: metric}, positioned_batches, significance)
+    check_batches([(metric.spec.name, metric) for metric in metrics], positioned_batches, significance)
     return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
 
 

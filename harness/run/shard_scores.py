@@ -78,7 +78,7 @@ class ShardScorer:
             requests = [request for request in job.requests if request.unit == unit]
             full_batches = scoring.batches(sets, self.features, self.batch) if requests else []
             plans = [self.metrics[index] for index in sorted({index for request in requests for index, _ in request.metrics})]
-            scoring.check_batches({plan.label: plan.metric for plan in plans}, full_batches, self.significance)
+            scoring.check_batches([(plan.label, plan.metric) for plan in plans], full_batches, self.significance)
             for request in requests:
                 nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
                 # First those that have nothing to load: a terminal shows their numbers meanwhile.

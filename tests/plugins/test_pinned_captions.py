@@ -14,7 +14,7 @@ from harness.registry import current
 from tests.support import metric_inputs as inputs
 from tests.support import metric_reports as reports
 from tests.support.metric_forms import forms, name_of
-from tests.support.pinned import FOLDER, SINGLE_PRECISION, as_text, assert_pinned
+from tests.support.pinned import DOUBLE_PRECISION, FOLDER, SINGLE_PRECISION, as_text, assert_pinned
 
 NOT_PINNED = {"spice": "needs Stanford CoreNLP"}
 """Metrics without a pinned file, with the reason."""
@@ -43,8 +43,7 @@ def test_metric_of_captions(name: str) -> None:
         if name == "mauve-example":  # of few points, several divisions into buckets are equally good: rounding errors choose
             more = {key: sets for key, sets in more.items() if key != "short"}
         out[str(number)] = {"form": name_of(form), **reports.report_all(metric, inputs.MIXED, inputs.EVEN, more)}
-    tolerance = {"relative": SINGLE_PRECISION} if name in EMBEDDED else {}
-    assert_pinned(f"metrics/{name}.txt", as_text(out), **tolerance)
+    assert_pinned(f"metrics/{name}.txt", as_text(out), SINGLE_PRECISION if name in EMBEDDED else DOUBLE_PRECISION)
 
 
 def test_every_metric_has_a_pinned_file() -> None:

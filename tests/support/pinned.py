@@ -15,7 +15,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "pinned"
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
-_RELATIVE, _ABSOLUTE = 1e-8, 1e-11
+DOUBLE_PRECISION, _ABSOLUTE = 1e-8, 1e-11
 """Tolerance of numbers, for processors with other orders of sums."""
 SINGLE_PRECISION = 1e-5
 """Relative tolerance of numbers that a model computes in single precision."""
@@ -45,7 +45,7 @@ def as_text(value: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assert_pinned(name: str, text: str, relative: float = _RELATIVE) -> None:
+def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION) -> None:
     """Compare a text with ``tests/golden/pinned/NAME`` within a relative tolerance, or write it where ``HARNESS_PIN`` is ``write``."""
     path = FOLDER / name
     text = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
