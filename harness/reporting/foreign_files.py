@@ -61,7 +61,8 @@ MAX_NAME = 60
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^\w.+-]+", "_", text).strip("_")[:MAX_NAME] or "system"
+    """Return a text as the name of a file: without separators, and never ``.`` or ``..``, which name folders."""
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_.")[:MAX_NAME] or "system"
 
 
 def _folders(systems: Sequence[System]) -> dict[str, System]:

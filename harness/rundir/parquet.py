@@ -22,6 +22,8 @@ Arrow = Any
 
 TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
 """Kinds of columns."""
+DAMAGES = (OSError, ValueError, KeyError)
+"""Exceptions of pyarrow for a damaged file; KeyError where its parts name other columns."""
 
 
 def column_kinds(path: Path) -> dict[str, str]:
@@ -34,7 +36,7 @@ def column_kinds(path: Path) -> dict[str, str]:
     try:
         with open_run_file(path) as file:
             schema: Arrow = cast(Arrow, parquet).read_schema(file)
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
 
     def kind(data_type: Arrow) -> str:
@@ -57,7 +59,7 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
         if whole:
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
 
 
@@ -77,7 +79,7 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
         with open_run_file(path) as file:
             column: Arrow = cast(Arrow, parquet).ParquetFile(file).read(columns=[name], use_threads=False).column(name)
         values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
     return np.asarray(values, dtype=np.float64)
 
@@ -91,7 +93,7 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
         require_values(table)
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
@@ -102,7 +104,7 @@ def read_table(path: Path) -> Arrow:
     try:
         with open_run_file(path) as file:
             return parquet.ParquetFile(file).read(use_threads=False)
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
 
 
@@ -118,7 +120,7 @@ def row_count(path: Path) -> int:
     try:
         with open_run_file(path) as file:
             return int(parquet.read_metadata(file).num_rows)
-    except (OSError, ValueError) as error:
+    except DAMAGES as error:
         raise damaged_file_error(path, error) from None
 
 

@@ -92,9 +92,9 @@ def test_systems_with_equal_names_are_numbered():
 
 
 def test_long_labels_are_cut_and_labels_without_letters_have_a_name():
-    labels = ["a" * 61, "a" * 60, "/", "_b/"]
+    labels = ["a" * 61, "a" * 60, "/", "_b/", "..", "../", ".c."]
     names = list(foreign_files._folders([SimpleNamespace(label=label) for label in labels]))
-    assert names == ["a" * 60, "a" * 60 + "_2", "system", "b"]
+    assert names == ["a" * 60, "a" * 60 + "_2", "system", "b", "system_2", "system_3", "c"], "no name is that of a folder above"
 
 
 def standard_error(scores, value, **fields):
