@@ -22,8 +22,6 @@ Arrow = Any
 
 TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
 """Kinds of columns."""
-DAMAGES = (OSError, ValueError, KeyError)
-"""Exceptions of pyarrow for a damaged file; KeyError where its parts name other columns."""
 
 
 def column_kinds(path: Path) -> dict[str, str]:
@@ -36,7 +34,7 @@ def column_kinds(path: Path) -> dict[str, str]:
     try:
         with open_run_file(path) as file:
             schema: Arrow = cast(Arrow, parquet).read_schema(file)
-    except DAMAGES as error:
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
     def kind(data_type: Arrow) -> str:
@@ -59,7 +57,7 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
         if whole:
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
-    except DAMAGES as error:
+    except (OSError, ValueError, KeyError) as error:  # KeyError: a table without rows lacks the column
         raise damaged_file_error(path, error) from None
 
 
@@ -79,7 +77,7 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
         with open_run_file(path) as file:
             column: Arrow = cast(Arrow, parquet).ParquetFile(file).read(columns=[name], use_threads=False).column(name)
         values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
-    except DAMAGES as error:
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
     return np.asarray(values, dtype=np.float64)
 
@@ -93,7 +91,7 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
         require_values(table)
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
-    except DAMAGES as error:
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
@@ -104,7 +102,7 @@ def read_table(path: Path) -> Arrow:
     try:
         with open_run_file(path) as file:
             return parquet.ParquetFile(file).read(use_threads=False)
-    except DAMAGES as error:
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
 
@@ -120,7 +118,7 @@ def row_count(path: Path) -> int:
     try:
         with open_run_file(path) as file:
             return int(parquet.read_metadata(file).num_rows)
-    except DAMAGES as error:
+    except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
 
