@@ -29,6 +29,13 @@ def test_figures_are_no_wider_than_their_column(drawn):
         assert width_of(text) > 0.5 * SINGLE.width, name
 
 
+def test_a_figure_is_drawn_again_while_it_becomes_narrower(captions_run, monkeypatch):
+    widths = iter([300, 280, 290, 200])
+    monkeypatch.setattr(drawing, "svg", lambda *_: f'<svg width="{next(widths)}" height="10">')
+    assert width_of(fitted_svg(charts_for([captions_run])[0], SINGLE)) == 280
+    assert next(widths) == 200
+
+
 def test_figures_have_their_texts_as_text(drawn):
     root = ElementTree.fromstring(drawn["differences"])
     texts = {element.text for element in root.iter() if element.tag.endswith("}text")}
