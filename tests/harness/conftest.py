@@ -125,7 +125,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     sys.modules.pop("mine_parts", None)
     yield tmp_path
-    sys.modules.pop("mine_parts", None)
+    for name in [name for name, module in sys.modules.items() if (getattr(module, "__file__", None) or "").startswith(f"{tmp_path}/")]:
+        del sys.modules[name]
     registry._load.cache_clear()
 
 
