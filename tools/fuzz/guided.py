@@ -89,7 +89,8 @@ def main() -> None:
 
     prepare_process()
     counts = args.counts.resolve()
-    with tempfile.TemporaryDirectory() as folder:
+    # libFuzzer ends the process itself, so that the folder is left to the caller, who removes that of the counts.
+    with tempfile.TemporaryDirectory(dir=counts.parent) as folder:
         corpus = Path(folder, "corpus")
         corpus.mkdir()
         seeds: list[bytes] = []
