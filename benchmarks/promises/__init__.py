@@ -1,0 +1,1 @@
+"""What deciding verbs promise (sizes of tests, coverages of intervals), measured by simulation: ``python -m benchmarks.promises``."""
