@@ -155,12 +155,7 @@ def random_populations(count: int, seed: int) -> list[Population]:
             values, weights = np.append(values, 0.0), np.append(weights * (1 - tied), tied)
         mean = float(weights @ values)
 
-        def draw(
-            rng: np.random.Generator, shape: tuple[int, ...], values: np.ndarray = values, weights: np.ndarray = weights
-        ) -> np.ndarray:
-            return rng.choice(values, shape, p=weights)
-
-        found.append(Population(f"random {k + 1}", mean, draw))
+        found.append(Population(f"random {k + 1}", mean, partial(_choose, values, weights)))
     return found
 
 
