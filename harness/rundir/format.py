@@ -17,22 +17,15 @@ import numpy as np
 from harness.errors import InputError
 from harness.files.json_text import parse_json
 from harness.files.secrets import redact
-from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
+from harness.rundir.file_names import MANIFEST
+from harness.rundir.run_folder import RunFolder
 
 RESULTS_SCHEMA = 1
 """Schema version of results.json."""
 MANIFEST_SCHEMA = 1
 """Schema version of manifest.json."""
-MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
-COMPARISONS, SAME = "comparisons.json", "same.json"
-SHARDS = "shards.json"
 CHECKSUM = "checksum"
 """Key of results.json and shards.json: SHA-256 of the other values."""
-ARTIFACT_FOLDERS = ("candidates", "scores")
-REPORT = "report.html"
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SAME, SHARDS, REPORT, COMMIT, PENDING)
-"""Everything that a run writes into its directory."""
-
 JsonObject = dict[str, object]
 
 

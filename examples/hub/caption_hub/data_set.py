@@ -14,7 +14,8 @@ from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
 from harness.files.memory import require_memory
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, open_run_file, run_folders, to_json, write_atomically
+from harness.rundir.file_names import SAMPLES
+from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
 from harness.rundir.records import ResultRecord
 
 CARD = "README.md"

@@ -31,7 +31,8 @@ from harness.reporting.page.groups import Group
 from harness.reporting.page.provenance import portable
 from harness.reporting.table import shown_names
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, open_run_file
+from harness.rundir.file_names import SAMPLES
+from harness.rundir.format import open_run_file
 from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import P_PREFIX, System

@@ -10,7 +10,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.rundir import run_folder
-from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
+from harness.rundir.file_names import COMMIT, PENDING
+from harness.rundir.run_folder import FileStamp, RunFolder
 
 OLD = {"manifest.json": b"old", "results.json": b"old", "report.html": b"old", "candidates/a": b"old", "candidates/b": b"old"}
 NEW = {"manifest.json": b"new", "results.json": b"new", "candidates/a": b"new"}
@@ -96,14 +97,52 @@ def test_renames_that_are_cut_off_twice(folder, monkeypatch):
     assert state(folder) == NEW
 
 
+STAMP = '{"size": 3, "sha256": "ab"}'
+
+
 @pytest.mark.parametrize(
-    "content", [b"{", b"[]", b'{"moved": ["../x"], "removed": []}', b'{"moved": ["a"], "removed": [1]}', b'{"moved": []}']
+    "content",
+    [
+        "{",
+        "[]",
+        '{"moved": {}}',
+        '{"moved": {"../x": null}, "removed": []}',
+        '{"moved": {}, "removed": [1]}',
+        '{"moved": {}, "removed": "src"}',
+        '{"moved": {}, "removed": ["src"]}',
+        '{"moved": {}, "removed": [".git"]}',
+        '{"moved": {}, "removed": [".lock"]}',
+        '{"moved": {}, "removed": ["commit.json"]}',
+        '{"moved": {}, "removed": ["scores/x.npz"]}',
+        f'{{"moved": {{"notes.txt": {STAMP}}}, "removed": []}}',
+        '{"moved": {"results.json": null}, "removed": []}',
+        '{"moved": {"results.json": {"size": 3}}, "removed": []}',
+        f'{{"moved": {{"results.json": {STAMP}}}, "removed": ["results.json"]}}',
+        '{"moved": {}, "removed": [], "more": []}',
+        '{"moved": [], "removed": []}',
+    ],
 )
-def test_a_commit_that_nobody_wrote_is_one_line(folder, content):
-    folder.write(COMMIT, content)
+def test_a_commit_that_nobody_wrote_is_one_line_and_touches_nothing(folder, content):
+    (folder.path / "src").mkdir()
+    (folder.path / "src" / "main.py").write_text("mine")
+    (folder.path / "notes.txt").write_text("mine")
+    folder.write(f"{PENDING}/notes.txt", b"theirs")
+    folder.write(COMMIT, content.encode())
+    before = {str(file): file.read_bytes() for file in folder.path.rglob("*") if file.is_file()}
     for action in (folder.complete, lambda: folder.read("manifest.json")):
-        with pytest.raises(InputError, match=r"commit\.json: is damaged; remove it"):
+        with pytest.raises(InputError, match=r"commit\.json: is not a commit of this program.*Nothing was changed"):
             action()
+    assert {str(file): file.read_bytes() for file in folder.path.rglob("*") if file.is_file()} == before
+
+
+def test_the_stamp_of_a_file_that_is_written_in_parts_is_that_of_its_content(tmp_path):
+    run = RunFolder(tmp_path)
+    with run.create("samples.parquet") as file:
+        assert file.write(b"one") == 3
+        assert file.write(memoryview(b"two!")) == 4
+        assert file.tell() == 7
+    assert run.read("samples.parquet") == b"onetwo!"
+    assert file.stamp == FileStamp.of(b"onetwo!")
 
 
 # --------------------------------------------------------------------------- links
