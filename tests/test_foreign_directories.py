@@ -6,16 +6,16 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import harness
-from harness.cli.main import VERBS, main
+from harness.cli.main import VERBS
 from harness.registry import current
+from tests.support.verbs import ARGUMENTS, CAPTIONS, run_verb, write_inputs
 
-CAPTIONS = Path(__file__).parents[1] / "tasks" / "harness_tasks" / "sample" / "captions.json"
 SPEC = {
     "task": "sample",
     "dataset": {"reader": "coco", "path": str(CAPTIONS)},
@@ -25,45 +25,8 @@ SPEC = {
     "metrics": ["bleu1", "rouge"],
     "bootstrap": {"samples": 20},
 }
-ARGUMENTS: dict[str, Callable[[str, str], list[str]]] = {
-    "arena": lambda found, out: [found, found, "--references", str(CAPTIONS), "--judge", "judge.yaml"],
-    "check": lambda found, out: [found],
-    "compare": lambda found, out: [found],
-    "completion": lambda found, out: ["bash"],
-    "convert": lambda found, out: [found, "--to", out],
-    "correlate": lambda found, out: [found, "--x", "rouge", "--y", "bleu1"],
-    "describe": lambda found, out: [found],
-    "df": lambda found, out: ["--references", found, "--output", f"{out}.npz"],
-    "estimate": lambda found, out: [found, "--labels", "labels.csv", "--by", "rouge"],
-    "export": lambda found, out: [found, "--format", "lm-eval", "--output", out],
-    "gate": lambda found, out: [found, "--baseline", found, "-m", "rouge", "--max-drop", "0.1"],
-    "label-plan": lambda found, out: [found, "--budget", "4"],
-    "list": lambda found, out: ["metrics"],
-    "merge": lambda found, out: [found, "--output", out],
-    "new-plugin": lambda found, out: ["my-words", "--output", found],
-    "power": lambda found, out: [found, "--compare", "people", "other", "-m", "rouge"],
-    "push": lambda found, out: [found, "--to", out],
-    "report": lambda found, out: [found],
-    "rescore": lambda found, out: [found, "-m", "bleu2"],
-    "run": lambda found, out: ["spec.json", "--output", found],
-    "same": lambda found, out: [f"{found}::people", f"{found}::other", "--draws", "50"],
-    "schema": lambda found, out: [],
-    "score": lambda found, out: [found, "--references", str(CAPTIONS)],
-    "show": lambda found, out: ["rouge"],
-    "train": lambda found, out: ["captioner", "--checkpoint", found, "--output", out],
-    "validate": lambda found, out: [found],
-    "warm": lambda found, out: [found],
-}
-"""Verb -> arguments that name the foreign directory, and an output elsewhere."""
 KEPT = "comparisons.json"
-WRITES_INTO_A_RUN = {
-    "compare": {KEPT},
-    "power": {KEPT},
-    "push": {KEPT},
-    "report": {"report.html", KEPT},
-    "rescore": {"*"},
-    "run": {"*"},
-}
+WRITES_INTO_A_RUN = {"compare": {KEPT}, "power": {KEPT}, "push": {KEPT}, "report": {"report.html", KEPT}, "rescore": {"*"}, "run": {"*"}}
 """Verb -> files that it may write into the directory of a run, where it computes and keeps tests; ``*``: it continues the run."""
 
 
@@ -142,21 +105,12 @@ def place(tmp_path, monkeypatch) -> Iterator[Path]:
     (parent / "beside" / "results.json").write_text("mine")
     (parent / "beside.txt").write_text("mine")
     work.mkdir()
-    (work / "spec.json").write_text(json.dumps(SPEC))
-    (work / "judge.yaml").write_text("base_url: http://127.0.0.1:9/v1\nmodel: m\nretries: 0\n")
-    (work / "labels.csv").write_text("id,system,score\n")
+    write_inputs(work, json.dumps(SPEC))
     monkeypatch.chdir(work)
     yield parent
     for file in parent.rglob("*"):
         if not file.is_symlink() and file.is_fifo():
             file.unlink()
-
-
-def run_verb(verb: str, found: Path) -> int:
-    try:
-        return main([verb, *ARGUMENTS[verb](str(found), "out")])
-    except SystemExit as error:
-        return int(error.code or 0)
 
 
 def test_every_verb_has_arguments_here():

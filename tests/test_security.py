@@ -110,7 +110,9 @@ def test_a_spec_names_no_key(folder, server):
     assert main(["validate", "spec.yaml"]) == 0
 
 
-@holds("It cannot run code: `trust_remote_code` and `jars` need `HARNESS_ALLOW_CODE=1`, and YAML has no tags of Python.")
+@holds(
+    "It cannot run code: `trust_remote_code` and `jars` (and parameters of plugins that are marked so) need `HARNESS_ALLOW_CODE=1`, and YAML has no tags of Python."
+)
 def test_a_spec_runs_no_code(folder, server, capsys):
     spec = "task: t\ndataset: {reader: lines, path: private/text}\n"
     for lines in (
@@ -215,6 +217,39 @@ def test_a_run_directory_has_no_permission(folder, server, capsys):
     server.requests.clear()
     assert main(["rescore", "out", "-m", "rouge"]) == 2
     assert "asks for the secret MY_SECRET" in capsys.readouterr().err and server.requests == []
+
+
+@holds(
+    "It cannot have a verb that reads it remove, replace or write a file, but for the files that the verb names as its output, such as "
+    "`comparisons.json` and `report.html`."
+)
+def test_a_run_directory_changes_nothing(folder, server, capsys):
+    Path("theirs/src").mkdir(parents=True)
+    Path("theirs/src/main.py").write_text("mine")
+    Path("theirs/commit.json").write_text('{"moved": {}, "removed": ["src"]}')
+    for verb in ("compare", "report", "correlate", "export"):
+        options = {"correlate": ["--x", "a", "--y", "b"], "export": ["--output", "out"]}.get(verb, [])
+        assert main([verb, "theirs", *options]) == 2
+    assert Path("theirs/src/main.py").read_text() == "mine" and len(list(Path("theirs").iterdir())) == 2
+
+
+@holds(
+    "It cannot have a component created with a key or with code that you have not allowed, whichever verb reads it; nor can a judge file."
+)
+def test_a_run_directory_and_a_judge_file_create_nothing(folder, server, capsys):
+    assert run(server, None, "--allow-secret", "MY_SECRET", api_key_env="MY_SECRET") == 0
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    judge = {"base_url": server.url, "model": "m", "api_key_env": "MY_SECRET"}
+    manifest["metrics"] = [*manifest["metrics"], {**manifest["metrics"][0], "label": "clair", "name": "clair", "params": {"judge": judge}}]
+    Path("out/manifest.json").write_text(json.dumps(manifest))
+    server.requests.clear()
+    assert main(["correlate", "out", "--x", "distinct", "--y", "clair", "--strata", "2"]) == 2
+    assert "--allow-secret MY_SECRET" in capsys.readouterr().err
+    Path("judge.json").write_text(json.dumps(judge))
+    files = ["data/set.jsonl", "data/set.jsonl", "--label", "a", "--label", "b", "--references", "data/set.jsonl"]
+    assert main(["arena", *files, "--judge", "judge.json"]) == 2
+    assert "--allow-secret MY_SECRET" in capsys.readouterr().err
+    assert server.requests == []
 
 
 @holds("It can have `harness report` show a local data set only where it has the hash of its content.")

@@ -224,7 +224,7 @@ class Frame:
         if key not in self._metrics:
             entry = side.run.provenance.metric(label)
             logged = None if entry.name else LoggedScore(label)
-            self._metrics[key] = logged or cast(Metric, current().create("metrics", entry.name, entry.params))
+            self._metrics[key] = logged or cast(Metric, current().create_to_read("metrics", entry.name, entry.params))
         return self._metrics[key]
 
     def _system(self, side: ComparedRun, system: System, metric: str, instance: Metric) -> SystemData:

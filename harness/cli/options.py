@@ -96,8 +96,8 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--allow-secret``, for a verb that loads a spec."""
-    add_list(parser, "--allow-secret", "NAME", "an environment variable that the spec may read and send (may be repeated)")
+    """Add the option ``--allow-secret``, for a verb that creates components from a file."""
+    add_list(parser, "--allow-secret", "NAME", "an environment variable that a file may have read and sent (may be repeated)")
 
 
 def use_registry(args: argparse.Namespace) -> None:
