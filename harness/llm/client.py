@@ -52,6 +52,8 @@ class Unanswered(RequestFailed):
     """A request without a valid reply after all repetitions."""
 
 
+MOST_TOKENS = 10**9
+"""Tokens of one reply; a server that says more does not count."""
 Prices = Mapping[Literal["input", "output", "cached"], NonNegative]
 """Price of a million tokens, in any currency: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
 
@@ -96,7 +98,7 @@ class Usage:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else 0
 
 
 def read_key(owner: str, variable: str | None) -> str | None:
@@ -371,6 +373,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):  # no date, or one that no clock has
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None

@@ -34,6 +34,16 @@ def write_atomically(path: Path, data: bytes) -> None:
     RunFolder(path.parent).write(path.name, data)
 
 
+def write_output(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Write the output of a verb by :func:`write_atomically`.
+
+    Raises :class:`InputError` where a file of other content is there, which people may have written or filled in, unless ``overwrite``.
+    """
+    if not overwrite and path.exists() and (not path.is_file() or path.read_bytes() != data):
+        raise InputError("is there already, with other content; give another --output, or --overwrite to replace it", str(path))
+    write_atomically(path, data)
+
+
 def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:
     """Write files as they come, each by :func:`write_atomically`, and return their paths."""
     written: list[Path] = []
