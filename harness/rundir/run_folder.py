@@ -53,12 +53,36 @@ class FileStamp:
         return cls(len(data), hashlib.sha256(data).hexdigest())
 
 
+@contextmanager
+def name_file(path: Path) -> Generator[None]:
+    """Context whose system errors, such as a full disk, name a file: those of an open file name none, those of a rename a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+class NamedFile(FileIO):
+    """A file without a buffer whose errors name it."""
+
+    def __init__(self, descriptor: int, mode: str, path: Path) -> None:
+        super().__init__(descriptor, mode)
+        self.path = path
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write data and return how many of its bytes were written."""
+        with name_file(self.path):
+            return super().write(data)
+
+
 class StampedFile(io.RawIOBase):
     """A new file whose stamp is computed while it is written, so that it need not be read again."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         super().__init__()
-        self._file = FileIO(descriptor, "w")
+        self._file = NamedFile(descriptor, "w", path)
         self._hash = hashlib.sha256()
         self._size = 0
 
@@ -83,7 +107,7 @@ class StampedFile(io.RawIOBase):
         """Write all of the data and return their length in bytes."""
         view = memoryview(data).cast("B")
         while len(view):
-            written = self._file.write(view) or 0
+            written = self._file.write(view)
             self._hash.update(view[:written])
             self._size += written
             view = view[written:]
@@ -177,7 +201,7 @@ class RunFolder:
     # ------------------------------------------------------------------ writing
     def write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, flush it to disk, and rename it; a link of that name is replaced, not followed."""
-        with self._enter(name, create=True) as (folder, last):
+        with name_file(self.path / name), self._enter(name, create=True) as (folder, last):
             temporary = f".{last}.{os.getpid()}.tmp"
             try:
                 with os.fdopen(_create(folder, temporary), "wb") as file:
@@ -192,7 +216,7 @@ class RunFolder:
     def create(self, name: str) -> StampedFile:
         """Open a new file for writing, in place of one that has this name."""
         with self._enter(name, create=True) as (folder, last):
-            return StampedFile(_create(folder, last))
+            return StampedFile(_create(folder, last), self.path / name)
 
     def append(self, name: str) -> FileIO:
         """Open a file for appending without a buffer; a file with several names (hard links) becomes a copy of its own first."""
@@ -202,7 +226,7 @@ class RunFolder:
             with os.fdopen(descriptor, "rb") as shared:
                 self.write(name, shared.read())
             descriptor = self._descriptor(name, flags)
-        return FileIO(descriptor, "a+")
+        return NamedFile(descriptor, "a+", self.path / name)
 
     def remove(self, *names: str) -> None:
         """Remove files, and folders with their content; names that do not exist are left out."""

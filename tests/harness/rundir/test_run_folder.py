@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from harness.errors import InputError
 from harness.rundir import run_folder
 from harness.rundir.file_names import COMMIT, PENDING
-from harness.rundir.run_folder import FileStamp, RunFolder
+from harness.rundir.run_folder import FileStamp, NamedFile, RunFolder
 
 OLD = {"manifest.json": b"old", "results.json": b"old", "report.html": b"old", "candidates/a": b"old", "candidates/b": b"old"}
 NEW = {"manifest.json": b"new", "results.json": b"new", "candidates/a": b"new"}
@@ -320,3 +321,23 @@ def test_a_link_that_appears_while_a_file_is_created_is_not_followed(tmp_path, m
     with RunFolder(tmp_path)._enter(".") as (descriptor, _), pytest.raises(FileExistsError):
         run_folder._create(descriptor, "name")
     assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_full_disk_names_the_file_and_not_its_temporary_name(tmp_path, monkeypatch, call):
+    def fail(*arguments, **keywords):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *(arguments[:1] if call == "replace" else ()))
+
+    if call == "write":
+        monkeypatch.setattr(run_folder, "_create", lambda folder, name: os.open("/dev/full", os.O_WRONLY))
+    else:
+        monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        RunFolder(tmp_path).write("results.json", b"x")
+    assert raised.value.filename == str(tmp_path / "results.json")
+
+
+def test_a_full_disk_names_a_file_that_is_written_in_parts(tmp_path):
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        NamedFile(os.open("/dev/full", os.O_WRONLY), "w", tmp_path / "log.jsonl").write(b"x")
+    assert raised.value.filename == str(tmp_path / "log.jsonl")
