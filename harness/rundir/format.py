@@ -17,6 +17,7 @@ import numpy as np
 from harness.errors import InputError
 from harness.files.json_text import parse_json
 from harness.files.secrets import redact
+from harness.files.whole_folder import remove_left_overs
 from harness.rundir.file_names import MANIFEST
 from harness.rundir.run_folder import RunFolder
 
@@ -30,7 +31,8 @@ JsonObject = dict[str, object]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary name beside ``path``, flush to disk, and rename."""
+    """Write to a temporary name beside ``path``, flush to disk, and rename; remove what killed processes left under such names of it."""
+    remove_left_overs(path.parent, {path.name})
     RunFolder(path.parent).write(path.name, data)
 
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from harness.errors import InputError
 from harness.files.json_text import parse_json
+from harness.files.whole_folder import temporary_name
 from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, COMMITTED, PENDING
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class RunFolder:
     def write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, flush it to disk, and rename it; a link of that name is replaced, not followed."""
         with name_file(self.path / name), self._enter(name, create=True) as (folder, last):
-            temporary = f".{last}.{os.getpid()}.tmp"
+            temporary = temporary_name(last)
             try:
                 with os.fdopen(_create(folder, temporary), "wb") as file:
                     file.write(data)

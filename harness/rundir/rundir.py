@@ -20,6 +20,7 @@ from typing import BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
 from harness.files.streams import DAMAGED
+from harness.files.whole_folder import remove_left_overs
 from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
 from harness.rundir.file_names import (
     ARTIFACT_FOLDERS,
@@ -45,6 +46,8 @@ from harness.rundir.samples import SampleTable
 
 _log = logging.getLogger(__name__)
 
+BESIDE = (COMPARISONS, SAME, REPORT)
+"""Files that are computed from a finished run, and written without its lock."""
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh", "extend"]
@@ -244,8 +247,9 @@ class RunDir:
             self.folder.remove(RESULTS)
 
     def _remove_temporary(self) -> None:
-        """Remove what a killed process was writing; only the holder of the lock writes these names."""
+        """Remove what a killed process was writing: the holder of the lock alone writes these names, but for files beside a run."""
         own = tuple(f".{name}." for name in (MANIFEST, RESULTS, SAMPLES, SHARDS, COMMIT))
+        remove_left_overs(self.path, BESIDE)
         for folder in ("", *(f"{inside}{name}" for inside in ("", f"{PENDING}/") for name in ARTIFACT_FOLDERS)):
             for name in self.folder.names(folder):
                 if _is_temporary(name) and (folder or name.startswith(own)):

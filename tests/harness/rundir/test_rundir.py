@@ -465,9 +465,10 @@ def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
 
 
 def test_a_run_that_failed_at_once_leaves_the_files_of_others(tmp_path):
-    (tmp_path / ".comparisons.json.999.tmp").write_text("{")
+    name = f".comparisons.json.{os.getpid()}.tmp"
+    (tmp_path / name).write_text("{")
     create(tmp_path).discard_if_empty()
-    assert list(files_of(tmp_path)) == [".comparisons.json.999.tmp"]
+    assert list(files_of(tmp_path)) == [name]
 
 
 def test_a_finished_run_without_artifacts_is_not_discarded(tmp_path):
@@ -520,7 +521,9 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
         (".samples.parquet.999.tmp", True),
         ("scores/.bleu-0123.npz.999.tmp", True),
         ("candidates/.echo-0123.json.999.tmp", True),
-        (".comparisons.json.999.tmp", False),  # 'harness compare' writes it without the lock
+        (".comparisons.json.99999999.tmp", True),
+        (f".comparisons.json.{os.getpid()}.tmp", False),  # 'harness compare' writes it without the lock, and may be running
+        (".notes.txt.99999999.tmp", False),
         ("scores/notes.tmp", False),
         ("scores/.hidden", False),
     ],
