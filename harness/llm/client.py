@@ -20,7 +20,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 from harness.contracts.parameters import Count, Index, NonNegative, Parameters, Positive, Values, check_fields
 from harness.errors import HarnessError, require
 from harness.files.json_text import parse_json
-from harness.files.secrets import remember
+from harness.files.secrets import holds_secret, remember
 from harness.llm.refusals import Refusal, stop_reason
 
 T = TypeVar("T")
@@ -343,7 +343,12 @@ class Session:
                 content += chunk
                 if len(content) > MAX_REPLY:
                     raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB")
-            return reply.status_code, reply.headers, bytes(content)
+            if not holds_secret("\n".join((content.decode("utf-8", "replace"), *reply.headers.values()))):
+                return reply.status_code, reply.headers, bytes(content)
+            # A server that repeats a key would bring it into samples, caches and pages. Nothing of such a reply is kept.
+            if reply.status_code == 200:
+                raise RequestFailed("the reply holds a secret of this process; it is not kept")
+            return reply.status_code, {}, b"the reply holds a secret of this process; it is not shown"
 
     def _reject(self, refusal: Refusal, body: Parameters) -> NoReturn:
         """Raise for a reply with another status than 200."""
