@@ -37,6 +37,10 @@ class Record(NamedTuple):
     fields: Parameters
 
 
+UNCHECKED_ROWS = 1_000_000
+"""Number of rows up to which a Parquet file is not checked for its expansion."""
+
+
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
     """Return ``path`` as a :class:`~pathlib.Path` to an existing file, ``~`` expanded; a pipe is read to its end into a temporary file.
 
@@ -275,6 +279,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
     number = 0
     try:
         with pq.ParquetFile(path) as file:
+            _check_rows(path, file.metadata.num_rows)
             # Rows of texts are large as Python objects: 4096 of them at a time, whatever the row groups of the writer.
             for batch in file.iter_batches(4096, columns=list(columns) if columns else None):
                 for row in batch.to_pylist():
@@ -282,6 +287,13 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
                     yield Record(f"{path}: record {number}", row)
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:  # ArrowInvalid, and names of columns that are no UTF-8
         raise InputError(f"not readable as Parquet after record {number}: {_one_line(error)}", str(path)) from error
+
+
+def _check_rows(path: Path, rows: int) -> None:
+    """Raise :class:`InputError` for many more rows than a file of this size holds records: equal values are packed without bound."""
+    size = path.stat().st_size
+    if rows > max(UNCHECKED_ROWS, size):
+        raise InputError(f"the {size:,} bytes expand to {rows:,} rows; if that is right, write them as JSON Lines", str(path))
 
 
 def _one_line(error: BaseException) -> str:
