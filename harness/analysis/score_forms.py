@@ -140,8 +140,10 @@ def _inner_score(value: YamlValue) -> YamlValue:
     >>> _inner_score({"question_id": "3", "category": "OCR", "score": 1.0}), _inner_score({"pred": "a"})
     (1.0, {'pred': 'a'})
     """
-    score = _mapping(value).get("score")
-    return score if isinstance(score, (int, float)) else value
+    if not isinstance(value, dict):
+        return value
+    fields = cast("Mapping[str, YamlValue]", value)
+    return fields["score"] if isinstance(fields.get("score"), (int, float)) else fields
 
 
 def _lm_eval_directions(path: Path) -> tuple[str, Mapping[str, Any]]:
@@ -198,7 +200,8 @@ def _every_eval_ever_directions(path: Path) -> tuple[str, dict[str, bool | None]
     if match is None or not file.is_file():
         return "", {}
     directions: dict[str, bool | None] = {}
-    for result in map(_mapping, _mapping(load_json(file, constants=True)).get("evaluation_results") or ()):
+    results = _mapping(load_json(file, constants=True)).get("evaluation_results")
+    for result in map(_mapping, cast("list[object]", results) if isinstance(results, list) else ()):
         direction = _direction(_mapping(result.get("metric_config")))
         names = {str(result[name]) for name in ("evaluation_result_id", "evaluation_name") if result.get(name)}
         directions |= {name: direction if directions.get(name, direction) == direction else None for name in names}

@@ -26,7 +26,7 @@ from harness.run.score import Scored
 from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleTable
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values of inspect's scorers: correct, partially correct, incorrect, no answer."""
@@ -127,6 +127,9 @@ def read_score_log(path: Path) -> ScoreLog:
         values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
         raise InputError(f"no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever{values}", str(path))
 
+    if taken := next((metric for metric in contents if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)), ""):
+        raise InputError(f"a metric has the name of a column, '{taken}'; rename it, or list the metrics in the field 'metrics'", str(path))
+
     directed = {metric: _directed(metric, content) for metric, content in contents.items()}
     artifacts, rows = MemoryArtifacts(), list[ResultRecord]()
     models = np.array(columns["model"])
@@ -183,6 +186,12 @@ def read_score(value: YamlValue) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def _mean_score(numbers: Sequence[float]) -> float:
+    """Return the mean of the numbers of one sample that are not NaN; NaN without any."""
+    scores = [number for number in numbers if not math.isnan(number)]
+    return scores[0] if len(scores) == 1 else float(np.mean(scores)) if scores else math.nan
 
 
 def _name_value(value: YamlValue) -> str:
@@ -260,13 +269,12 @@ class _Collected:
 
     def column(self, metric: str) -> np.ndarray:
         """Return the means over the epochs that have a score, shape (B,); NaN for a sample without one."""
-        numbers = [np.array(self.values[metric].get(sample, ())) for sample in self._samples]
-        means = [np.mean(scores[~np.isnan(scores)]) if not np.all(np.isnan(scores)) else np.nan for scores in numbers]
-        return np.array(means, dtype=np.float64)
+        values = self.values[metric]
+        return np.array([_mean_score(values.get(sample, ())) for sample in self._samples], dtype=np.float64)
 
     def has_score(self, model: str, metric: str) -> bool:
         """Return True where some value of a model is a score."""
-        return any(not np.all(np.isnan(values)) for (name, _), values in self.values[metric].items() if name == model)
+        return any(not all(map(math.isnan, values)) for (name, _), values in self.values[metric].items() if name == model)
 
     def remark(self, model: str, metric: str) -> str:
         """Return what of a model's values is no score, with its number; empty where all are scores, or the model has none of them."""

@@ -15,6 +15,7 @@ per-example scores with the numbers of examples that are larger in A, in B, and 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -91,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         from harness.reporting.formats import print_as
 
         print_as(comparison_table(rows), form)
+        for note in rows.notes:  # stdout is for programs
+            print(f"harness: {note}", file=sys.stderr)
     return 0
 
 

@@ -305,11 +305,23 @@ def test_a_metric_without_any_score_is_named(tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert f"{paths[0]}: no scores in 'bleu': 4 of 4 values are no scores: a list (a)" in out
     assert f"{paths[1]}: no scores in 'detail': 4 of 4 values are no scores: an object (b)" in out
+    assert main(["compare", *paths, "--format", "csv"]) == 0
+    output = capsys.readouterr()
+    assert "no scores" not in output.out and f"harness: {paths[0]}: no scores in 'bleu'" in output.err
     assert harness.compare(*paths, metrics=["acc"]).notes == []
     with pytest.raises(HarnessError, match="'bleu' has no scores: 4 of 4 values are no scores: a list"):
         harness.compare(*paths, metrics=["bleu"])
     with pytest.raises(InputError, match="no score per sample.*; 'bleu': 2 of 2 values are no scores: a list"):
         read_score_log(write_lines(tmp_path / "c.jsonl", [{"doc_id": k, "bleu": ["a", "b"]} for k in range(2)]))
+
+
+@pytest.mark.parametrize("name", ["model", "example", "meta", "p:acc"])
+def test_a_metric_with_the_name_of_a_column_is_refused(tmp_path, name):
+    rows = [{"doc_id": k, "acc": 1, name: k} for k in range(2)]
+    with pytest.raises(InputError, match=f"a metric has the name of a column, '{name}'; rename it, or list the metrics in the field"):
+        read_score_log(write_lines(tmp_path / "s.jsonl", rows))
+    run = read_score_log(write_lines(tmp_path / "s.jsonl", [{**row, "metrics": ["acc"]} for row in rows]))
+    assert run.samples.metrics == ("acc",)
 
 
 # --------------------------------------------------------------------------- samples that occur twice
