@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
@@ -112,7 +112,14 @@ def finite(value: float | None) -> float | None:
 
 
 class Comparisons(list[Comparison]):
-    """Rows of :func:`harness.compare`: one per pair of systems and metric."""
+    """Rows of :func:`harness.compare`: one per pair of systems and metric.
+
+    ``notes`` are remarks on the logs of scores that were compared.
+    """
+
+    def __init__(self, rows: Iterable[Comparison] = (), notes: Sequence[str] = ()) -> None:
+        super().__init__(rows)
+        self.notes = notes
 
     def __repr__(self) -> str:
         pairs = {(row.system_a, row.system_b) for row in self}

@@ -115,11 +115,14 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
 
 
 # --------------------------------------------------------------------------- JSON
-def load_json(path: Path) -> YamlValue:
-    """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON."""
+def load_json(path: Path, *, constants: bool = False) -> YamlValue:
+    """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON.
+
+    ``constants`` accepts NaN and Infinity.
+    """
     with open_binary(path) as file:
         data = file.read()
-    return decode_json(data, str(path), complete=True)
+    return decode_json(data, str(path), complete=True, constants=constants)
 
 
 def utf16_hint(data: bytes, name: str) -> str:
@@ -187,7 +190,8 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
     try:
         if not complete and not text.startswith("\ufeff"):
             return (_LENIENT if constants else _DECODER).decode(text)
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_keys if complete else None)
+        refuse = None if constants else _refuse_constant
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique_keys if complete else None)
     except _Constant as constant:
         raise InputError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
     except json.JSONDecodeError as error:
@@ -236,14 +240,17 @@ def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:
 
 
 # --------------------------------------------------------------------------- records
-def records(path: Path) -> Iterator[Record]:
-    """Yield the records of a Parquet file, a JSON list of objects, or JSON Lines; the content decides which."""
+def records(path: Path, *, constants: bool = False) -> Iterator[Record]:
+    """Yield the records of a Parquet file, a JSON list of objects, or JSON Lines; the content decides which.
+
+    ``constants`` accepts NaN and Infinity in JSON.
+    """
     if is_parquet(path):
         yield from parquet_rows(path)
     elif first_byte(path) == b"[":
-        yield from list_items(load_json(path), str(path))
+        yield from list_items(load_json(path, constants=constants), str(path))
     else:
-        yield from json_lines(path)
+        yield from json_lines(path, constants=constants)
 
 
 def list_items(value: YamlValue, location: str) -> Iterator[Record]:
