@@ -280,7 +280,7 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     if reported is None:
         return row
     numbers = {name: finite(getattr(reported, name)) for name in ("a", "b", "difference", "p_value", "p_bootstrap")}
-    return replace(row, **numbers, ci95=list(reported.ci95) if reported.ci95 else None, draws=reported.draws, exact=reported.exact)
+    return replace(row, **numbers, ci95=outcome.ends, draws=reported.draws, exact=reported.exact)
 
 
 SUBSETS = 20

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
+from harness.judgments.agreement import LINEAR, PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import SystemPairs, points_of_metric, read_human_scores, system_names, system_positions
@@ -118,7 +118,7 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
         "item": lambda: rated.item, "record": lambda: rows.distinct[rated.caption],
         "system": lambda: system_positions(rows, system_names(rows)),
     }[unit]()  # fmt: skip
-    scores_of = [metric.scores.mean(axis=1)[rated.caption] for metric in metrics]
+    scores_of = [(metric.scores if statistic in LINEAR else metric.settled).mean(axis=1)[rated.caption] for metric in metrics]
 
     @cache
     def without_items(k: int, usable: bytes) -> np.ndarray:

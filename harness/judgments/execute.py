@@ -52,6 +52,7 @@ from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, Jud
 from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
+from harness.stats.ties import rank_scores
 
 _log = logging.getLogger(__name__)
 
@@ -363,10 +364,11 @@ def _scored_metric(metric: MetricPlan, statistics: Sequence[tuple[Scored, str]],
         name = ArtifactKey.of(metric.label, names).stem
         execution.artifacts.write_shards(name, names)
     per_set = scored.per_example(metric.metric)
-    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, name)
+    ranked = rank_scores(metric.metric, scored.stats, per_set)
+    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, ranked, sets), per_set, name)
 
 
-def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets: ScoringSets) -> MetricScores:
+def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, ranked: np.ndarray, sets: ScoringSets) -> MetricScores:
     sign = -1.0 if metric.metric.spec.higher_is_better is False else 1.0
     scores = sign * sets.scores(per_set)
     system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
@@ -380,4 +382,5 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
         system_values = reduce
     lengths = [(len(item.candidates), len(item.references)) for item in sets.sets]
     columns = zip(SET_SIZES, np.array(lengths)[sets.index[:, 0, 0]].T)
-    return MetricScores(scores, system_values, {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())})
+    sizes = {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())}
+    return MetricScores(scores, system_values, sizes, ranked=sign * sets.scores(ranked), tolerance=metric.metric.spec.tolerance)
