@@ -38,6 +38,7 @@ from harness.run.score import Scored, combine_p_values
 from harness.rundir.records import sizes_of_level
 from harness.stats import bootstrap, jackknife, ties
 from harness.stats.bootstrap import expand_weights, leave_clusters_out, number_clusters
+from harness.stats.name_order import restrict_order
 from harness.stats.quantiles import wilson_interval
 
 if TYPE_CHECKING:
@@ -54,13 +55,15 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None) -> tuple[float, Interval]:
+def estimate(
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None, order: np.ndarray | None = None
+) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
-    Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters of shape (B,). The interval
-    of a share stays, which is valid whatever the distribution of the scores within their bounds.
+    Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters and order of shape (B,).
+    The interval of a share stays: its coverage is Wilson's, not the one that was measured for scores of all sizes.
     """
-    value, interval = nominal_estimate(metric, stats, samples, seed, clusters)
+    value, interval = nominal_estimate(metric, stats, samples, seed, clusters, order)
     count = len(stats) if clusters is None else len(np.unique(clusters))
     checked = checked_interval(metric, interval, count)
     if checked.ends is None and interval.ends is not None and clusters is None and _share_interval(metric, stats, value) is not None:
@@ -69,7 +72,7 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int, cluster
 
 
 def nominal_estimate(
-    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None, order: np.ndarray | None = None
 ) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its nominal 95 % interval.
 
@@ -90,6 +93,9 @@ def nominal_estimate(
         Seed of the samples.
     clusters : ndarray, optional
         Number of the cluster of each example, shape (B,), where examples are not independent: whole clusters are resampled.
+    order : ndarray, optional
+        Order in which the examples are resampled, positions of shape (B,), so that the interval does not depend on that of their file
+        (:mod:`harness.stats.name_order`); None: the order that they have.
 
     Returns
     -------
@@ -103,6 +109,9 @@ def nominal_estimate(
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
+    if order is not None:
+        stats = stats[order]
+        clusters = None if clusters is None else clusters[order]
     if clusters is not None:
         return value, _cluster_interval(metric, stats, value, samples, seed, number_clusters(clusters))
     if isinstance(metric, OwnInterval):
@@ -133,8 +142,9 @@ def _cluster_interval(metric: Metric, stats: Statistics, value: float, samples: 
     if not isinstance(metric, MeanMetric) and (isinstance(metric, OwnInterval) or not metric.spec.resampled):
         ends = jackknife.interval_of_parts(value, leave_clusters_out(metric.reduce, stats, clusters, seed))
     else:
-        of_clusters = lambda weights: metric.reduce(stats, expand_weights(weights, clusters))  # noqa: E731
-        ends = bootstrap.confidence_interval(of_clusters, count, samples, seed, metric.spec.tolerance)
+        ends = bootstrap.confidence_interval(
+            lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed, metric.spec.tolerance
+        )
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
     return Interval(_within_bounds(metric, ends, value), "; ".join(filter(None, (metric.spec.held_fixed, note))))
@@ -191,9 +201,9 @@ def token_intervals(
     Parameters
     ----------
     metric : TokenScoreMetric
-        The metric.
+        The metric, for the metadata of examples in the order of ``scores``.
     scores : sequence
-        Token scores of the examples.
+        Token scores of the examples, in the order in which they are resampled.
     values : mapping
         Column name -> number.
     samples : int
@@ -281,8 +291,9 @@ def metric_fields(plan: AnyMetricPlan, column: str = "") -> Values:
 
 
 def number_fields(
-    plan: MetricPlan, scored: Scored, significance: SignificanceSpec | None, samples: int, seed: int, clusters: np.ndarray | None = None
-) -> Values:
+    plan: MetricPlan, scored: Scored, significance: SignificanceSpec | None, samples: int, seed: int, clusters: np.ndarray | None = None,
+    order: np.ndarray | None = None,
+) -> Values:  # fmt: skip
     """Return the fields of the record of a metric on examples.
 
     Parameters
@@ -297,10 +308,13 @@ def number_fields(
         Bootstrap samples of the interval, and their seed.
     clusters : array, optional
         Label of the cluster of each example, shape (B,); None for independent ones.
+    order : array, optional
+        Order in which the examples are resampled, shape (B,); None: the order that they have.
     """
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
-    value, interval = estimate(plan.metric, stats, samples, seed, None if clusters is None else clusters[defined])
+    clusters = None if clusters is None else clusters[defined]
+    value, interval = estimate(plan.metric, stats, samples, seed, clusters, restrict_order(order, defined))
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
