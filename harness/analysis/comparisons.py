@@ -187,7 +187,7 @@ def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     )  # fmt: skip
 
 
-SCHEMA = 5
+SCHEMA = 6
 """Schema version of comparisons.json."""
 SECONDS = 20.0
 """Time between two writes of the file."""

@@ -10,10 +10,24 @@ from harness.contracts import Interval
 from harness.run.intervals import LOWEST
 from harness.stats import bootstrap, ties
 
-COVERAGE: dict[str, dict[int, float]] = {}
+COVERAGE: dict[str, dict[int, float]] = {
+    "kendall_b": {2: 0.5, 5: 0.879, 10: 0.910, 20: 0.930},
+    "kendall_c": {2: 0.5,5: 0.836, 10: 0.900, 20: 0.930},
+    "spearman": {2: 0.5, 5: 0.879, 10: 0.930, 20: 0.910},
+    "pearson": {2: 0.5, 5: 0.818, 10: 0.870, 20: 0.900},
+    "auc": {5: 0.804, 10: 0.841, 20: 0.909},
+    "average_precision": {5: 0.718, 10: 0.833, 20: 0.860, 50: 0.91},
+    "kendall_within": {5: 0.790, 10: 0.830, 20: 0.890, 50: 0.92},
+    "accuracy": {5: 0.820, 10: 0.830, 20: 0.890, 50: 0.93},
+    "pearson_system": {5: 0.737, 10: 0.830, 20: 0.940},
+    "spearman_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "kendall_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "accuracy_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "soft_pairwise_accuracy": {5: 0.840, 10: 0.910},
+}
 """Statistic -> number of items -> lowest coverage of the 95 % interval over normal, skewed and tied judgments, as
 ``python -m benchmarks.agreement_coverage`` prints it. ``kendall_within`` stands for every mean over items of a correlation."""
-TAIL = 0.025
+TAIL = (1 - 0.95) / 2
 """Share of the resamples beyond each end of a 95 % interval."""
 
 

@@ -155,7 +155,7 @@ def _values(rows: JudgmentRows, agreements_of: Callable[[str], dict[str, Agreeme
         for group, agreement in of_groups.items():
             # A mean over groups has the items of the smallest one.
             members = [of_groups[name] for name in of_groups if name not in (ALL, MEAN)] if group == MEAN else [agreement]
-            items = min(int(member.details["items"]) for member in members)
+            items = min(int(member.details.get("items", 0)) for member in members)
             out[statistic, group] = _resample(rows, statistic, agreement, items)
     return out
 
