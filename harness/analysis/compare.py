@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from harness.analysis.anytime import AnytimeTest, anytime_test
-from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
+from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, finite, metric_comparisons, with_verdict
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs, pairs_against, state_difference
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
@@ -32,6 +32,7 @@ from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
+from harness.stats.name_order import name_key
 from harness.stats.resampled_difference import ResampledDifference
 from harness.stats.seeds import derive
 
@@ -164,7 +165,7 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
         positions = [k for k, row in enumerate(rows) if row.metric == metric]
         family[positions] = holm([p_values[k] for k in positions])
     adjusted_rows = [replace(row, p_holm=finite(h), p_bh=finite(d)) for row, h, d in zip(rows, family, discovery)]
-    return [replace(row, better=better(row)) for row in adjusted_rows]
+    return [with_verdict(row) for row in adjusted_rows]
 
 
 def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
@@ -186,7 +187,7 @@ def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
 
 # --------------------------------------------------------------------------- data
 class Frame:
-    """Examples of all systems in one order, with the statistics and scores of each system and metric on them."""
+    """Examples of all systems in the order of their ids, with the statistics and scores of each system and metric on them."""
 
     def __init__(self) -> None:
         self.examples: dict[str, int] = {}
@@ -207,6 +208,8 @@ class Frame:
             self._systems.add(system)
             if column:
                 self._clusters.update(zip(system.examples, system.clusters(str(column))))
+        # Resamples and assignments are drawn in the order of the ids, whatever the order of a file.
+        self.examples = {example: k for k, example in enumerate(sorted(self.examples, key=name_key))}
 
     def clusters(self) -> np.ndarray | None:
         """Return the number of the cluster of each example, shape (B,); None for examples that are independent."""
@@ -296,7 +299,7 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     if reported is None:
         return row
     numbers = {name: finite(getattr(reported, name)) for name in ("a", "b", "difference", "p_value", "p_bootstrap")}
-    return replace(row, **numbers, ci95=list(reported.ci95) if reported.ci95 else None, draws=reported.draws, exact=reported.exact)
+    return replace(row, **numbers, ci95=outcome.ends, draws=reported.draws, exact=reported.exact)
 
 
 SUBSETS = 20
@@ -323,7 +326,7 @@ def equalised_tests(metric: Metric, a: Sequence[CaptionSet], b: Sequence[Caption
         Weight vectors of each test; seed of these and of the subsets.
     """
     sets_b = {item.id: item for item in b}
-    pairs = [(item, sets_b[item.id]) for item in a if item.id in sets_b]
+    pairs = [(item, sets_b[item.id]) for item in sorted(a, key=lambda item: name_key(item.id)) if item.id in sets_b]
     references = [min(one.references, other.references, key=len) for one, other in pairs]
     subsets: list[list[SystemData]] = []
     for number in range(SUBSETS):

@@ -99,6 +99,25 @@ def better(row: Comparison) -> str:
     return verdict(row.difference, row.p_holm, row.higher_is_better)
 
 
+def with_verdict(row: Comparison) -> Comparison:
+    """Return a comparison with adjusted p-values and its :attr:`~Comparison.better`; beside an interval that does not hold 0, the verdict
+    ``=`` has a note on what decided."""
+    row = replace(row, better=better(row))
+    if row.better != "=" or row.ci95 is None or row.ci95[0] <= 0 <= row.ci95[1]:
+        return row
+    return replace(row, note="; ".join(filter(None, (row.note, _reason_for_tie(row)))))
+
+
+def _reason_for_tie(row: Comparison) -> str:
+    """Return what makes the verdict of a row ``=`` whose interval does not hold 0."""
+    if row.higher_is_better is None:
+        return "the interval does not hold 0, but neither direction is better"
+    if row.p_value is not None and row.p_value <= LEVEL:
+        return "= by p Holm, over all pairs of the metric; the interval does not hold 0, but is that of one pair alone"
+    test = "approximate randomisation" if row.draws else "the test"
+    return f"= by the p-value of {test}; the interval, by another method, does not hold 0"
+
+
 def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
     """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
     if p_value > level or difference == 0 or higher_is_better is None:
@@ -161,7 +180,7 @@ def metric_comparisons(runs: Sequence[Run], baseline: str | None = None, metrics
     names = [name for name in records if metrics is None or name in metrics or name == baseline]
     compared = [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2)
     rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
-    return [replace(row, better=better(row)) for row in rows]
+    return [with_verdict(row) for row in rows]
 
 
 def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
@@ -175,7 +194,7 @@ def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     )  # fmt: skip
 
 
-SCHEMA = 5
+SCHEMA = 6
 """Schema version of comparisons.json."""
 SECONDS = 20.0
 """Time between two writes of the file."""

@@ -15,13 +15,13 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
+from harness.contracts import HasConstants, LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
 from harness.run.sequences import spread_addends
 from harness.stats import ties
@@ -44,6 +44,8 @@ JACKKNIFED = 500
 """Number of common examples from which a metric with an interval of its own has the t test of the jackknife."""
 MAX_PRODUCT = 1 << 25
 """Maximum number of sums that are held together, 256 MB."""
+P_VALUES = ("p_bootstrap", "p_randomisation", "p_jackknife")
+"""P-values of a difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,16 @@ class PairedTests:
     a_larger: int
     b_larger: int
     ties: int
+    largest: float = float("inf")
+    """Largest difference of two numbers within the bounds of the metric."""
+
+    @property
+    def ends(self) -> list[float] | None:
+        """Interval of the difference of :attr:`reported`, cut to the differences that can occur; None without one."""
+        if self.reported is None or self.reported.ci95 is None:
+            return None
+        low, high = self.reported.ci95
+        return [max(low, -self.largest), min(high, self.largest)]
 
 
 @dataclass(eq=False)
@@ -155,9 +167,10 @@ def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np
 def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan | None]:
     """Return the columns of the reported number, None unless it is additive, and those of the scores."""
     signs = None
-    both = ~(np.isnan(item.a.scores) | np.isnan(item.b.scores))
+    scores = _compared_scores(item)
+    both = ~np.isnan(scores).any(axis=0)
     if both.any():
-        places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
+        places = [columns.place(np.where(both, of_system, 0.0)[:, None]) for of_system in scores]
         signs = _Plan(lambda sums: sums[..., 0], places[0], places[1])
     addends = collect_addends(item)
     if addends is None:
@@ -188,6 +201,35 @@ def _defined(item: PairedMetric) -> np.ndarray:
     if item.a.stats is None or item.b.stats is None:
         return np.zeros(len(item.a.scores), dtype=bool)
     return is_defined(item.a.stats) & is_defined(item.b.stats)
+
+
+def _compared_scores(item: PairedMetric) -> np.ndarray:
+    """Return the scores of both systems, shape (2, B), 0 where they would be 0 without the constants of the metric."""
+    return np.stack([ties.without_constants(item.metric, side.stats, side.scores) for side in (item.a, item.b)])
+
+
+def _settle_difference(outcome: ResampledDifference, item: PairedMetric) -> ResampledDifference:
+    """Return the tests of a difference of numbers, or of mean scores, after what rounding and the constants of the metric make of it.
+
+    Numbers that are equal up to them have no difference and p-values of 1, and an interval that is no wider is none, as of numbers that do
+    not vary.
+    """
+    scale = ties.tolerance(max(abs(outcome.a), abs(outcome.b)), item.metric.spec.tolerance)
+    if _is_zero(item):
+        scale = float("inf")
+    if abs(outcome.difference) <= scale:
+        p_values = {name: 1.0 for name in P_VALUES if not np.isnan(getattr(outcome, name))}
+        outcome = replace(outcome, difference=0.0, **p_values)
+    ends = outcome.ci95
+    return outcome if ends is None or ends[1] - ends[0] > scale else replace(outcome, ci95=None)
+
+
+def _is_zero(item: PairedMetric) -> bool:
+    """Return True where the numbers of both systems would be 0 without the constants of the metric, as all their scores would."""
+    if not isinstance(item.metric, HasConstants) or item.a.stats is None or item.b.stats is None:
+        return False
+    defined = _defined(item)
+    return all(bool((item.metric.own_share(cast(np.ndarray, side.stats)[defined]) < 1).all()) for side in (item.a, item.b))
 
 
 def _count_units(defined: np.ndarray, clusters: np.ndarray | None) -> int:
@@ -224,10 +266,14 @@ def _tests_of(
                 outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
             else:
                 outcome, note = next(outcomes)
+            if outcome is not None:
+                outcome = _settle_difference(outcome, item)
             if signs is not None:
                 one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
-                sign_test = difference_of_sums(signs.of_sums, one, other, exact=family.exact)
-            yield PairedTests(outcome, note, sign_test, *_counts(item))
+                sign_test = _settle_difference(difference_of_sums(signs.of_sums, one, other, exact=family.exact), item)
+            bounds = item.metric.spec.bounds
+            largest = float("inf") if bounds is None else bounds[1] - bounds[0]
+            yield PairedTests(outcome, note, sign_test, *_counts(item), largest)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -316,11 +362,11 @@ NOT_RESAMPLED = "the number of this metric cannot be resampled: it depends on mo
 def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
     """Return the numbers of examples defined for both systems, with a larger score of A, of B, and with equal scores.
 
-    Scores within rounding error of each other are equal.
+    Scores are equal that differ by rounding or by the constants of the metric alone.
     """
-    scores = np.stack([item.a.scores, item.b.scores])
+    scores = _compared_scores(item)
     difference = scores[0] - scores[1]
-    tie = ties.tolerance(ties.magnitude(scores.T))
+    tie = ties.tolerance(ties.magnitude(scores.T), item.metric.spec.tolerance)
     defined = _defined(item)
     n = int(defined.sum()) if defined.any() else int(np.sum(~np.isnan(difference)))
     return n, int(np.sum(difference > tie)), int(np.sum(difference < -tie)), int(np.sum(np.abs(difference) <= tie))

@@ -29,9 +29,9 @@ _NAMES = {
     ),
     "features": "Distance Embedding Features",
     "metrics": (
-        "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasTokenIntervals "
-        "Interval LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta ScoresCandidates State TokenScoreMetric Warms "
-        "cost_of merge_states"
+        "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasConstants "
+        "HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta ScoresCandidates State "
+        "TokenScoreMetric Warms cost_of merge_states"
     ),
     "models": (
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia Prepares Reader Scorer StoreResult Timed needs_whole_task"

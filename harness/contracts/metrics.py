@@ -40,6 +40,11 @@ class MetricSpec:
     min_texts: int = 2
     """Minimum of n + m (a triangle takes three texts)."""
     bounds: tuple[float, float] | None = None
+    """Smallest and largest number and score that can occur, infinite where there is none; intervals end there."""
+    tolerance: float = 1e-7
+    """Scores and numbers that differ by at most this share of the larger one are equal in ranks, ties, wins and tests, and a score that
+    lies within this share of their distance of one of :attr:`bounds` is at the bound: rounding in single precision, and the constants
+    of a formula that keep quotients defined. What such constants keep from being 0 is told by :class:`HasConstants`."""
     resampled: bool = True
     """False where a bootstrap of examples does not describe the number, because repeated examples bias it."""
     held_fixed: str = ""
@@ -75,6 +80,8 @@ class MetricSpec:
             object.__setattr__(self, "depends_on", frozenset(candidates | ({"references"} & set(self.needs))))
         elif unknown := self.depends_on - set(SET_SIZES):
             raise HarnessError(f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; expected {' or '.join(SET_SIZES)}")
+        if not 0 <= self.tolerance < 1:
+            raise HarnessError(f"metric '{self.name}': tolerance is {self.tolerance}; expected a share of a score, from 0 to below 1")
         if not shardable:
             raise HarnessError(
                 f"metric '{self.name}': MetricSpec has no field 'shardable'; a number of the texts of all examples is a CorpusMetric "
@@ -183,6 +190,22 @@ class Explains(Protocol):
 
     def explain(self, batch: Batch, features: Features, state: Any) -> list[Explanation | None]:
         """Return an explanation per example, length B; None where there is nothing to say."""
+        ...
+
+
+@runtime_checkable
+class HasConstants(Protocol):
+    """A metric whose formula has constants that keep its score above 0, such as the 1e-15 that BLEU adds to the matches of each order.
+
+    Its scores and numbers are printed as the formula gives them. Where they are compared, those that are made of the constants count as
+    the 0 that they stand for (:mod:`harness.stats.ties`).
+    """
+
+    def own_share(self, stats: Any) -> np.ndarray:
+        """Return the share of the factors of each example's score that are not constants alone, shape (B,).
+
+        Below 1: the score would be 0 without the constants. 0: it is made of nothing else, and its size means nothing.
+        """
         ...
 
 

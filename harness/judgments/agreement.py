@@ -22,6 +22,9 @@ CORRELATIONS: dict[str, Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray]
     "pearson": Pearson,
 }
 
+LINEAR = ("pearson",)
+"""Statistics of the scores themselves; those of ranks take scores that a metric does not tell apart as ties."""
+
 
 def agreements(rows: JudgmentRows, metric: MetricScores, statistic: str) -> dict[str, Agreement]:
     """Return group -> agreement of a metric with people by one statistic."""
@@ -124,8 +127,9 @@ def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, gr
     in_group = np.ones(len(rated.caption), dtype=bool) if group == ALL else rated.groups == group
     unequal = in_group & (statistic == "kendall_within") & _in_unequal_items(metric, rated, rows.items)
     of_draws: list[Agreement] = []
-    for draw in range(metric.scores.shape[1]):
-        scores = metric.scores[rated.caption, draw]
+    all_scores = metric.scores if statistic in LINEAR else metric.settled
+    for draw in range(all_scores.shape[1]):
+        scores = all_scores[rated.caption, draw]
         usable = in_group & ~np.isnan(scores) & ~unequal
         of_draw = _one_draw(statistic, scores[usable], rows, usable)
         counts = rows.counts(rated.caption[usable], rated.ratings[usable])

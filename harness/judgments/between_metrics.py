@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
+from harness.judgments.agreement import LINEAR, PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import SystemPairs, points_of_metric, read_human_scores, system_names, system_positions
@@ -88,7 +88,7 @@ def _is_jackknifed(rows: JudgmentRows) -> bool:
 def _without_items(rows: JudgmentRows, statistic: str, group: str, scores: np.ndarray, usable: np.ndarray) -> np.ndarray:
     """Return the correlation of scores (n,) with people on the rows of a mask (n,), under each of the weights of the jackknife."""
     rated, values = rows.rated, list[np.ndarray]()
-    items, position = np.unique(rated.item[usable], return_inverse=True)
+    items, position = np.unique(rows.item_ranks[rated.item[usable]], return_inverse=True)
     weights = jackknife.weights_without_items(len(items))
     for name in _groups_of(rows, group):
         mask = usable & ((rated.groups == name) | (name == ALL))
@@ -108,17 +108,17 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
     if statistic in PAIR_STATISTICS or not rows.has_ratings:
         if unit == "system":
             raise InputError("tests: {unit: system} exchanges the rated captions of a system; judged are pairs", rows.judgments.source)
-        clusters_of_pairs = rows.pairs.item if unit == "item" else np.arange(len(rows.pairs.item))
+        clusters_of_pairs = rows.item_ranks[rows.pairs.item] if unit == "item" else np.arange(len(rows.pairs.item))
         if statistic not in PAIR_STATISTICS:
             return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
         credits = [_weighted_credit(rows, metric, group) for metric in metrics]
         return lambda i, j, draws: permute_credit(credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed)
     rated = rows.rated
     units = {
-        "item": lambda: rated.item, "record": lambda: rows.distinct[rated.caption],
+        "item": lambda: rows.item_ranks[rated.item], "record": lambda: rows.distinct[rated.caption],
         "system": lambda: system_positions(rows, system_names(rows)),
     }[unit]()  # fmt: skip
-    scores_of = [metric.scores.mean(axis=1)[rated.caption] for metric in metrics]
+    scores_of = [(metric.scores if statistic in LINEAR else metric.settled).mean(axis=1)[rated.caption] for metric in metrics]
 
     @cache
     def without_items(k: int, usable: bytes) -> np.ndarray:
@@ -131,7 +131,7 @@ def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable
             return float("nan")
         if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:  # exchanges the coefficients of items
             within = [correlate_groups(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
-            return permute_credit(within[0], within[1], np.arange(rows.items), draws=draws, seed=seed)
+            return permute_credit(within[0], within[1], rows.item_ranks, draws=draws, seed=seed)
         if _is_jackknifed(rows):
             return jackknife.t_test(without_items(i, usable.tobytes()) - without_items(j, usable.tobytes()))[1]
         of_scores = _of_scores(rows, statistic, group, usable)

@@ -18,17 +18,18 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Example, Judgments, Parameters, Values
+from harness.contracts import CaptionSet, Example, Interval, Judgments, Parameters, Values
 from harness.contracts.metrics import SET_SIZES
 from harness.errors import InputError
 from harness.files.secrets import redact_values
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
+from harness.judgments.coverage import checked_interval, interval_of_resamples, is_constant
 from harness.judgments.metric_scores import UNEQUAL, Agreement, MetricScores
 from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.raters import ONE_PERSON, judge_as_person, person_agreements
 from harness.judgments.reference_policy import ScoringSets, rival_sets
-from harness.judgments.rows import JudgmentRows
+from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import average_cells, notes_of_strengths
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -52,6 +53,7 @@ from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, Jud
 from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
 from harness.stats.quantiles import wilson_interval
+from harness.stats.ties import rank_scores
 
 _log = logging.getLogger(__name__)
 
@@ -133,7 +135,7 @@ def _same(stored: JsonObject, content: JsonObject) -> bool:
 class _Value:
     agreement: Agreement
     value: float
-    ci95: tuple[float, float] | None
+    interval: Interval
     resampled: np.ndarray
     """Values of the resamples of the items, shape (samples,), NaN where undefined; all metrics have the same resamples."""
 
@@ -147,19 +149,34 @@ class _Judged:
 
 def _values(rows: JudgmentRows, agreements_of: Callable[[str], dict[str, Agreement]]) -> dict[tuple[str, str], _Value]:
     """Return (statistic, group) -> value, from a map of a statistic to the agreements by group."""
-    spec, out = rows.spec, dict[tuple[str, str], _Value]()
-    for statistic in spec.statistics:
-        for group, agreement in agreements_of(statistic).items():
-            value = float(agreement.reduce(np.ones((1, rows.items)))[0])
-            interval, resampled = None, np.zeros(0)
-            if spec.bootstrap.samples and not math.isnan(value):
-                resampled = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
-                defined = resampled[~np.isnan(resampled)]
-                interval = bootstrap.interval(defined) if len(defined) else None
-                if statistic in PAIR_STATISTICS and interval and interval[0] == interval[1]:  # all right, all wrong, or all tied
-                    interval = wilson_interval(value, int(agreement.details["items"]))
-            out[statistic, group] = _Value(agreement, value, interval, resampled)
+    out: dict[tuple[str, str], _Value] = {}
+    for statistic in rows.spec.statistics:
+        of_groups = agreements_of(statistic)
+        for group, agreement in of_groups.items():
+            # A mean over groups has the items of the smallest one.
+            members = [of_groups[name] for name in of_groups if name not in (ALL, MEAN)] if group == MEAN else [agreement]
+            items = min(int(member.details.get("items", 0)) for member in members)
+            out[statistic, group] = _resample(rows, statistic, agreement, items)
     return out
+
+
+def _resample(rows: JudgmentRows, statistic: str, agreement: Agreement, items: int) -> _Value:
+    """Return the value of an agreement, and its interval by resamples of the items, of which so many count."""
+    spec = rows.spec
+    value = float(agreement.reduce(np.ones((1, rows.items)))[0])
+    if not spec.bootstrap.samples or math.isnan(value):
+        return _Value(agreement, value, Interval(None), np.zeros(0))
+
+    def reduce(weights: np.ndarray) -> np.ndarray:
+        # Weights are drawn for items in the order of their ids, whatever the order of a file.
+        return agreement.reduce(weights[:, rows.item_ranks])
+
+    resampled = bootstrap.distribution(reduce, rows.items, spec.bootstrap.samples, spec.seed)
+    if statistic in PAIR_STATISTICS and is_constant(resampled):  # all right, all wrong, or all tied
+        interval = Interval(wilson_interval(value, int(agreement.details["items"])))
+    else:
+        interval = checked_interval(statistic, spec.grouping_of(statistic), interval_of_resamples(resampled), items)
+    return _Value(agreement, value, interval, resampled)
 
 
 def _tests_of(k: int, tests: MetricTests, labels: Sequence[str], headline: Sequence[_Value]) -> Values:
@@ -193,7 +210,8 @@ def _records_of_people(rows: JudgmentRows) -> Iterator[ResultRecord]:
         details: Values = {**value.agreement.details, **({"ceiling": True} if (statistic, group) == spec.headline else {})}
         yield ResultRecord(
             model="", task=spec.task, metric=ONE_PERSON, higher_is_better=True, signature=_signature(spec, "people", statistic),
-            value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped, details=details,
+            value=value.value, ci95=value.interval.ends, interval_note=value.interval.note or None, n=value.agreement.n,
+            skipped=value.agreement.skipped, details=details,
             statistic=spec.label(statistic), group=group,
         )  # fmt: skip
 
@@ -203,7 +221,7 @@ def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRec
     records: list[ResultRecord] = []
     for (statistic, group), value in item.values.items():
         details: Values = dict(value.agreement.details)
-        note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else None
+        note = "no verdict on sets of different sizes" if UNEQUAL in details and math.isnan(value.value) else value.interval.note or None
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
             if metric.metric.spec.details_of_undefined:
@@ -215,7 +233,7 @@ def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRec
                 params=cast("Parameters", redact_values(dict(metric.params))),
                 higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
                 signature=_signature(spec, metric.metric.signature(), statistic),
-                value=value.value, ci95=value.ci95, interval_note=note, n=value.agreement.n, skipped=value.agreement.skipped,
+                value=value.value, ci95=value.interval.ends, interval_note=note, n=value.agreement.n, skipped=value.agreement.skipped,
                 seconds=round(seconds, 4), details=details, statistics=item.metric.statistics,
                 statistic=spec.label(statistic), group=group,
             )
@@ -363,10 +381,11 @@ def _scored_metric(metric: MetricPlan, statistics: Sequence[tuple[Scored, str]],
         name = ArtifactKey.of(metric.label, names).stem
         execution.artifacts.write_shards(name, names)
     per_set = scored.per_example(metric.metric)
-    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, name)
+    ranked = rank_scores(metric.metric, scored.stats, per_set)
+    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, ranked, sets), per_set, name)
 
 
-def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets: ScoringSets) -> MetricScores:
+def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, ranked: np.ndarray, sets: ScoringSets) -> MetricScores:
     sign = -1.0 if metric.metric.spec.higher_is_better is False else 1.0
     scores = sign * sets.scores(per_set)
     system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
@@ -380,4 +399,5 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
         system_values = reduce
     lengths = [(len(item.candidates), len(item.references)) for item in sets.sets]
     columns = zip(SET_SIZES, np.array(lengths)[sets.index[:, 0, 0]].T)
-    return MetricScores(scores, system_values, {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())})
+    sizes = {name: counts for name, counts in columns if name in (metric.metric.spec.depends_on or ())}
+    return MetricScores(scores, system_values, sizes, ranked=sign * sets.scores(ranked), tolerance=metric.metric.spec.tolerance)

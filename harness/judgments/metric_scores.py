@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from harness.contracts import Values
+from harness.stats.ties import settle
 
 COUNTS = ("items", "captions", "ratings")
 """Details of an agreement: numbers of items, distinct captions and ratings that count."""
 UNEQUAL = "unequal"
 """Detail of an agreement: number of pairs, captions or systems that are left out because their sets differ in size."""
-RELATIVE_TIE = 1e-7
-"""Scores whose difference is at most this share of the larger one are tied: they differ by rounding in single precision, or by the
-constants that keep quotients defined (BLEU of 3 in 6 words and of 4 in 8 words)."""
 
 
 def count_unequal(mask: np.ndarray) -> Values:
@@ -51,17 +50,27 @@ class MetricScores:
     """Set sizes on which the metric depends: name -> number of texts of each judged caption, int, shape (captions,)."""
     of_pairs: np.ndarray | None = None
     """Preference of a metric that judges the captions of a pair together, as :attr:`JudgedPair.preference`, shape (P, draws)."""
+    ranked: np.ndarray | None = None
+    """Scores as they rank the captions (:func:`harness.stats.ties.rank_scores`), shape (captions, draws); None: :attr:`scores`."""
+    tolerance: float = 1e-7
+    """Scores whose difference is at most this share of the larger one are tied (``MetricSpec.tolerance``)."""
+
+    @cached_property
+    def settled(self) -> np.ndarray:
+        """Scores for statistics of ranks: :attr:`ranked` with equal values for ties, shape (captions, draws)."""
+        return settle(self.scores if self.ranked is None else self.ranked, self.tolerance)
 
     def compare_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the preferences for the first captions of all pairs, positions of shape (P,), in each draw, shape (P, draws).
 
-        They are the differences of the scores, exact zeros where these differ by rounding alone, and NaN where one is undefined or the
+        They are the differences of the scores, exact zeros where these are ties, and NaN where one is undefined or the
         sets differ in a size on which the metric depends.
         """
         if self.of_pairs is not None:
             return self.of_pairs
-        a, b = self.scores[first], self.scores[second]
-        difference = np.where(np.abs(a - b) <= RELATIVE_TIE * np.maximum(np.abs(a), np.abs(b)), 0.0, a - b)
+        scores = self.scores if self.ranked is None else self.ranked
+        a, b = scores[first], scores[second]
+        difference = np.where(np.abs(a - b) <= self.tolerance * np.maximum(np.abs(a), np.abs(b)), 0.0, a - b)
         return np.where(self.sizes_differ(first, second)[:, None], np.nan, difference)
 
     def sizes_differ(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
 from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
+from harness.stats.name_order import ranks_of_names
 from harness.stats.weighted_correlation import pairs_within
 
 ALL, MEAN = "all", "mean"
@@ -65,6 +66,11 @@ class JudgmentRows:
     def items(self) -> int:
         """Number of items: the clusters of the bootstrap."""
         return len(self.judgments.items)
+
+    @cached_property
+    def item_ranks(self) -> np.ndarray:
+        """Rank of each item in the order of the ids, in which items are resampled and exchanged, shape (items,)."""
+        return ranks_of_names([item.id for item in self.judgments.items])
 
     @property
     def has_ratings(self) -> bool:

@@ -65,7 +65,8 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
             of_rows = weights[:, rated.item[system_rows]]
             values.append(_average_system(metric, rated.caption[system_rows], mean[system_rows], of_rows))
             human.append(_weighted_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k]))
-        return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic.removesuffix("_system"))
+        statistic_name = statistic.removesuffix("_system")
+        return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic_name, tolerance=metric.tolerance)
 
     return Agreement(reduce, len(names), int(np.isnan(mean).sum()), counts)
 

@@ -13,7 +13,7 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.contracts.parameters import Values
 from harness.errors import counted
-from harness.reporting.result_groups import group_records, usage_notes
+from harness.reporting.result_groups import group_records, interval_notes, usage_notes
 from harness.reporting.table import Bar, Table, p_text, shown_names
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -211,7 +211,7 @@ def set_table(judged: LeagueSet) -> Table:
     return Table(
         headers=list(columns), rows=rows, alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
-        notes=[counts, *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
+        notes=[counts, *interval_notes(records), *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
         groups=frozenset(starts), bars=bars, data=[DATA, *map(partial(_data, judged), records)],
         secondary=("captions", "items", "ties", "n"),

@@ -13,6 +13,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import IO, overload
 
@@ -22,6 +23,7 @@ from harness.contracts import Example
 from harness.errors import InputError
 from harness.files.captions import count_words
 from harness.rundir.format import plain
+from harness.stats.name_order import is_in_order, order_of_names
 
 BLOCK = 4096
 """Examples per block: of the temporary file, and of the files of answers in a run directory."""
@@ -86,6 +88,13 @@ class ExampleStore(Sequence[Example]):
     def references(self) -> References:
         """References of all examples, read block by block."""
         return References(self)
+
+    @cached_property
+    def order(self) -> np.ndarray | None:
+        """Positions of the examples in the order of their ids, in which resamples are drawn, shape (examples,); None: that of the store."""
+        if is_in_order(example.id for example in self):
+            return None
+        return order_of_names([example.id for example in self])
 
     def digest(self, start: int = 0, stop: int | None = None) -> str:
         """Return a hash of the examples from ``start`` to ``stop``."""

@@ -330,7 +330,7 @@ class ModelExecution(Execution):
         if self.options.part is not None:
             return
         for plan in plans:
-            for record in token_score_records(self.plan.spec, model, plan, scores):
+            for record in token_score_records(self.plan.spec, model, plan, scores, self.examples):
                 self.add(record)
 
 

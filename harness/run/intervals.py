@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.contracts import (
+    HasConstants,
     HasTokenIntervals,
     Interval,
     MeanMetric,
@@ -35,8 +36,9 @@ from harness.files.secrets import redact_values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan
 from harness.run.score import Scored, combine_p_values
 from harness.rundir.records import sizes_of_level
-from harness.stats import bootstrap, jackknife
+from harness.stats import bootstrap, jackknife, ties
 from harness.stats.bootstrap import expand_weights, leave_clusters_out, number_clusters
+from harness.stats.name_order import restrict_order
 from harness.stats.quantiles import wilson_interval
 
 if TYPE_CHECKING:
@@ -53,25 +55,31 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None) -> tuple[float, Interval]:
+def estimate(
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None, order: np.ndarray | None = None
+) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
-    Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters of shape (B,).
+    Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters and order of shape (B,).
+    The interval of a share stays: its coverage is Wilson's, not the one that was measured for scores of all sizes.
     """
-    value, interval = nominal_estimate(metric, stats, samples, seed, clusters)
+    value, interval = nominal_estimate(metric, stats, samples, seed, clusters, order)
     count = len(stats) if clusters is None else len(np.unique(clusters))
-    return value, checked_interval(metric, interval, count)
+    checked = checked_interval(metric, interval, count)
+    if checked.ends is None and interval.ends is not None and clusters is None and _share_interval(metric, stats, value) is not None:
+        return value, interval
+    return value, checked
 
 
 def nominal_estimate(
-    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None
+    metric: Metric, stats: Statistics, samples: int, seed: int, clusters: np.ndarray | None = None, order: np.ndarray | None = None
 ) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its nominal 95 % interval.
 
     A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
-    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.quantiles.wilson_interval`). Their note is
-    ``MetricSpec.held_fixed``.
+    ``MetricSpec.bounds``, such as 0 and 1, or a number that lies at one as all scores do
+    (:func:`harness.stats.quantiles.wilson_interval`). Their note is ``MetricSpec.held_fixed``. No interval leaves the bounds.
 
     Parameters
     ----------
@@ -85,6 +93,9 @@ def nominal_estimate(
         Seed of the samples.
     clusters : ndarray, optional
         Number of the cluster of each example, shape (B,), where examples are not independent: whole clusters are resampled.
+    order : ndarray, optional
+        Order in which the examples are resampled, positions of shape (B,), so that the interval does not depend on that of their file
+        (:mod:`harness.stats.name_order`); None: the order that they have.
 
     Returns
     -------
@@ -98,6 +109,9 @@ def nominal_estimate(
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
+    if order is not None:
+        stats = stats[order]
+        clusters = None if clusters is None else clusters[order]
     if clusters is not None:
         return value, _cluster_interval(metric, stats, value, samples, seed, number_clusters(clusters))
     if isinstance(metric, OwnInterval):
@@ -105,12 +119,12 @@ def nominal_estimate(
         return value, replace(own, ends=_within_bounds(metric, own.ends, value))
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
-    ends = _share_interval(metric, stats)
-    is_sum = False
+    ends = _share_interval(metric, stats, value)
+    is_sum, precision = False, metric.spec.tolerance
     if ends is None and len(stats) >= bootstrap.LARGE and isinstance(metric, MeanMetric) and not isinstance(stats, Objects):
-        is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
+        is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed, precision)
     if ends is None and not is_sum:
-        ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
+        ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed, precision)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
     return value, Interval(_within_bounds(metric, ends, value), metric.spec.held_fixed)
@@ -128,13 +142,15 @@ def _cluster_interval(metric: Metric, stats: Statistics, value: float, samples: 
     if not isinstance(metric, MeanMetric) and (isinstance(metric, OwnInterval) or not metric.spec.resampled):
         ends = jackknife.interval_of_parts(value, leave_clusters_out(metric.reduce, stats, clusters, seed))
     else:
-        ends = bootstrap.confidence_interval(lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed)
+        ends = bootstrap.confidence_interval(
+            lambda weights: metric.reduce(stats, expand_weights(weights, clusters)), count, samples, seed, metric.spec.tolerance
+        )
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
     return Interval(_within_bounds(metric, ends, value), "; ".join(filter(None, (metric.spec.held_fixed, note))))
 
 
-def _within_bounds(metric: Metric, ends: bootstrap.Ends | None, value: float) -> bootstrap.Ends | None:
+def _within_bounds(metric: Metric | TokenScoreMetric, ends: bootstrap.Ends | None, value: float) -> bootstrap.Ends | None:
     """Return the ends cut to the bounds of the metric, which symmetric intervals pass and percentiles do not."""
     if ends is None:
         return None
@@ -149,16 +165,29 @@ def _number(metric: Metric, value: object) -> float:
     raise HarnessError(f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; expected one number")
 
 
-def _share_interval(metric: Metric, stats: Statistics) -> tuple[float, float] | None:
-    """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
+def _share_interval(metric: Metric, stats: Statistics, value: float) -> tuple[float, float] | None:
+    """Return the interval of a mean of scores that all lie at a bound, which is a share, and of another number that lies at the bound
+    where all scores do; None for any other number.
+
+    At a bound lies what differs from it by rounding or by the constants of the metric's formula.
+    """
     bounds = metric.spec.bounds
     if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric) or isinstance(stats, Objects):
         return None
-    if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
-        return None
     low, high = bounds
-    share = np.count_nonzero(stats[:, 0] == high) / len(stats)
-    ends = wilson_interval(share, len(stats))
+    margin = metric.spec.tolerance * (high - low)
+    scores = ties.without_constants(metric, stats, metric.per_example(stats))
+    is_low = scores <= low + margin
+    is_high = scores >= high - margin
+    if not (is_low | is_high).all():
+        return None
+    if type(metric).reduce is not MeanMetric.reduce:
+        # Scores that are 0 but for constants sum to a number of which the same is true, whatever its size.
+        at_low = is_low.all() and (isinstance(metric, HasConstants) or value <= low + margin)
+        at_high = is_high.all() and value >= high - margin
+        if not (at_low or at_high):
+            return None
+    ends = wilson_interval(np.count_nonzero(is_high) / len(stats), len(stats))
     return low + (high - low) * ends[0], low + (high - low) * ends[1]
 
 
@@ -172,9 +201,9 @@ def token_intervals(
     Parameters
     ----------
     metric : TokenScoreMetric
-        The metric.
+        The metric, for the metadata of examples in the order of ``scores``.
     scores : sequence
-        Token scores of the examples.
+        Token scores of the examples, in the order in which they are resampled.
     values : mapping
         Column name -> number.
     samples : int
@@ -188,7 +217,8 @@ def token_intervals(
         return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
     own = isinstance(metric, HasTokenIntervals)
     intervals: Mapping[str, Interval] = metric.intervals(scores, samples, seed) if own else {}
-    return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
+    found = {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
+    return {name: replace(interval, ends=_within_bounds(metric, interval.ends, values[name])) for name, interval in found.items()}
 
 
 FILE = "calibration.json"
@@ -261,8 +291,9 @@ def metric_fields(plan: AnyMetricPlan, column: str = "") -> Values:
 
 
 def number_fields(
-    plan: MetricPlan, scored: Scored, significance: SignificanceSpec | None, samples: int, seed: int, clusters: np.ndarray | None = None
-) -> Values:
+    plan: MetricPlan, scored: Scored, significance: SignificanceSpec | None, samples: int, seed: int, clusters: np.ndarray | None = None,
+    order: np.ndarray | None = None,
+) -> Values:  # fmt: skip
     """Return the fields of the record of a metric on examples.
 
     Parameters
@@ -277,10 +308,13 @@ def number_fields(
         Bootstrap samples of the interval, and their seed.
     clusters : array, optional
         Label of the cluster of each example, shape (B,); None for independent ones.
+    order : array, optional
+        Order in which the examples are resampled, shape (B,); None: the order that they have.
     """
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
-    value, interval = estimate(plan.metric, stats, samples, seed, None if clusters is None else clusters[defined])
+    clusters = None if clusters is None else clusters[defined]
+    value, interval = estimate(plan.metric, stats, samples, seed, clusters, restrict_order(order, defined))
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]

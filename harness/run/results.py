@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
+from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
 from harness.run.intervals import metric_fields, number_fields, token_intervals
 from harness.run.metric_plan import MetricPlan, ModelPlan, Plan, TokenMetricPlan
@@ -91,7 +92,7 @@ def caption_record(
     ``clusters`` has the label of the cluster of each example with candidates, shape (B,), None for independent ones.
     """
     n, m = system.sizes()
-    numbers = number_fields(plan, scored, spec.significance, spec.bootstrap.samples, spec.seed, clusters)
+    numbers = number_fields(plan, scored, spec.significance, spec.bootstrap.samples, spec.seed, clusters, system.order)
     numbers["skipped"] += len(system) - len(n)
     sizes = {"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()}
     return ResultRecord(**_system_fields(spec, model, system.describe()), **numbers, sizes=sizes)
@@ -102,13 +103,21 @@ def _system_fields(spec: Spec, model: ModelPlan, decoding: Parameters) -> Values
     return {"model": model.label, "model_params": params, "task": spec.task, "decoding": dict(decoding)}
 
 
-def token_score_records(spec: Spec, model: ModelPlan, plan: TokenMetricPlan, scores: Sequence[Sequence[TokenScores]]) -> list[ResultRecord]:
-    """Return one record per column of a metric of level ``model``."""
+def token_score_records(
+    spec: Spec, model: ModelPlan, plan: TokenMetricPlan, scores: Sequence[Sequence[TokenScores]], examples: ExampleStore
+) -> list[ResultRecord]:
+    """Return one record per column of a metric of level ``model``, from the token scores of the examples of a run."""
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)
-    metric: object = plan.metric
+    metric = plan.metric
     sizes: Mapping[str, int] = metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
-    intervals = token_intervals(plan.metric, scores, values, spec.bootstrap.samples, spec.seed)
+    resampled = scores
+    if examples.order is not None:
+        order: list[int] = examples.order.tolist()
+        metas = [example.meta for example in examples]
+        resampled = [scores[k] for k in order]
+        metric = plan.of_meta(metas[k] for k in order).metric
+    intervals = token_intervals(metric, resampled, values, spec.bootstrap.samples, spec.seed)
     seconds = round(time.perf_counter() - started, 4)
     return [
         ResultRecord(

@@ -21,6 +21,7 @@ from harness.rundir.answers import Row
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
+from harness.stats.name_order import restrict_order
 
 MAX_DEPTH = 4
 """Depth to which the parts of a metric are searched for embeddings."""
@@ -95,6 +96,13 @@ class PlannedSystem:
     def present(self) -> np.ndarray:
         """Mask of the examples with candidates, bool, shape (B,)."""
         return self.candidate_counts > 0
+
+    @property
+    def order(self) -> np.ndarray | None:
+        """Order of the ids of the examples with candidates, in which they are resampled, shape (B,); None: the order that they have."""
+        has_candidates = np.zeros(len(self.store), dtype=bool)
+        has_candidates[self.start : self.start + len(self)] = self.present
+        return restrict_order(self.store.order, has_candidates)
 
     def describe(self) -> Values:
         """Return the decoding as in result records."""

@@ -20,6 +20,7 @@ from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
 from harness.run.intervals import number_fields
 from harness.run.metric_plan import MetricPlan
 from harness.rundir.records import ResultRecord
+from harness.stats.name_order import order_of_names
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
@@ -116,12 +117,15 @@ def score_captions(
     order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))  # metrics that still warm up come last
     scored = scoring.score_sets([plan.metric for plan in order], sets, significance, seed)
     scored_of = {plan.label: item for plan, item in zip(order, scored)}
-    return Scores({plan.label: _result(plan, scored_of[plan.label], significance, seed, samples) for plan in plans})
+    by_name = order_of_names([item.id for item in sets])
+    return Scores({plan.label: _result(plan, scored_of[plan.label], significance, seed, samples, by_name) for plan in plans})
 
 
-def _result(plan: MetricPlan, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int) -> MetricResult:
+def _result(
+    plan: MetricPlan, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int, order: np.ndarray | None
+) -> MetricResult:
     return MetricResult(
-        model="", **number_fields(plan, scored, significance, samples, seed),
+        model="", **number_fields(plan, scored, significance, samples, seed, order=order),
         per_example=scored.per_example(plan.metric), p_values=scored.p_values,
     )  # fmt: skip
 

@@ -135,7 +135,9 @@ class BootstrapSums(Protocol):
         ...
 
 
-def large_interval(metric: BootstrapSums, stats: np.ndarray, value: float, samples: int, seed: int) -> tuple[bool, Ends | None]:
+def large_interval(
+    metric: BootstrapSums, stats: np.ndarray, value: float, samples: int, seed: int, precision: float = ties.FLOAT64
+) -> tuple[bool, Ends | None]:
     """Return the 95 % interval of the number of at least :data:`LARGE` examples, by sums of addends.
 
     Parameters
@@ -150,6 +152,8 @@ def large_interval(metric: BootstrapSums, stats: np.ndarray, value: float, sampl
         Number of bootstrap samples.
     seed : int
         Seed of the weights.
+    precision : float
+        As in :func:`interval_of_draws`.
 
     Returns
     -------
@@ -161,7 +165,7 @@ def large_interval(metric: BootstrapSums, stats: np.ndarray, value: float, sampl
     if not np.isclose(whole, value, rtol=1e-9, atol=1e-12):
         return False, None
     values = np.asarray(metric.of_sums(poisson_sums(addends, samples, seed)), dtype=np.float64)
-    return True, interval_of_draws(values, value, np.zeros(0), len(stats))
+    return True, interval_of_draws(values, value, np.zeros(0), len(stats), precision)
 
 
 def distribution(reduce: Callable[[np.ndarray], np.ndarray], n_examples: int, samples: int, seed: int) -> np.ndarray:
@@ -184,7 +188,9 @@ def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def confidence_interval(reduce: Callable[[np.ndarray], np.ndarray], n_examples: int, samples: int, seed: int) -> tuple[float, float] | None:
+def confidence_interval(
+    reduce: Callable[[np.ndarray], np.ndarray], n_examples: int, samples: int, seed: int, precision: float = ties.FLOAT64
+) -> tuple[float, float] | None:
     """Return the bootstrap 95 % interval (low, high) of ``reduce(ones)``; None where the samples do not differ.
 
     The interval is :func:`student_interval` below :data:`FEW` examples, :func:`adjusted_interval` below :data:`SMALL`, where percentiles
@@ -200,17 +206,21 @@ def confidence_interval(reduce: Callable[[np.ndarray], np.ndarray], n_examples: 
         Number of bootstrap samples.
     seed : int
         Seed of the weights.
+    precision : float
+        As in :func:`interval_of_draws`.
     """
     values = distribution(reduce, n_examples, samples, seed)
     if n_examples >= SMALL:
-        return interval_of_draws(values, float("nan"), np.zeros(0), n_examples)
+        return interval_of_draws(values, float("nan"), np.zeros(0), n_examples, precision)
     value = float(np.asarray(reduce(np.ones((1, n_examples))))[0])
     without_one = np.asarray(reduce(1.0 - np.eye(n_examples)), dtype=np.float64)
-    return interval_of_draws(values, value, without_one, n_examples)
+    return interval_of_draws(values, value, without_one, n_examples, precision)
 
 
-def interval_of_draws(values: np.ndarray, value: float, without_one: np.ndarray, n_examples: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of bootstrap values; None where they do not differ by more than rounding.
+def interval_of_draws(
+    values: np.ndarray, value: float, without_one: np.ndarray, n_examples: int, precision: float = ties.FLOAT64
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of bootstrap values; None where they do not differ by more than rounding, or constants of a formula.
 
     Parameters
     ----------
@@ -222,11 +232,13 @@ def interval_of_draws(values: np.ndarray, value: float, without_one: np.ndarray,
         Numbers without one example each, shape (B,), or (0,) when they are not available; used below :data:`SMALL` examples.
     n_examples : int
         Number of examples B, at least 2.
+    precision : float
+        Share of the largest value up to which values are equal, such as ``MetricSpec.tolerance``.
     """
     values = values[~np.isnan(values)]
     if len(values) == 0 or not np.isfinite(values).all():
         return None
-    if np.ptp(values) <= ties.tolerance(float(np.abs(values).max())):
+    if np.ptp(values) <= ties.tolerance(float(np.abs(values).max()), precision):
         return None
     if n_examples >= SMALL:
         return interval(values)

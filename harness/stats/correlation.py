@@ -113,7 +113,7 @@ def _kendall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.clip(difference / np.sqrt(untied_x / 2) / np.sqrt(untied_y / 2), -1.0, 1.0)
 
 
-def across_systems(human: np.ndarray, metric: np.ndarray, statistic: str) -> np.ndarray:
+def across_systems(human: np.ndarray, metric: np.ndarray, statistic: str, *, tolerance: float = 0.0) -> np.ndarray:
     """Return the agreement of two sets of system values under each weight vector, shape (W,); NaN where undefined.
 
     Parameters
@@ -123,16 +123,18 @@ def across_systems(human: np.ndarray, metric: np.ndarray, statistic: str) -> np.
     statistic : {"pearson", "spearman", "kendall", "accuracy"}
         ``kendall`` is tau-b; ``accuracy`` is the share of the pairs of systems that both order alike (a tie of the metric counts
         half, pairs with a human tie are left out).
+    tolerance : float
+        Values of the metric that differ by at most this share of the larger one are ties.
     """
     if statistic == "spearman":
-        human, metric = _ranks(human), _ranks(metric)
+        human, metric = _ranks(human, 0.0), _ranks(metric, tolerance)
     if statistic in ("pearson", "spearman"):
         a, b = (values - values.mean(axis=1, keepdims=True) for values in (human, metric))
         with np.errstate(invalid="ignore", divide="ignore"):
             r = (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1)) / np.sqrt((b * b).sum(axis=1))
         return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan)
     i, j = np.triu_indices(human.shape[1], 1)
-    sign_h, sign_m = np.sign(human[:, i] - human[:, j]), np.sign(metric[:, i] - metric[:, j])
+    sign_h, sign_m = np.sign(human[:, i] - human[:, j]), _signs(metric[:, i], metric[:, j], tolerance)
     defined = ~np.isnan(metric).any(axis=1) & ~np.isnan(human).any(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         if statistic == "kendall":
@@ -142,10 +144,17 @@ def across_systems(human: np.ndarray, metric: np.ndarray, statistic: str) -> np.
     return np.where(defined, value, np.nan)
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def _signs(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return the signs of ``a - b``, 0 where they differ by at most a share of the larger one; NaN where one of them is."""
+    difference = a - b
+    return np.where(np.abs(difference) <= tolerance * np.maximum(np.abs(a), np.abs(b)), 0.0, np.sign(difference))
+
+
+def _ranks(values: np.ndarray, tolerance: float) -> np.ndarray:
     """Return mid-ranks from 1 within each row, shape (W, S); NaN in a row that holds NaN."""
-    below = (values[:, None, :] < values[:, :, None]).sum(axis=2)
-    equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    signs = _signs(values[:, :, None], values[:, None, :], tolerance)
+    below = (signs > 0).sum(axis=2)
+    equal = (signs == 0).sum(axis=2)
     ranks = below + (equal + 1) / 2
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, ranks)
 

@@ -1,4 +1,4 @@
-"""Equality of values of a statistic up to rounding error, relative to a scale of the statistic.
+"""Equality of values of a statistic up to rounding error, relative to a scale of the statistic, and of scores up to their tolerance.
 
 Relabelings (or sign patterns) that have equal values in exact arithmetic differ by rounding errors in floating point. Counted as
 smaller, such a tie makes a p-value too small. Two values therefore count as equal if they differ by at most
@@ -13,13 +13,22 @@ the terms.
 The *precision* is that of the numbers which differ between equal relabelings. Values computed in float64 from the same numbers differ
 by the errors of summation, ``FLOAT64``. Embeddings and model outputs are float32, and texts that a model does not distinguish (such
 as "A dog" and "a dog") have vectors that differ by rounding when they are encoded in different batches: ``FLOAT32``.
+
+Scores of a metric differ by more than rounding where its formula has constants: the COCO toolkit adds 1e-15 to the matches of BLEU and
+1e-9 to what they are divided by, so that a perfect BLEU-1 is .9999999998, a caption without a word in common has 1e-16, more or less by
+its length, and 3 matches of 6 words are not 4 of 8. What such scores are worth is declared by the metric: ``MetricSpec.tolerance`` and
+:class:`~harness.contracts.HasConstants`. :func:`without_constants` takes every score that the definition makes 0 as 0, for wins, sign
+tests and intervals. :func:`rank_scores` takes as 0 those that are constants alone: a caption that has words, but no 4-gram in common has
+a BLEU-4 of 1e-5 whose order among others of its kind comes from its words, and agreement with people is published with that order.
 """
 
 from __future__ import annotations
 
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+
+from harness.contracts import HasConstants, Metric, Objects
 
 FLOAT64 = 1e-12
 """Relative tolerance for sums in float64: about 4500 times the machine epsilon."""
@@ -64,3 +73,47 @@ def magnitude(values: np.ndarray) -> np.ndarray:
     """
     sizes = np.abs(values)
     return np.where(np.isfinite(sizes), sizes, 0.0).max(axis=-1, initial=0.0)
+
+
+def settle(values: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return values (n,) or (n, D) of which those that differ by at most ``tolerance``, a share of the larger one, are equal in a column.
+
+    The members of a chain of such neighbours have the value of the smallest one; NaN stays.
+
+    Examples
+    --------
+    >>> settle(np.array([0.5, 0.3, 0.5 + 1e-10, -0.3]), 1e-7).tolist()
+    [0.5, 0.3, 0.5, -0.3]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if len(values) < 2:
+        return values
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    below, above = ordered[:-1], ordered[1:]
+    with np.errstate(invalid="ignore"):  # infinities have no difference
+        is_close = above - below <= tolerance * np.maximum(np.abs(above), np.abs(below))
+    is_tie = (above == below) | (is_close & np.isfinite(above) & np.isfinite(below))
+    # Each value takes that of the last one at or before it that is no tie of its neighbour below.
+    start = np.zeros(values.shape, dtype=np.int64)
+    start[1:] = np.where(is_tie, 0, np.broadcast_to(np.arange(1, len(values)).reshape(-1, *[1] * (values.ndim - 1)), is_tie.shape))
+    settled = np.empty_like(values)
+    np.put_along_axis(settled, order, np.take_along_axis(ordered, np.maximum.accumulate(start, axis=0), axis=0), axis=0)
+    return settled
+
+
+def without_constants(metric: Metric, stats: Any, scores: np.ndarray) -> np.ndarray:
+    """Return scores (B,) of a metric, 0 where they would be 0 without its constants, from its statistics of the B examples.
+
+    Statistics that are missing (None) or objects leave the scores as they are.
+    """
+    if stats is None or isinstance(stats, Objects) or not isinstance(metric, HasConstants):
+        return scores
+    return np.where(metric.own_share(stats) < 1, 0.0, scores)
+
+
+def rank_scores(metric: Metric, stats: Any, scores: np.ndarray) -> np.ndarray:
+    """Return scores (B,) of a metric as they rank the examples: 0 where they are made of constants alone; parameters as above."""
+    if stats is None or isinstance(stats, Objects) or not isinstance(metric, HasConstants):
+        return scores
+    return np.where(metric.own_share(stats) == 0, 0.0, scores)

@@ -128,11 +128,11 @@ def _scale_column(column: np.ndarray) -> np.ndarray:
 
 
 def _r(n: np.ndarray, x: np.ndarray, y: np.ndarray, xx: np.ndarray, yy: np.ndarray, xy: np.ndarray) -> np.ndarray:
-    """Return r from weighted sums, each of shape (W,); NaN where a column is constant."""
+    """Return r from weighted sums, each of shape (W,); NaN where a column is constant, or no row has a weight."""
     with np.errstate(invalid="ignore", divide="ignore"):
         var_x, var_y = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2
         r = (xy / n - x * y / n**2) / np.sqrt(var_x) / np.sqrt(var_y)
-    constant = ~((var_x > 1e-14 * xx / n) & (var_y > 1e-14 * yy / n))
+        constant = ~((var_x > 1e-14 * xx / n) & (var_y > 1e-14 * yy / n))
     return np.where(constant | ~np.isfinite(r), np.nan, np.clip(r, -1.0, 1.0))
 
 
@@ -157,7 +157,8 @@ def _mid_ranks(ties: _Ties, weights: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Return the mid-ranks of the rows, centred and divided by the number of rows, shape (W, n)."""
     groups = ties.weights(weights)
     ranks = np.cumsum(groups, axis=1) - groups / 2
-    return ((ranks - n[:, None] / 2) / n[:, None])[:, ties.group]
+    with np.errstate(invalid="ignore"):  # a resample may leave out all rows
+        return ((ranks - n[:, None] / 2) / n[:, None])[:, ties.group]
 
 
 def within_groups(x: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:

@@ -38,7 +38,8 @@ class Best(FitsInner, MeanMetric):
             raise HarnessError(f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)")
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
-            min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled, held_fixed=inner.held_fixed,
+            min_texts=inner.min_texts, bounds=inner.bounds, tolerance=inner.tolerance, resampled=inner.resampled,
+            held_fixed=inner.held_fixed,
             untestable=untestable_by(self.inner),
             depends_on=frozenset({"candidates"}) | (inner.depends_on or frozenset()),
         )  # fmt: skip

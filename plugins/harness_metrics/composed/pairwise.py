@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -37,7 +38,7 @@ class Pairwise(DistanceMetric):
     @check_arguments
     def __init__(self, *, distance: DistanceSpec = "meteor", aggregate: Literal["mean", "best"] = "mean") -> None:
         self.aggregate = aggregate
-        super().__init__("pairwise", distance, False, *(["best"] if aggregate == "best" else []), level="item")
+        super().__init__("pairwise", distance, False, *(["best"] if aggregate == "best" else []), level="item", bounds=(0.0, math.inf))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score of each example, shape (B,)."""

@@ -9,6 +9,7 @@ metric, weight that both texts put on the same word stays in place; only the res
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -214,7 +215,7 @@ class Wmd(BestMatchMetric):
         similar = form == "similarity"
         self.spec = MetricSpec(
             "wmd(similarity)" if similar else "wmd", higher_is_better=similar,
-            needs=frozenset({"references", "embeddings"}), bounds=(0.0, 1.0) if similar else None,
+            needs=frozenset({"references", "embeddings"}), bounds=(0.0, 1.0 if similar else math.inf),
         )  # fmt: skip
 
     def signature(self) -> str:

@@ -106,6 +106,15 @@ class Bleu(SumMetric):
         correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
         return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
+    def own_share(self, stats: np.ndarray) -> np.ndarray:
+        """Return the share of the orders 1 to n that have a match, shape (B,); NaN for an undefined example.
+
+        The geometric mean of the precisions is 0 by its definition where one of them is (Papineni et al. 2002, section 2.3). With the
+        constants an order without a match has the precision 1e-15 / guesses, or 1e-6 in a text that is too short for it.
+        """
+        matches = stats[:, 1 : 1 + self.n]
+        return np.where(np.isnan(stats[:, 0]), np.nan, (matches > 0).mean(axis=1))
+
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return precisions of the orders 1 to n, brevity penalty and numbers of words of candidates and of closest references.
 

@@ -8,6 +8,7 @@ column each.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
@@ -158,7 +159,7 @@ class FalseFeatures(_PragmaticMetric):
     name = "false-features"
     columns: ClassVar[Mapping[str, str]] = {"paper": "false_features", "authors-script": "num_false"}
     higher_is_better = False
-    bounds = None
+    bounds = (0.0, math.inf)
 
 
 class RedundantMention(_PragmaticMetric):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class SemanticEntropy(DistanceMetric):
     @check_arguments
     def __init__(self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD) -> None:
         self.threshold = float(threshold)
-        super().__init__("semantic-entropy", distance, None, f"{self.threshold:g}", references=False)
+        super().__init__("semantic-entropy", distance, None, f"{self.threshold:g}", references=False, bounds=(0.0, math.inf))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the entropy of each example, shape (B,)."""

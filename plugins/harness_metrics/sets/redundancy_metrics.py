@@ -122,6 +122,10 @@ class MBleu(SumMetric):
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
         return self.bleu.of_sums(sums)
 
+    def own_share(self, stats: np.ndarray) -> np.ndarray:
+        """Return the share of the orders that have a match, shape (B,), as of BLEU."""
+        return self.bleu.own_share(stats)
+
 
 def _against_the_others(batch: Batch, k: int) -> Batch:
     """Return the batch whose only candidate is candidate k and whose references are the other candidates."""

@@ -43,7 +43,7 @@ class Vendi(EmbeddingMetric, MeanMetric):
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
         self.q = float(q)
         order = [] if self.q == 1 else [f"q={self.q:g}"]
-        super().__init__("vendi", embedding, True, *order, references=False, settings=[f"q:{self.q:g}"])
+        super().__init__("vendi", embedding, True, *order, references=False, settings=[f"q:{self.q:g}"], bounds=(1.0, math.inf))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the Vendi score of the candidates of each example, shape (B,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -114,7 +115,7 @@ class ProductionVariability(DistanceMetric):
         self.compare: Compare = compare
         super().__init__(
             "production-variability", distance, False, *(["cross"] if compare == "cross" else []),
-            min_candidates=2 if compare == "within" else 1, min_references=2,
+            min_candidates=2 if compare == "within" else 1, min_references=2, bounds=(0.0, math.inf),
         )  # fmt: skip
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:

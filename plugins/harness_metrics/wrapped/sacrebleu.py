@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -136,7 +137,7 @@ class Ter(_SacrebleuMetric):
     ) -> None:
         settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
         super().__init__("ter", level, settings, normalized=normalized, no_punct=no_punct, case_sensitive=case_sensitive)
-        self.spec = MetricSpec("ter", higher_is_better=False, untestable=_SLOW)
+        self.spec = MetricSpec("ter", higher_is_better=False, bounds=(0.0, math.inf), untestable=_SLOW)
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
         """Return the cost of the search for shifts: measured, between that of texts with few and with many equal words."""

@@ -9,8 +9,10 @@ import pytest
 
 from harness.analysis import paired_family
 from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, jackknife_note, paired_tests
-from harness.contracts import Interval, LeftOut, MeanMetric, MetricSpec
+from harness.contracts import CaptionSet, Interval, LeftOut, MeanMetric, MetricSpec
 from harness.errors import HarnessError
+from harness.run.metric_plan import metric_plans
+from harness.run.score import score_sets
 from harness.stats import jackknife
 from harness.stats.draws import DrawFamily
 from harness.stats.resampled_difference import difference_of_statistics
@@ -290,3 +292,73 @@ def test_one_cluster_has_no_interval_and_no_bootstrap():
     mean, corpus = (next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(1, 50, 0), clusters))) for metric in (Mean(), Corpus()))
     assert mean.reported.ci95 is None and np.isnan(mean.reported.p_bootstrap) and mean.reported.p_value == 1.0
     assert corpus.note == "a comparison needs at least two clusters"
+
+
+def bleu_pair(candidates_a, candidates_b, references, n=1):
+    """Return a BLEU metric of two systems with one caption per example."""
+    (plan,) = metric_plans([{"bleu": {"n": n}}])
+    sides = []
+    for candidates in (candidates_a, candidates_b):
+        (scored,) = score_sets([plan.metric], [CaptionSet(str(k), (c,), (r,)) for k, (c, r) in enumerate(zip(candidates, references))])
+        sides.append(SystemData(scored.stats, scored.per_example(plan.metric)))
+    return PairedMetric(plan.metric, *sides)
+
+
+REFERENCES = ["a dog runs in the park", "two cats sleep on a bed", "a red bus drives by", "a boat lies on the lake", "one man waits there"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (["zzz qqq"] * 5, ["zzz"] * 5),
+        (["zzz zzz zzz zzz zzz"] * 5, ["qqq zzz", "zzz", "qqq qqq qqq qqq", "x", "y z"]),
+        (["zzz"] * 5, [f"zzz {'q ' * k}" for k in range(5)]),
+    ],
+)
+def test_scores_of_constants_alone_are_ties_and_equal_numbers(a, b, n):
+    item = bleu_pair(a, b, REFERENCES, n)
+    assert (item.a.scores != item.b.scores).any() and item.a.scores.max() < 1e-8
+    (result,) = paired_tests([item], DrawFamily(5, 300, 0))
+    assert (result.a_larger, result.b_larger, result.ties) == (0, 0, 5)
+    for tests in (result.reported, result.signs):
+        assert (tests.difference, tests.ci95, tests.p_value) == (0, None, 1)
+
+
+@pytest.mark.parametrize(("n", "caption"), [(2, "a park"), (3, "the bed"), (4, "a red bus")])
+def test_captions_without_an_n_gram_of_the_order_are_ties_of_captions_without_a_word(n, caption):
+    """Their BLEU is 0 by its definition; the toolkit's constants make the one with words in common larger."""
+    item = bleu_pair([caption] * 5, ["zzz qqq"] * 5, REFERENCES, n)
+    assert (item.a.scores > item.b.scores).any()
+    (result,) = paired_tests([item], DrawFamily(5, 300, 0))
+    assert (result.ties, result.reported.difference, result.reported.p_value) == (5, 0, 1)
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (2, 5), (6, 1)])
+def test_equal_shares_of_words_are_ties(sizes):
+    """Half of the words of every caption are in its reference, which has as many words: the scores differ in the tenth digit."""
+    captions = [[" ".join([*(f"w{k}" for k in range(n)), *(f"x{k}" for k in range(n))])] * 5 for n in sizes]
+    sides = [bleu_pair(texts, texts, [" ".join(f"w{k}" for k in range(2 * n))] * 5) for texts, n in zip(captions, sizes)]
+    item = PairedMetric(sides[0].metric, sides[0].a, sides[1].a)
+    assert (item.a.scores != item.b.scores).all()
+    (result,) = paired_tests([item], DrawFamily(5, 300, 0))
+    assert (result.a_larger, result.ties, result.b_larger) == (0, 5, 0)
+    assert (result.reported.difference, result.reported.p_value, result.signs.p_value) == (0, 1, 1)
+
+
+def test_systems_that_differ_everywhere_by_as_much_have_no_interval_whatever_the_constants():
+    item = bleu_pair(REFERENCES, ["zzz qqq"] * 5, REFERENCES)
+    (result,) = paired_tests([item], DrawFamily(5, 300, 0))
+    assert result.reported.difference == pytest.approx(1) and result.reported.ci95 is None and result.ends is None
+    assert result.reported.p_value == 2 / 32 and (result.a_larger, result.ties) == (5, 0)
+
+
+@pytest.mark.parametrize(("bounds", "ends"), [((0.0, 1.0), [-1.0, 1.0]), ((0.0, np.inf), None), (None, None), ((-1.0, 1.0), [-2.0, 2.0])])
+def test_the_interval_of_a_difference_ends_at_the_largest_difference_within_the_bounds(bounds, ends):
+    metric = Mean()
+    metric.spec = MetricSpec("mean", True, bounds=bounds)
+    a, b = (SystemData(np.array(scores)[:, None], np.array(scores)) for scores in ([1.0, 0.0, 1.0], [0.0, 1.0, 0.5]))
+    result = outcome_of(metric, a, b)
+    low, high = result.reported.ci95
+    assert low < -1 and high > 1
+    assert result.ends == (ends if ends and ends[1] == 1 else [max(low, -2.0), min(high, 2.0)] if ends else [low, high])

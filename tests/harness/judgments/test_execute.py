@@ -10,6 +10,7 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import MetricSpec, Objects
 from harness.errors import HarnessError, InputError
+from harness.judgments.agreement import CORRELATIONS
 from harness.judgments.execute import ScoredMetric, _note, _same, _spread_points, execute, score_metrics
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
@@ -169,12 +170,16 @@ def test_the_standard_error_of_a_difference_is_that_of_the_same_resamples(plan, 
 
 
 def test_the_interval_of_a_share_is_that_of_the_resamples_unless_all_are_equal(plan, jsonl, judgments, length):
+    many = [{**pair, "id": f"{k}-{pair['id']}"} for k in range(20) for pair in FIVE_PAIRS]
+    (record,) = execute(plan({"form": "pairs", "path": jsonl(many)}, [length()], statistics=["accuracy"])).records
+    # Of 100 resampled pairs 80 are right on average, with a standard deviation of 4.
+    assert record.ci95 == pytest.approx((0.72, 0.88), abs=0.011)
     (record,) = execute(plan({"form": "pairs", "path": jsonl(FIVE_PAIRS)}, [length()], statistics=["accuracy"])).records
-    # Of 5 resampled pairs at most one is right with probability 0.007, at most two with 0.058; all are with 0.33.
-    assert record.ci95 == (0.4, 1.0)
+    assert record.value == 0.8 and record.ci95 is None and "with 5 items, below 0.90" in record.interval_note
     perfect = [{"id": str(k), "caption": "a" * (k + 1), "human_score": k, "references": ["r"]} for k in range(8)]
     (record,) = execute(plan({"form": "captions", "path": jsonl(perfect)}, [length()], statistics=["spearman"])).records
-    assert record.value == pytest.approx(1, abs=1e-12) and record.ci95 == pytest.approx((1, 1), abs=1e-12)
+    assert record.value == pytest.approx(1, abs=1e-12) and record.ci95 is None
+    assert record.interval_note == "every resample of the items gives the same number"
 
 
 @pytest.mark.parametrize("test", ["williams", "jackknife"])
@@ -493,6 +498,64 @@ def test_statistics_of_several_corpora_are_those_of_all_captions(plan, jsonl, le
     run = execute(plan(task, [metric], statistics=["accuracy"], references={"corpus": corpus}, groups="kind"), output=tmp_path / "r")
     lengths = [len(record[side]) for record in SCORING_RECORDS for side in ("caption_a", "caption_b")]
     assert sorted(metric.per_example(run.statistics(run.records[0]))) == sorted(lengths)
+
+
+def spoken(*rows):
+    """Records of (item, caption, reference, score)."""
+    return [{"id": item, "caption": caption, "references": [reference], "human_score": score} for item, caption, reference, score in rows]
+
+
+DOG, BUS, MEN = "the dog is running", "a red bus drives", "two men walk home"
+SPOKEN = [
+    (
+        [
+            ("i0", "a dog runs", DOG, 2),
+            ("i0", "cat", DOG, 1),
+            ("i0", "some cat here", DOG, 1.5),
+            ("i1", "a red bus", BUS, 5),
+            ("i1", "red", BUS, 3),
+        ],
+        [2 / 3, 0, 0, 1, 0.135],
+    ),
+    (
+        [
+            ("k", "zzz", MEN, 3),
+            ("k", "qqq qqq qqq", MEN, 1),
+            ("k", "men", MEN, 4),
+            ("m", "x", "snow lies there", 2),
+            ("n", "lies", "lies there", 5),
+        ],
+        [0, 0, 0.05, 0, 0.6],
+    ),
+    (
+        [("a", "one", "red car", 1), ("b", "two words", "blue sea", 3), ("c", "now three words", "green hill", 2), ("d", "sky", "sky", 4)],
+        [0, 0, 0, 1],
+    ),
+]
+"""Item, caption, reference and judgment of each caption; numbers in the order of their BLEU-1."""
+
+
+@pytest.mark.parametrize(("rows", "scores"), SPOKEN)
+@pytest.mark.parametrize("metric", ["bleu1", "bleu2", "bleu4"])
+@pytest.mark.parametrize("statistic", ["kendall_b", "kendall_c", "spearman"])
+def test_captions_without_a_word_in_common_are_ties(rows, scores, metric, statistic, jsonl):
+    records = spoken(*rows)
+    content = {"task": "t", "judgments": {"form": "captions", "path": jsonl(records)}, "metrics": [metric], "statistics": [statistic]}
+    (loaded,) = load_specs({**content, "tests": {"draws": 0}})
+    (record,) = execute(make_judgment_plan(loaded)).records
+    human = np.array([row["human_score"] for row in records], dtype=float)
+    if metric == "bleu1":
+        expected = CORRELATIONS[statistic](np.array(scores, dtype=float), human)(np.ones((1, len(human))))[0]
+        assert record.value == pytest.approx(expected)
+        if statistic == "kendall_b" and len(records) == 5 and scores[0]:
+            assert record.value == pytest.approx(0.73786, abs=1e-5)
+    nothing = [k for k, score in enumerate(scores) if score == 0]
+    exchanged = [dict(row) for row in records]
+    for k, other in zip(nothing, [*nothing[1:], nothing[0]]):
+        exchanged[k]["human_score"] = records[other]["human_score"]
+    (loaded,) = load_specs({**content, "judgments": {"form": "captions", "path": jsonl(exchanged, "e.jsonl")}, "tests": {"draws": 0}})
+    (same,) = execute(make_judgment_plan(loaded)).records
+    assert same.value == pytest.approx(record.value)  # no order among them
 
 
 def test_a_judge_that_ties_on_all_pairs_has_the_interval_of_a_coin(plan, jsonl, length):

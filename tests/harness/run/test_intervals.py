@@ -111,6 +111,91 @@ def test_scores_at_the_one_finite_bound_are_no_share(bounds):
     assert intervals.nominal_estimate(Share(bounds), np.zeros((5, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
 
 
+CAPTIONS = ["a dog runs in the park", "two cats sleep on a bed", "a red bus drives by", "a boat lies on the lake", "one man waits there"]
+"""Each has words of every order of BLEU."""
+COLOURS = ["red apples lie in a bowl", "a green door stands open", "the blue sea lies calm", "white horses run past us"]
+REPEATED = ["one one one one", "two two two two two", "three three three three"]
+
+
+@pytest.mark.parametrize("captions", [CAPTIONS, COLOURS, REPEATED])
+@pytest.mark.parametrize("metric", ["bleu1", "bleu2", "bleu3", "bleu4", "rouge"])
+def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interval_of_a_share(captions, metric):
+    low, high = wilson_interval(1.0, len(captions))
+    perfect = harness.score(captions, captions, metric)[metric]
+    assert perfect.value == pytest.approx(1, abs=2e-9) and perfect.ci95 == (low, high) and high == 1
+    nothing = harness.score(["zzz qqq"] * len(captions), captions, metric)[metric]
+    assert nothing.value == pytest.approx(0, abs=1e-9) and nothing.ci95 == pytest.approx((0.0, 1 - low), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("order", "captions"), [(2, ["a bus", "two cats"]), (3, ["a dog", "red car here"]), (4, ["a red bus", "dog", "x y"])]
+)
+def test_captions_without_an_n_gram_of_the_order_have_a_number_of_zero(order, captions):
+    """They share words with their references, and have none of the highest order in common."""
+    references = [f"{caption.split()[0]} is what was seen there" for caption in captions]
+    result = harness.score(captions, references, f"bleu{order}")[f"bleu{order}"]
+    assert result.value < 0.1 and result.ci95 == pytest.approx((0.0, 1 - wilson_interval(1.0, len(captions))[0]), abs=1e-15)
+
+
+def test_a_mean_over_candidates_is_at_a_bound_where_all_are():
+    candidates = [["a dog runs far", "a dog runs far"], ["zzz", "qqq"], ["two cats sleep here"] * 2]
+    references = [["a dog runs far"], ["a boat on a lake"], ["two cats sleep here"]]
+    best = harness.score(candidates, references, "best:metric=bleu1")
+    assert next(iter(best.values())).ci95 == pytest.approx(wilson_interval(2 / 3, 3))
+
+
+def test_scores_of_one_size_but_for_the_constants_have_no_spread():
+    """3 of 6 words, 4 of 8 words and 5 of 10 words differ in the tenth digit."""
+    candidates = [" ".join([*(f"w{k}" for k in range(n)), *(f"other{k}" for k in range(n))]) for n in (3, 4, 5)]
+    references = [" ".join(f"w{k}" for k in range(2 * n)) for n in (3, 4, 5)]
+    result = harness.score(candidates, references, "bleu1")["bleu1"]
+    assert result.value == pytest.approx(0.5) and (result.ci95, result.interval_note) == (None, bootstrap.NO_SPREAD)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references"),
+    [
+        (["a bus on the road", "a cat"], ["a red bus drives on the road", "a small cat sleeps"]),
+        (["the dog", "a man sits on it", "snow"], ["the dog", "a man sits on a bench", "much snow lies there"]),
+        (["one", "two three four"], ["one two", "two three four"]),
+    ],
+)
+def test_an_interval_of_edits_does_not_go_below_none(candidates, references):
+    result = harness.score(candidates, references, "ter")["ter"]
+    assert result.ci95 is None or 0 <= result.ci95[0] <= result.value <= result.ci95[1]
+    nominal = nominal_estimate(*_statistics("ter", candidates, references), 1000, 0)[1].ends
+    assert nominal is not None and nominal[0] == 0
+
+
+def _statistics(name, candidates, references):
+    (plan,) = metric_plans([name])
+    sets = [CaptionSet(str(k), (text,), (reference,)) for k, (text, reference) in enumerate(zip(candidates, references))]
+    (scored,) = score_sets([plan.metric], sets)
+    return plan.metric, scored.stats
+
+
+@pytest.mark.parametrize("metric", ["bleu1", "rouge", "cider", "corpus-vendi:embedding=bow", "cr"])
+@pytest.mark.parametrize("ids", [["0", "1", "2", "3", "4"], ["b", "a", "dog", "c10", "c9"], ["x/2", "x/10", "y", "x/1", "z"]])
+def test_an_interval_does_not_depend_on_the_order_of_a_file(metric, ids):
+    candidates = ["a dog runs", "two cats lie there", "a red car", "boat on the lake", "a man"]
+    references = [[caption] for caption in CAPTIONS]
+    rows = list(zip(ids, candidates, references))
+    results = [
+        next(iter(harness.score({k: text for k, text, _ in rows[::step]}, {k: texts for k, _, texts in rows[::step]}, metric).values()))
+        for step in (1, -1)
+    ]
+    assert results[0].ci95 == pytest.approx(results[1].ci95, abs=1e-12) and results[0].value == pytest.approx(results[1].value, abs=1e-12)
+
+
+@pytest.mark.parametrize("clusters", [None, np.array(["v", "u", "v", "w", "u", "t"])])
+def test_examples_are_resampled_in_an_order(clusters):
+    rows = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.5])[:, None]
+    order = np.array([3, 0, 5, 1, 2, 4])
+    given = estimate(Mean(), rows, 50, 0, clusters, order)
+    reordered = estimate(Mean(), rows[order], 50, 0, None if clusters is None else clusters[order])
+    assert given[1] == reordered[1] and given[1] != estimate(Mean(), rows, 50, 0, clusters)[1]
+
+
 def test_other_scores_are_resampled():
     rows = np.array([0.0, 2, 1, 0, 2])[:, None]
     for metric, part in ((Share(), rows), (Share(None), np.delete(rows, 2, 0)), (Share((0, np.inf)), np.delete(rows, 2, 0))):
@@ -119,6 +204,20 @@ def test_other_scores_are_resampled():
         assert expected is not None
         assert intervals.estimate(metric, part, 50, 0)[1].ends == (max(expected[0], low), min(expected[1], high))
     assert intervals.estimate(Share(None), np.full((5, 1), np.inf), 50, 0)[1] == Interval(None, intervals.NOT_FINITE)
+
+
+class Cost:
+    """A metric of level ``model`` that costs at least 1."""
+
+    spec = MetricSpec("cost", False, level="model", bounds=(1.0, np.inf))
+
+    def intervals(self, scores, samples, seed):
+        return {"a": Interval((-2.0, 3.0)), "b": Interval((1.5, 2.0)), "c": Interval(None, "why")}
+
+
+def test_intervals_of_token_scores_end_at_the_bounds():
+    found = intervals.token_intervals(Cost(), [[], []], {"a": 1.5, "b": 1.7, "c": 0.0}, 9, 0)  # type: ignore[arg-type]
+    assert found == {"a": Interval((1.0, 3.0)), "b": Interval((1.5, 2.0)), "c": Interval(None, "why")}
 
 
 class Fitted(Mean):

@@ -19,6 +19,8 @@ from harness.run.systems import PlannedSystem
 from harness.rundir.provenance import Provenance
 from harness.spec.models import Spec
 
+THREE = ExampleStore(Example(name, ("a",)) for name in ("1", "2", "3"))
+
 
 class Columns:
     """A metric of two columns, of which one has an interval."""
@@ -52,7 +54,7 @@ def test_a_column_is_a_record_with_its_interval_or_the_reason(method, p_note, mo
         }
     )
     plan = TokenMetricPlan("columns", "columns", {}, Columns())  # type: ignore[arg-type]
-    a, b = token_score_records(spec, ModelPlan("label", "m", {"path": "x"}, object()), plan, [[], [], []])  # type: ignore[arg-type]
+    a, b = token_score_records(spec, ModelPlan("label", "m", {"path": "x"}, object()), plan, [[], [], []], THREE)  # type: ignore[arg-type]
     assert (a.metric, a.value, a.ci95, a.interval_note) == ("columns(a)", 1.0, (0.5, 1.5), None)
     assert (b.metric, b.value, b.ci95, b.interval_note) == ("columns(b)", 2.0, None, NO_INTERVAL)
     assert (a.model, a.task, a.model_params, a.params, a.level, a.n) == ("label", "t", {"path": "x"}, {"name": "a"}, "model", 3)
@@ -73,8 +75,34 @@ class Parts(Columns):
 def test_a_column_of_a_part_of_the_examples_has_their_number():
     spec = Spec.model_validate({"task": "t", "dataset": {"reader": "d"}, "models": ["m"], "metrics": ["columns"]})
     plan = TokenMetricPlan("columns", "columns", {}, Parts())  # type: ignore[arg-type]
-    a, b = token_score_records(spec, ModelPlan("label", "m", {}, object()), plan, [[], [], []])  # type: ignore[arg-type]
+    a, b = token_score_records(spec, ModelPlan("label", "m", {}, object()), plan, [[], [], []], THREE)  # type: ignore[arg-type]
     assert (a.n, b.n) == (3, 2)
+
+
+class Ordered(Columns):
+    """A metric whose interval shows the examples that it gets."""
+
+    def __init__(self, order=()):
+        self.order = order
+
+    def of_meta(self, meta):
+        return Ordered([fields["k"] for fields in meta])
+
+    def column_sizes(self):
+        return {}
+
+    def intervals(self, scores, samples, seed):
+        assert self.order == scores
+        return {"a": Interval((float(scores[0]), float(scores[-1])))}
+
+
+@pytest.mark.parametrize(("names", "ends"), [(("10", "9", "8"), (3, 1)), (("8", "9", "10"), (1, 3)), (("c", "a", "b"), (2, 1))])
+def test_token_scores_are_resampled_in_the_order_of_the_ids(names, ends):
+    spec = Spec.model_validate({"task": "t", "dataset": {"reader": "d"}, "models": ["m"], "metrics": ["columns"]})
+    examples = ExampleStore(Example(name, ("a",), meta={"k": k}) for k, name in enumerate(names, 1))
+    plan = TokenMetricPlan("columns", "columns", {}, Ordered().of_meta(example.meta for example in examples))  # type: ignore[arg-type]
+    record, _ = token_score_records(spec, ModelPlan("label", "m", {}, object()), plan, [1, 2, 3], examples)  # type: ignore[arg-type]
+    assert record.ci95 == ends
 
 
 class Words(MeanMetric):

@@ -1,0 +1,87 @@
+"""Intervals of agreement with people: from resamples of the judged items, where so many items are measured to carry one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness.contracts import Interval
+from harness.run.intervals import LOWEST
+from harness.stats import bootstrap, ties
+
+COVERAGE: dict[str, dict[int, float]] = {
+    "kendall_b": {2: 0.5, 5: 0.879, 10: 0.910, 20: 0.930},
+    "kendall_c": {2: 0.5,5: 0.836, 10: 0.900, 20: 0.930},
+    "spearman": {2: 0.5, 5: 0.879, 10: 0.930, 20: 0.910},
+    "pearson": {2: 0.5, 5: 0.818, 10: 0.870, 20: 0.900},
+    "auc": {5: 0.804, 10: 0.841, 20: 0.909},
+    "average_precision": {5: 0.718, 10: 0.833, 20: 0.860, 50: 0.91},
+    "kendall_within": {5: 0.790, 10: 0.830, 20: 0.890, 50: 0.92},
+    "accuracy": {5: 0.820, 10: 0.830, 20: 0.890, 50: 0.93},
+    "pearson_system": {5: 0.737, 10: 0.830, 20: 0.940},
+    "spearman_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "kendall_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "accuracy_system": {5: 0.900, 10: 0.950, 20: 0.970},
+    "soft_pairwise_accuracy": {5: 0.840, 10: 0.910},
+}
+"""Statistic -> number of items -> lowest coverage of the 95 % interval over normal, skewed and tied judgments, as
+``python -m benchmarks.agreement_coverage`` prints it. ``kendall_within`` stands for every mean over items of a correlation."""
+TAIL = (1 - 0.95) / 2
+"""Share of the resamples beyond each end of a 95 % interval."""
+
+
+def is_constant(values: np.ndarray) -> bool:
+    """Return True where the defined values of resamples (samples,) differ by no more than rounding, and there is one."""
+    defined = values[~np.isnan(values)]
+    return len(defined) > 0 and bool(np.ptp(defined) <= ties.tolerance(float(ties.magnitude(defined))))
+
+
+def interval_of_resamples(resampled: np.ndarray) -> Interval:
+    """Return the 95 % interval of an agreement from its values under resamples of the items, or the reason for none.
+
+    Percentiles. A resample in which the agreement is undefined, such as one whose judgments are all equal, could have any value: it counts
+    as beyond either end, which moves both outwards, and so many that no end is left leave no interval.
+
+    Parameters
+    ----------
+    resampled : ndarray
+        Values, shape (samples,), NaN where undefined.
+
+    Examples
+    --------
+    >>> values = np.linspace(0, 1, 1001)
+    >>> interval_of_resamples(values).ends, interval_of_resamples(np.append(values, np.full(15, np.nan))).ends
+    ((0.025, 0.975), (0.0106, 0.9894))
+    """
+    defined = resampled[~np.isnan(resampled)]
+    undefined = len(resampled) - len(defined)
+    share = undefined / len(resampled)
+    if share >= TAIL:
+        return Interval(None, f"undefined in {undefined:,} of {len(resampled):,} resamples of the items")
+    if is_constant(defined):
+        return Interval(None, bootstrap.NO_SPREAD.replace("examples", "items"))
+    tail = (TAIL - share) / (1 - share)
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval((float(low), float(high)))
+
+
+def checked_interval(statistic: str, grouping: Literal["none", "item", "system"], interval: Interval, items: int) -> Interval:
+    """Return the interval of an agreement on so many items, or the reason for none where its coverage is below :data:`LOWEST`.
+
+    The coverage is that of the largest measured number of items that is not above ``items``, else of the smallest.
+
+    Examples
+    --------
+    >>> checked_interval("pearson", "none", Interval((0.1, 0.9)), 2).ends is None
+    True
+    """
+    if interval.ends is None:
+        return interval
+    coverages = COVERAGE["kendall_within" if grouping == "item" else statistic]
+    size = max((size for size in coverages if size <= items), default=min(coverages))
+    if coverages[size] >= LOWEST:
+        return interval
+    enough = min((size for size in coverages if all(coverages[k] >= LOWEST for k in coverages if k >= size)), default=None)
+    hint = "" if enough is None else f"; from {enough} items on there is one"
+    return Interval(None, f"measured coverage {coverages[size]:.3f} with {size} items, below {LOWEST:.2f}{hint}")
