@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, collect_addends
-from harness.run.sequences import mean_bounds, metric_looks
+from harness.contracts import Metric
+from harness.run.sequences import finite_bounds, mean_bounds, metric_looks
 from harness.stats.anytime import FIRST_LOOK, Look, exchangeable_p_values
 from harness.stats.bootstrap import sum_over_clusters
 
@@ -53,13 +54,22 @@ def anytime_test(item: PairedMetric, order: np.ndarray, clusters: np.ndarray | N
     # Units without a defined example are no looks.
     order = order[np.isin(order, units[defined])]
     a, b, sizes = (sum_over_clusters(columns, units)[order] for columns in (a, b, defined[:, None].astype(np.float64)))
-    path = metric_looks(item.metric, a, b, sizes[:, 0], _looks(len(order)))
-    bounds = mean_bounds(item.metric)
-    start = f"asymptotic, from {FIRST_LOOK} {'examples' if clusters is None else 'clusters'} on"
-    method, note = ("betting", f"within differences of at most {bounds[1] - bounds[0]:g}") if bounds else ("asymptotic", start)
+    unit = "examples" if clusters is None else "clusters"
+    path = metric_looks(item.metric, a, b, sizes[:, 0], _looks(len(order)), unit=unit)
+    method, note = _describe(item.metric, unit, path[-1].waits if path else "")
     scores = np.nan_to_num(item.a.scores - item.b.scores)
     signs = exchangeable_p_values(sum_over_clusters(scores[:, None], units)[order, 0])
     return AnytimeTest(method, note, path, float(signs[-1]) if len(signs) else None)
+
+
+def _describe(metric: Metric, unit: str, waits: str) -> tuple[str, str]:
+    """Return the kind of sequence of a metric and a note on it, with what it waits for."""
+    if (bounds := mean_bounds(metric)) is not None:
+        return "betting", f"within differences of at most {bounds[1] - bounds[0]:g}"
+    start = f"asymptotic, from {FIRST_LOOK} {unit} on"
+    if finite_bounds(metric) is None:
+        start += ", without a declared range"
+    return "asymptotic", f"{start}, not yet: {waits}" if waits else start
 
 
 def _looks(count: int) -> list[int]:

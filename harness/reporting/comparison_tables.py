@@ -40,8 +40,9 @@ def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
         return list(cells)
     look = row.anytime.last
     ends = (look.low, look.high) if look and isfinite(look.high) else None
+    sequence = "not yet" if look and look.waits else interval_text(ends)
     p_values = (look.p_value if look else None, row.anytime.p_exchangeable)
-    return [*cells[:-1], interval_text(ends), *map(p_text, p_values), cells[-1]]
+    return [*cells[:-1], sequence, *map(p_text, p_values), cells[-1]]
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -38,9 +39,14 @@ def spread_addends(metric: MeanMetric, rows: np.ndarray, defined: np.ndarray) ->
 
 def mean_bounds(metric: Metric) -> tuple[float, float] | None:
     """Return the bounds of the score of an example that a metric declares, where its number is the mean of them; None otherwise."""
-    bounds = metric.spec.bounds
     is_mean = isinstance(metric, MeanMetric) and not isinstance(metric, SumMetric)
-    return bounds if is_mean and bounds is not None and bool(np.isfinite(bounds).all()) else None
+    return finite_bounds(metric) if is_mean else None
+
+
+def finite_bounds(metric: Metric) -> tuple[float, float] | None:
+    """Return the bounds that a metric declares for its numbers, where both are finite; None otherwise."""
+    bounds = metric.spec.bounds
+    return bounds if bounds is not None and bool(np.isfinite(bounds).all()) else None
 
 
 def random_order(names: Sequence[str], seed: int) -> np.ndarray:
@@ -58,9 +64,11 @@ def random_order(names: Sequence[str], seed: int) -> np.ndarray:
 
 def metric_looks(
     metric: Metric, a: np.ndarray, b: np.ndarray | None, sizes: np.ndarray, looks: Sequence[int], *, level: float = LEVEL,
-    population: int | None = None, largest: float | None = None, ends: bool = True,
+    population: int | None = None, largest: float | None = None, ends: bool = True, unit: str = "examples",
 ) -> list[Look]:  # fmt: skip
     """Return the confidence sequence of a metric: betting for means within known bounds, asymptotic for the others.
+
+    The asymptotic sequence of a number that is no mean uses its bounds too, for what has not occurred yet.
 
     Parameters
     ----------
@@ -72,6 +80,8 @@ def metric_looks(
         Number of examples of each unit, shape (U,).
     looks, level, population, largest, ends
         As in :func:`harness.stats.anytime.betting_looks`.
+    unit : str
+        What a unit is, as a plural noun, for the looks that have no interval yet.
 
     Raises
     ------
@@ -87,4 +97,14 @@ def metric_looks(
         return [shift_look(look, middle) for look in bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)]
     if population is not None:
         raise HarnessError(f"'{metric.spec.name}' has no statement on the mean of a data set: its scores have no known bounds")
-    return asymptotic_looks(cast(MeanMetric, metric).of_sums, a, b, looks, level=level)
+
+    of_sums = cast(MeanMetric, metric).of_sums
+    known = finite_bounds(metric)
+    if known is None:
+        return asymptotic_looks(of_sums, a, b, looks, level=level, unit=unit)
+    # A unit of many examples moves the number by as many shares.
+    mean_sizes = np.cumsum(sizes) / np.arange(1, len(sizes) + 1)
+    reach = (known[1] - known[0]) * (np.maximum.accumulate(sizes) if largest is None else largest) / mean_sizes
+    lowest, highest = known if b is None else (known[0] - known[1], known[1] - known[0])
+    path = asymptotic_looks(of_sums, a, b, looks, level=level, reach=reach, unit=unit)
+    return [look if look.waits else replace(look, low=max(look.low, lowest), high=min(look.high, highest)) for look in path]

@@ -141,9 +141,12 @@ class Stopping:
         for condition in self.conditions:
             sequences = self._sequences(condition)
             names = ["" if b is None else f"{self._labels[a]} - {self._labels[b]}" for a, b in condition.pairs(len(self._labels))]
+            waits = dict.fromkeys(path[-1].waits for path in sequences if path[-1].waits)
+            verdict = condition.verdict(sequences, self.level)
             conditions.append({
                 "condition": condition.text,
-                "verdict": condition.verdict(sequences, self.level),
+                "verdict": verdict,
+                **({"waits": list(waits)} if waits and verdict == "undecided" else {}),
                 "sequences": [
                     {"systems": name or self._labels[k], "path": [asdict(look) for look in looks]}
                     for k, (name, looks) in enumerate(zip(names, sequences))
@@ -158,9 +161,9 @@ class Stopping:
 
     def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in cast("list[Values]", summary["conditions"]))
+        answers = "; ".join(describe_verdict(item) for item in cast("list[Values]", summary["conditions"]))
         return (
-            f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({verdicts}); the intervals of the table are "
+            f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({answers}); the intervals of the table are "
             "those of a fixed number of examples, the confidence sequences are in manifest.json and in the report"
         )
 
@@ -187,6 +190,7 @@ class Stopping:
                     plan.metric, sums[0][has_example], second, sizes[has_example],
                     numbers[-1:] if last and not condition.systems else numbers, level=self.level, population=population,
                     largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
+                    unit="clusters" if self.cluster else "examples",
                 )
             )  # fmt: skip
         return sequences
@@ -206,6 +210,16 @@ class Stopping:
             return np.arange(len(self.examples))
         names = [cluster_of(example.meta, self.cluster, example.id) for example in self.examples]
         return np.cumsum([False, *(name != last for last, name in pairwise(names))])
+
+
+def describe_verdict(item: Values) -> str:
+    """Return a condition of :meth:`Stopping.summary` with its verdict, and with what its sequences wait for.
+
+    >>> describe_verdict({"condition": "bleu4 ± 0.01", "verdict": "undecided", "waits": ["no spread in 200 examples"]})
+    'bleu4 ± 0.01: undecided, not yet: no spread in 200 examples'
+    """
+    waits = cast("list[str]", item.get("waits", []))
+    return f"{item['condition']}: {item['verdict']}" + (f", not yet: {', '.join(waits)}" if waits else "")
 
 
 def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:

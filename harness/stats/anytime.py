@@ -1,8 +1,9 @@
 """Inference that stays valid when one looks at the data after every example: confidence sequences and anytime p-values.
 
 The difference of two means within known bounds has a *betting* confidence sequence, which holds at every n. Other numbers, such as a
-ratio of sums or a mean without bounds, have an *asymptotic* one, which holds from a first look on. A test of exchangeability by random
-signs stands beside them: it answers another question, and rejects skewed differences whose mean is 0.
+ratio of sums or a mean without bounds, have an *asymptotic* one, which begins where the sample shows enough
+(:mod:`harness.stats.readiness`). A test of exchangeability by random signs stands beside them: it answers another question, and rejects
+skewed differences whose mean is 0.
 
 References
 ----------
@@ -16,14 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 
 import numpy as np
+
+from harness.stats.readiness import CARRIERS, change_by_absent, count_carriers, find_shortage
 
 LEVEL = 0.05
 """1 minus the coverage of a confidence sequence."""
 FIRST_LOOK = 200
-"""Number of independent units at which an asymptotic confidence sequence begins."""
+"""Number of independent units before which no asymptotic confidence sequence begins."""
 FRACTIONS = 0.99 * 0.5 ** np.arange(8)
 """Fractions of the capital that are bet, from nearly all to less than a hundredth; the capital is divided equally among them."""
 BISECTIONS = 20
@@ -40,6 +43,8 @@ class Look:
     high: float
     p_value: float
     """The smallest anytime p-value up to here."""
+    waits: str = ""
+    """What the sample lacks for an interval, as the end of "not yet: ..."; empty where there is an interval."""
 
 
 def shift_look(look: Look, amount: float) -> Look:
@@ -122,12 +127,28 @@ def betting_looks(
 
 
 def asymptotic_looks(
-    of_sums: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray | None, looks: Sequence[int], *, level: float = LEVEL
+    of_sums: Callable[[np.ndarray], np.ndarray],
+    a: np.ndarray,
+    b: np.ndarray | None,
+    looks: Sequence[int],
+    *,
+    level: float = LEVEL,
+    reach: np.ndarray | None = None,
+    unit: str = "examples",
 ) -> list[Look]:
     """Return the asymptotic confidence sequence of the difference of a function of sums between two systems.
 
     The function is linear in the sums up to a term that vanishes with n, so that the difference is a mean of influences of the units, for
-    which the sequence of a mixture of normal distributions holds; the mixture is tightest at :data:`FIRST_LOOK`.
+    which the sequence of a mixture of normal distributions holds; the mixture is tightest at :data:`FIRST_LOOK`. A look has no interval,
+    and leaves p as it was, before that number and where the sample lacks what :func:`~harness.stats.readiness.find_shortage` asks for.
+
+    The deviation of the sample is too small until enough units carry it (:func:`~harness.stats.readiness.count_carriers`). Of a number
+    within a known range it counts sqrt(40 / carriers) times as much where they are fewer than 40; without a range there is no interval.
+
+    It says nothing about units that have not occurred. Where the range is known, let a share q of the population move the number by
+    ``reach`` q at most. None of them is among the first n units with probability exp(-q n) at most, which is level / 2 once q n
+    exceeds log(2 / level); later samples without them are among those. The interval is therefore at least ``reach`` log(2 / level) / n
+    wide on either side, so that what has not been seen leads to a wrong look with probability level / 2 at most, however often one looks.
 
     Parameters
     ----------
@@ -136,27 +157,56 @@ def asymptotic_looks(
     a, b : ndarray
         Addends of both systems, summed within each independent unit, in the order of the looks, shape (U, k); b None: of one number.
     looks : sequence of int
-        Numbers of units, increasing; those below :data:`FIRST_LOOK` have no interval and p = 1.
+        Numbers of units, increasing.
     level : float
         1 minus the coverage.
+    reach : ndarray, optional
+        Largest change of the number by a share of the units, divided by the share: the range of the score, for units of one example. One
+        for each number of units, shape (U,). None: the score has no range.
+    unit : str
+        What a unit is, as a plural noun, for :attr:`Look.waits`.
     """
     rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
+    unseen = log(2 / level)
     sides = [(a, 1.0), *([] if b is None else [(b, -1.0)])]
     totals = [np.cumsum(side, axis=0) for side, _ in sides]
     path: list[Look] = []
     p_value = 1.0
     for stop in looks:
-        difference = sum(sign * float(of_sums(total[stop - 1 : stop])[0]) for total, (_, sign) in zip(totals, sides))
-        low, high = -inf, inf
-        if stop >= FIRST_LOOK and np.isfinite(difference):
-            deviation = float(np.std(np.sum([sign * influences(of_sums, side[:stop]) for side, sign in sides], axis=0)))
-            growth = stop * rho**2 + 1
-            if deviation > 0:
-                log_e = (stop * rho * difference / deviation) ** 2 / (2 * growth) - log(growth) / 2
-                p_value = min(p_value, float(np.exp(-max(log_e, 0.0))))
-            radius = deviation * sqrt(2 * growth / (stop * rho) ** 2 * log(sqrt(growth) / level))
-            low, high = difference - radius, difference + radius
-        path.append(Look(stop, difference, low, high, p_value))
+        numbers = [float(of_sums(total[stop - 1 : stop])[0]) for total in totals]
+        difference = sum(sign * number for number, (_, sign) in zip(numbers, sides))
+        if stop < FIRST_LOOK or not isfinite(difference):
+            waits = f"{stop} of {FIRST_LOOK} {unit}" if stop < FIRST_LOOK else "the number is undefined"
+            path.append(Look(stop, difference, -inf, inf, p_value, waits))
+            continue
+
+        changes = np.sum([sign * influences(of_sums, side[:stop]) for side, sign in sides], axis=0)
+        # A number without a range is compared with itself: what is left of equal scores are roundings of its own size.
+        farthest = None if reach is None else float(reach[stop - 1])
+        scale = float(max(map(abs, numbers)) + np.abs(changes).max()) if farthest is None else farthest
+        waits = find_shortage(changes, difference, scale, ranged=farthest is not None, paired=b is not None, unit=unit)
+        deviation = float(np.std(changes))
+        growth = stop * rho**2 + 1
+        carriers = count_carriers(changes)
+        if farthest is not None and 0 < carriers < CARRIERS:
+            # The range bounds what the missing carriers can be, so that a wider interval does in the place of none.
+            deviation *= sqrt(CARRIERS / carriers)
+        radius = deviation * sqrt(2 * growth / (stop * rho) ** 2 * log(sqrt(growth) / level))
+        # Of a mean without a range the sums have units of their own, and a sum of zeros has no spread.
+        absent = 0.0 if farthest is None else sum(change_by_absent(of_sums, side[:stop], unseen) for side, _ in sides)
+        if not waits and absent > radius:
+            waits = f"a sum of the number is 0 in all {stop:,} {unit}"
+        if waits:
+            path.append(Look(stop, difference, -inf, inf, p_value, waits))
+            continue
+
+        log_e = (stop * rho * difference / deviation) ** 2 / (2 * growth) - log(growth) / 2
+        p_here = exp(-max(log_e, 0.0))
+        if farthest is not None:
+            radius = max(radius, farthest * unseen / stop)
+            p_here = max(p_here, min(1.0, 2 * exp(-stop * abs(difference) / farthest)))
+        p_value = min(p_value, p_here)
+        path.append(Look(stop, difference, difference - radius, difference + radius, p_value))
     return path
 
 

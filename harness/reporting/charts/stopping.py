@@ -12,6 +12,7 @@ from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.table import number
 from harness.run.finished import Run
+from harness.run.stopping import describe_verdict
 
 
 def stopping(run: Run) -> list[Chart]:
@@ -25,7 +26,7 @@ def stopping(run: Run) -> list[Chart]:
     ]  # fmt: skip
     if not lines:
         return []
-    verdicts = "; ".join(f"{item['condition']}: {item['verdict']}" for item in stopped["conditions"])
+    verdicts = "; ".join(map(describe_verdict, stopped["conditions"]))
     caption = (
         f"Confidence sequences at level {1 - stopped['level']:g} along a random order of the examples; the run stopped after "
         f"{stopped['examples']:,} of {stopped['of']:,}. {verdicts}. The bands hold at every n at once; those of the first looks may be cut."

@@ -9,6 +9,7 @@ import harness
 from harness.analysis.anytime import MAX_LOOKS, anytime_test
 from harness.analysis.compare import compare
 from harness.analysis.paired_family import PairedMetric, SystemData
+from harness.analysis.score_logs import LoggedScore
 from harness.cli.main import main
 from harness.registry import current
 from harness.run.sequences import random_order
@@ -60,6 +61,40 @@ def test_clusters_are_units(item):
     assert found.last.n == 100
     alone = anytime_test(item, order_of(300))
     assert found.last.high - found.last.low > alone.last.high - alone.last.low
+
+
+def logged(a, b, bounds=None) -> PairedMetric:
+    sides = [np.asarray(side, dtype=float) for side in (a, b)]
+    return PairedMetric(LoggedScore("latency", bounds), *(SystemData(side[:, None], side) for side in sides))
+
+
+def test_a_score_without_a_range_says_so_and_what_it_waits_for():
+    rng = np.random.default_rng(1)
+    b = rng.lognormal(size=260)
+    worse = anytime_test(logged(b + rng.exponential(size=260), b), order_of(260))
+    assert (worse.method, worse.last.p_value, worse.last.high) == ("asymptotic", 1.0, np.inf)
+    assert worse.note == (
+        "asymptotic, from 200 examples on, without a declared range, not yet: 0 of 10 examples differ in the other direction, "
+        "and no declared range"
+    )
+    noisy = anytime_test(logged(b + rng.normal(0.6, 1, 260), b), order_of(260))
+    assert noisy.note == "asymptotic, from 200 examples on, without a declared range" and noisy.last.low > 0
+
+
+def test_a_declared_range_of_a_log_needs_no_condition():
+    rng = np.random.default_rng(2)
+    a, b = (rng.random((2, 300)) < [[0.9], [0.6]]).astype(float)
+    found = anytime_test(logged(a, b, (0.0, 1.0)), order_of(300))
+    assert (found.method, found.note) == ("betting", "within differences of at most 1") and found.last.low > 0
+    alike = anytime_test(logged(b, b, (0.0, 1.0)), order_of(300))
+    assert alike.last.low < 0 < alike.last.high and alike.last.p_value == 1.0
+
+
+def test_clusters_are_counted_as_clusters():
+    rng = np.random.default_rng(3)
+    found = anytime_test(logged(rng.random(360), rng.random(360)), order_of(120), np.arange(360) // 3)
+    assert found.last.waits == "120 of 200 clusters"
+    assert found.note == "asymptotic, from 200 clusters on, without a declared range, not yet: 120 of 200 clusters"
 
 
 def test_a_number_that_is_no_sum_has_a_reason():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
+
+import pytest
 
 from harness.cli.main import main
 from tests.support.growing import write_task
@@ -82,6 +85,42 @@ def test_until_stops_the_run_and_says_so(tmp_path, monkeypatch, capsys):
     assert main([*command, "--population", "--json"]) == 0
     extended = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
     assert extended["level"] == 0.025 and extended["examples"] >= state["examples"]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "usual", "rare", "waiting"),
+    [
+        (["bleu4 ± 0.0001", "meteor ± 0.0001"], "other words", "the reference", True),
+        (["bleu2 ± 0.0005"], "the reference", "other words", False),
+        (["rouge ± 0.001"], "other words", "the reference", False),
+    ],
+)
+def test_a_batch_of_equal_scores_confirms_no_width(conditions, usual, rare, waiting, tmp_path, monkeypatch, capsys):
+    """One caption of 200 differs from the others: most first batches have one score alone."""
+    monkeypatch.chdir(tmp_path)
+    rng, rows = random.Random(0), []
+    for k in range(400):
+        reference, others = (" ".join(rng.choices(letters, k=rng.randint(5, 9))) for letters in ("abcdefgh", "uvwxyz"))
+        text = {"the reference": reference, "other words": others}[rare if k % 200 == 7 else usual]
+        rows.append(json.dumps({"id": str(k), "references": [reference], "text": text}))
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    metrics = [{condition.split()[0]: {"tokenizer": "none"}} for condition in conditions]
+    model = {"predictions": {"label": "m", "path": "data.jsonl", "candidates": "text"}}
+    spec = {"task": "rare", "dataset": {"reader": "jsonl", "path": "data.jsonl"}, "models": [model], "metrics": metrics}
+    (tmp_path / "spec.yaml").write_text(json.dumps({**spec, "bootstrap": {"samples": 0}}))
+    options = [word for condition in conditions for word in ("--until", condition)]
+    assert main(["run", "spec.yaml", "--seed", "1", "--output", "r", *options]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "stopped after 400 of 400 examples" in output and "confirmed" not in output
+    stopped = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
+    for item in stopped["conditions"]:
+        first, last = item["sequences"][0]["path"]
+        assert first["difference"] == pytest.approx(float(usual == "the reference"), abs=1e-9)
+        if waiting:
+            assert (first["waits"], first["low"], first["high"]) == ("no spread in 200 examples", "-inf", "inf")
+        else:
+            assert not first["waits"] and first["high"] - first["low"] > 0.01, "the range leaves room for what has not occurred"
+        assert not last["waits"] and last["high"] - last["low"] > 0.002
 
 
 def test_conditions_that_cannot_hold_are_2(tmp_path, monkeypatch, capsys):

@@ -97,6 +97,11 @@ def test_confidence_sequences_stand_before_the_verdict():
     known = replace(ROW, anytime=AnytimeTest("betting", "within differences of at most 1", looks, 0.25))
     endless = replace(ROW, metric="ter", anytime=AnytimeTest("asymptotic", "from 30 examples on", (Look(12, 0.05, -inf, inf, 1.0),), 0.5))
     none = replace(ROW, metric="mauve", anytime=AnytimeTest("", "no sums"))
+    look = Look(300, 0.0, -inf, inf, 1.0, "no spread in 300 examples")
+    waiting = AnytimeTest("asymptotic", "asymptotic, not yet: no spread in 300 examples", (look,), 1.0)
+    (sheet,) = pair_tables([replace(ROW, anytime=waiting)])
+    assert sheet.rows[0][-4:-1] == ["not yet", "1.0000", "1.0000"]
+    assert sheet.notes[0].startswith("sequence: BLEU-4: asymptotic, not yet: no spread in 300 examples; p signs")
     for full, alignment in ((True, "lrrrrrrrrrrrrl"), (False, "lrrrrrrl")):
         (sheet,) = pair_tables([known, endless, none, replace(ROW, metric="cider")], full=full)
         plain = HEADERS if full else ("metric", "A - B", "95 % interval", "p Holm", "verdict")

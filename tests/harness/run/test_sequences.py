@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from harness.contracts import MeanMetric, MetricSpec
+from harness.analysis.score_logs import LoggedScore
+from harness.contracts import MeanMetric, MetricSpec, SumMetric
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.sequences import mean_bounds, metric_looks, random_order, spread_addends, verify_addends
@@ -69,12 +72,20 @@ def test_the_sequence_of_a_mean_has_the_scale_of_its_range():
         assert (ten.low, ten.difference, ten.high) == pytest.approx((10 * one.low, 10 * one.difference, 10 * one.high))
 
 
+def within_one(looks):
+    """The looks with intervals in [0, 1]."""
+    return [replace(look, low=max(look.low, 0.0), high=min(look.high, 1.0)) for look in looks]
+
+
 def test_ratios_of_sums_have_the_asymptotic_sequence_and_no_population():
     rng, bleu = np.random.default_rng(2), metric("bleu4")
     width = 10
     rows = rng.integers(3, 9, (250, width)).astype(float)
     looks = metric_looks(bleu, rows, None, np.ones(250), [200, 250])
-    assert looks == asymptotic_looks(bleu.of_sums, rows, None, [200, 250])
+    assert looks == within_one(asymptotic_looks(bleu.of_sums, rows, None, [200, 250], reach=np.ones(250)))
+    widened = metric_looks(bleu, rows, None, np.ones(250), [200, 250], largest=30.0)
+    assert widened == within_one(asymptotic_looks(bleu.of_sums, rows, None, [200, 250], reach=np.full(250, 30.0)))
+    assert widened[0].low < looks[0].low
     with pytest.raises(HarnessError, match="no statement on the mean of a data set"):
         metric_looks(bleu, rows, None, np.ones(250), [250], population=250)
 
@@ -87,6 +98,49 @@ class Bounded(MeanMetric):
 
     def reduce(self, stats, weights=None):
         return self.factor * super().reduce(stats, weights)
+
+
+def test_a_range_is_that_of_the_largest_cluster_so_far():
+    rng, sizes = np.random.default_rng(4), np.array([1.0, 1.0, 4.0] * 100)
+    metric = Ratio((0.0, 2.0))
+    a, b = (np.column_stack([sizes * rng.uniform(0, 2, 300), sizes]) for _ in range(2))
+    (look,) = metric_looks(metric, a, b, sizes, [300], unit="clusters")
+    reach = 2.0 * np.maximum.accumulate(sizes) / (np.cumsum(sizes) / np.arange(1, 301))
+    assert reach[-1] == pytest.approx(4.0)
+    assert [look] == asymptotic_looks(metric.of_sums, a, b, [300], reach=reach, unit="clusters")
+    (early,) = metric_looks(metric, a, b, sizes, [120], unit="clusters")
+    assert early.waits == "120 of 200 clusters"
+
+
+def test_the_interval_of_a_ratio_stays_within_its_range():
+    sizes, rng = np.ones(400), np.random.default_rng(5)
+    scores = (rng.random(400) < 0.01) * rng.uniform(0.9, 1.0, 400)
+    a, b = (np.column_stack([column, sizes]) for column in (scores, 1 - scores))
+    metric = Ratio((0.0, 1.0))
+    (low,), (high,), (apart,) = (metric_looks(metric, x, y, sizes, [400]) for x, y in ((a, None), (b, None), (a, b)))
+    assert low.low == 0.0 < low.difference < low.high < 1
+    assert high.high == 1.0 > high.difference > high.low > 0
+    assert apart.low == -1.0 and apart.p_value < 0.05
+
+
+def test_a_logged_score_bets_within_the_range_that_was_declared_for_it():
+    rng = np.random.default_rng(6)
+    values = (rng.random((2, 300)) < [[0.9], [0.5]]).astype(float)
+    a, b = (np.column_stack([column, np.ones(300)]) for column in values)
+    (declared,) = metric_looks(LoggedScore("acc", (0.0, 1.0)), a, b, np.ones(300), [300])
+    assert [declared] == betting_looks((a - b)[:, 0], np.ones(300), 1.0, [300]) and declared.low > 0
+    (unknown,) = metric_looks(LoggedScore("acc"), a, b, np.ones(300), [300])
+    assert unknown.waits == "3 of 40 different values, and no declared range" and unknown.p_value == 1.0
+
+
+class Ratio(SumMetric):
+    """A ratio of sums of given bounds."""
+
+    def __init__(self, bounds):
+        self.spec = MetricSpec("ratio", True, bounds=bounds)
+
+    def of_sums(self, sums):
+        return sums[..., 0] / sums[..., 1]
 
 
 def test_bounds_that_are_not_finite_are_none():

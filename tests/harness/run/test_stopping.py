@@ -436,6 +436,18 @@ def test_the_remark_names_the_examples_and_the_verdicts():
     )
 
 
+def test_the_remark_and_the_summary_say_what_a_sequence_waits_for():
+    scores = [[[7.0, 9.0, 8.0], [7.0, 7.0, 7.0]]]
+    stopping = growing(["caption-length ± 5", "rouge ± 9"], scores, plain_examples(20), metrics=("caption-length", "rouge"))
+    first, second = stopping.summary()["conditions"]
+    assert (first["verdict"], first["waits"]) == ("undecided", ["3 of 200 examples"]), "said once, for both systems"
+    assert first["sequences"][1]["path"][0]["waits"] == "3 of 200 examples" and "waits" not in second
+    assert "(caption-length ± 5: undecided, not yet: 3 of 200 examples; rouge ± 9: confirmed)" in stopping.note(stopping.summary())
+    clustered = growing(["caption-length ± 5"], scores, videos(1, 1, 1), metrics=("caption-length",), cluster="video")
+    assert clustered.summary()["conditions"][0]["waits"] == ["3 of 200 clusters"]
+    assert not clustered.decided()
+
+
 def test_statistics_that_need_all_examples_are_refused():
     plans = caption_plans(metric_plans([{"rouge": {"tokenizer": "none"}}]))
     stopping = Stopping(UntilSpec(conditions=["rouge: a > b"]), plans, ExampleStore(plain_examples(2), "test"))

@@ -192,7 +192,7 @@ def test_the_asymptotic_sequence_begins_at_the_first_look():
     rng = np.random.default_rng(11)
     a, b = (np.column_stack([rng.normal(mean, 0.2, 800), np.ones(800)]) for mean in (0.5, 0.4))
     early, first, last = asymptotic_looks(ratio, a, b, [FIRST_LOOK - 1, FIRST_LOOK, 800])
-    assert (early.low, early.high, early.p_value) == (-inf, inf, 1.0)
+    assert (early.low, early.high, early.p_value, early.waits) == (-inf, inf, 1.0, "199 of 200 examples")
     assert first.low < first.difference < first.high and np.isfinite(first.high)
     assert last.high - last.low < first.high - first.low and last.p_value <= first.p_value
     assert last.low > 0
@@ -228,15 +228,93 @@ def test_false_alarms_of_the_asymptotic_sequence():
     assert alarms / 150 <= 0.09
 
 
-def test_equal_systems_have_no_width_and_no_evidence():
+@pytest.mark.parametrize("reach", [None, np.full(300, 300.0)])
+def test_equal_systems_have_no_interval_and_no_evidence(reach):
     a = np.column_stack([np.arange(300.0), np.ones(300)])
-    (look,) = asymptotic_looks(ratio, a, a, [300])
-    assert (look.difference, look.low, look.high, look.p_value) == (0.0, 0.0, 0.0, 1.0)
+    (look,) = asymptotic_looks(ratio, a, a, [300], reach=reach, unit="clusters")
+    assert look == Look(300, 0.0, -inf, inf, 1.0, "no spread in 300 clusters")
+
+
+def mean_columns(values):
+    """Addends of two systems whose scores differ by values."""
+    ones = np.ones(len(values))
+    return np.column_stack([values + 1, ones]), np.column_stack([ones, ones])
+
+
+def test_small_losses_before_the_first_large_gain_are_no_evidence():
+    """999 of 1,000 examples lose .001, or about as much, and one gains 1: most samples of 300 have losses alone."""
+    rng = np.random.default_rng(14)
+    for losses in (np.full(300, -0.001), -0.001 * rng.exponential(size=300)):
+        for reach, unit in ((None, "no declared range"), (np.ones(300), "")):
+            (look,) = asymptotic_looks(ratio, *mean_columns(losses), [300], reach=reach)
+            assert look.p_value == 1.0 and not look.low > 0 > look.high
+            assert not look.high < 0 and ("no spread" in look.waits or unit in look.waits)
+        (look,) = asymptotic_looks(ratio, *mean_columns(1000 * losses), [300], reach=np.full(300, 1.0))
+        assert look.waits or look.high < 0, "a range of 1 leaves no room for gains that are larger than the losses"
+
+
+def test_what_has_not_occurred_widens_the_interval_within_a_known_range():
+    values = 0.001 * np.random.default_rng(15).standard_normal(400) - 0.002
+    a, b = mean_columns(values)
+    (look,) = asymptotic_looks(ratio, a, b, [400], reach=np.ones(400))
+    assert (look.high - look.low) / 2 == pytest.approx(log(2 / LEVEL) / 400)
+    assert look.p_value == pytest.approx(min(1.0, 2 * np.exp(-400 * abs(values.mean()))))
+    (narrow,) = asymptotic_looks(ratio, a, b, [400], reach=np.full(400, 0.01))
+    assert narrow.high < 0 and narrow.p_value <= LEVEL, "a smaller range cannot hide as much"
+    (wide,) = asymptotic_looks(ratio, a, b, [400], reach=np.ones(400), level=0.01)
+    assert (wide.high - wide.low) / 2 == pytest.approx(log(2 / 0.01) / 400)
+
+
+@pytest.mark.parametrize("reach", [0.05, 0.2, 1.0])
+def test_p_and_the_sequence_of_a_known_range_agree(reach):
+    for seed in range(20):
+        a, b = mean_columns(0.05 * np.random.default_rng(seed).standard_normal(600) + 0.008)
+        excluded = False
+        for look in asymptotic_looks(ratio, a, b, [200, 300, 450, 600], reach=np.full(600, reach)):
+            excluded |= look.low > 0 or look.high < 0
+            assert (look.p_value <= LEVEL) == excluded
+
+
+def test_few_carriers_widen_the_interval_of_a_known_range_and_leave_others_without():
+    values = np.where(np.arange(400) < 10, 1.0, 0.0) + 1e-3 * np.random.default_rng(16).standard_normal(400)
+    a, b = mean_columns(values)
+    (look,) = asymptotic_looks(ratio, a, b, [400], reach=np.ones(400))
+    rho2 = (-2 * log(LEVEL) + log(-2 * log(LEVEL) + 1)) / FIRST_LOOK
+    radius = values.std() * np.sqrt(2 * (400 * rho2 + 1) / (400**2 * rho2) * np.log(np.sqrt(400 * rho2 + 1) / LEVEL))
+    carriers = np.sum((values - values.mean()) ** 2) ** 2 / np.sum((values - values.mean()) ** 4)
+    assert carriers == pytest.approx(10, rel=0.1)
+    assert (look.high - look.low) / 2 == pytest.approx(radius * np.sqrt(40 / carriers), rel=1e-5)
+    (unknown,) = asymptotic_looks(ratio, a, b, [400])
+    assert unknown.waits == "the variance is that of 11 of 40 examples, and no declared range" and unknown.p_value == 1.0
+
+
+def test_a_sum_that_nothing_contributed_to_has_no_interval():
+    rng = np.random.default_rng(17)
+    lengths = rng.integers(8, 12, 300).astype(float)
+    counts = np.column_stack([rng.binomial(8, 0.5, 300), np.zeros(300), lengths])
+
+    def of_sums(sums):
+        return np.sqrt(sums[..., 0] * (sums[..., 1] + 1e-9)) / sums[..., 2]
+
+    (look,) = asymptotic_looks(of_sums, counts, None, [300], reach=np.full(300, 1e-6))
+    assert look.waits == "a sum of the number is 0 in all 300 examples"
+    counts[::3, 1] = 1.0
+    (look,) = asymptotic_looks(of_sums, counts, None, [300], reach=np.full(300, 1e-6))
+    assert not look.waits and np.isfinite(look.high)
+
+
+def test_p_stays_what_it_was_when_a_giant_takes_the_interval_away():
+    values = np.random.default_rng(18).normal(0.5, 1, 300)
+    values[299] = -1000.0
+    first, second = asymptotic_looks(ratio, *mean_columns(values), [250, 300])
+    assert first.p_value <= LEVEL and not first.waits
+    assert second.waits.startswith("the variance is that of 1 of 40") and second.p_value == first.p_value
 
 
 def test_an_undefined_number_has_no_interval():
     (look,) = asymptotic_looks(ratio, np.zeros((250, 2)), None, [250])
     assert np.isnan(look.difference) and (look.low, look.high, look.p_value) == (-inf, inf, 1.0)
+    assert look.waits == "the number is undefined"
 
 
 def test_a_shifted_state_keeps_n_and_p():

@@ -25,6 +25,21 @@ def test_the_paths_of_all_conditions_are_drawn(tmp_path):
         assert low <= min(ends) and max(ends) <= high and high - low < 1.2
 
 
+def test_what_a_sequence_waits_for_is_said_and_not_drawn(tmp_path):
+    rows = [f'{{"id": "{k}", "references": ["a dog runs {k}"], "good": "a dog runs {k}"}}' for k in range(210)]
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    path = str(tmp_path / "data.jsonl")
+    models = [{"predictions": {"label": "good", "path": path, "candidates": "good"}}]
+    spec = {"task": "one", "dataset": {"reader": "jsonl", "path": path}, "models": models, "metrics": ["rouge", "bleu4"]}
+    run = harness.evaluate(spec, until={"conditions": ["rouge ± 0.001", "bleu4 ± 0.001"]})
+    (chart,) = [chart for chart in charts_for([run]) if chart.id == "stopping"]
+    assert {row["condition"] for row in chart.spec["datasets"]["stopping"]} == {"rouge ± 0.001"}
+    assert "bleu4 ± 0.001: undecided, not yet: no spread in 210 examples" in chart.caption
+    alone = harness.evaluate(spec, until={"conditions": ["bleu4 ± 0.001"]})
+    assert not [chart for chart in charts_for([alone]) if chart.id == "stopping"]
+    assert "(bleu4 ± 0.001: undecided, not yet: no spread in 210 examples)" in alone.notes[0]
+
+
 def test_a_run_without_conditions_has_no_such_chart():
     run = harness.evaluate("coco", limit=3, metrics=["rouge"])
     assert not [chart for chart in charts_for([run]) if chart.id == "stopping"]
