@@ -204,7 +204,8 @@ def _fold_line(line: str, width: int) -> str:
 
 
 _CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
-_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+_NUMBER = re.compile(r"(?:-\d+|-\d*\.\d+)%?$")
+"""A negative number or share: the value of an option, which then says what is wrong with it, and no option."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -215,6 +216,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
         super().__init__(**{"formatter_class": _Formatter, **options})
+        self._negative_number_matcher = _NUMBER
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse arguments; raise :class:`HarnessError` with the nearest option for an unknown one."""

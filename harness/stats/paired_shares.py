@@ -37,7 +37,7 @@ class PairedShares:
     smallest share of broken answers and the largest of improved ones. All of it falls with m: the bound is the loss at which the p-value
     is the level, and test and bound agree.
 
-    Without a change the p-value is (1 - m)^n, that of Clopper and Pearson for no broken answer among n.
+    Without a change the bound is that of Clopper and Pearson for no broken answer among n: (1 - m)^n is the level.
 
     References
     ----------
@@ -51,8 +51,8 @@ class PairedShares:
     improved: int
     """Pairs whose answer was wrong and is right."""
     n: int
-    methods: int = 1
-    """Number of methods among which the scores choose this one: each has an equal part of the level."""
+    level: float = LEVEL
+    """Level of a one-sided test; a bound has the coverage 1 minus the level."""
 
     @property
     def value(self) -> float:
@@ -61,24 +61,24 @@ class PairedShares:
 
     def p_below(self, limit: float) -> float:
         """Return the p-value of the hypothesis that the loss is at least ``limit``: small where it lies below."""
-        return min(1.0, self.methods * self._lost.p_value(limit))
+        return self._lost.p_value(limit)
 
     def p_above(self, limit: float) -> float:
         """Return the p-value of the hypothesis that the loss is at most ``limit``: small where it lies above."""
-        return min(1.0, self.methods * self._gained.p_value(-limit))
+        return self._gained.p_value(-limit)
 
     def upper(self) -> float:
         """Return the one-sided upper bound of the loss."""
-        return self._lost.bound(LEVEL / self.methods)
+        return self._lost.bound(self.level)
 
     def lower(self) -> float:
         """Return the one-sided lower bound of the loss."""
-        return -self._gained.bound(LEVEL / self.methods)
+        return -self._gained.bound(self.level)
 
-    def n_to_decide(self, limit: float, level_above: float = LEVEL) -> float:
+    def n_to_decide(self, limit: float, level_above: float | None = None) -> float:
         """Return the number of pairs that tells the loss from ``limit`` with power .8, if the shares are those seen; inf where equal.
 
-        ``level_above``: level of the test that the loss lies above the limit.
+        ``level_above``: level of the test that the loss lies above the limit; default: :attr:`level`.
         """
         if self.value == limit:
             return inf
@@ -90,8 +90,8 @@ class PairedShares:
             # The counts of an unlucky sample: the loss is nearer to the limit by .84 standard errors.
             unlucky = POWER_QUANTILE * spread * sqrt(n) * (1 if is_below else -1)
             broken, improved = (max(0, round(n * share + unlucky * side / 2)) for share, side in zip(shares, (1, -1)))
-            future = PairedShares(broken, improved, max(int(n), broken + improved), self.methods)
-            return future.p_below(limit) <= LEVEL if is_below else future.p_above(limit) <= level_above
+            future = PairedShares(broken, improved, max(int(n), broken + improved))
+            return future.p_below(limit) <= self.level if is_below else future.p_above(limit) <= (level_above or self.level)
 
         return find_smallest_count(decides)
 
@@ -99,7 +99,7 @@ class PairedShares:
         """Return the smallest number of pairs at which the loss is told to lie below ``limit`` if no answer changes."""
         if limit <= 0:
             return inf
-        return find_smallest_count(lambda n: PairedShares(0, 0, int(n), self.methods).p_below(limit) <= LEVEL)
+        return find_smallest_count(lambda n: PairedShares(0, 0, int(n)).p_below(limit) <= self.level)
 
     @cached_property
     def _lost(self) -> _Tail:
@@ -128,7 +128,7 @@ class _Tail:
         self.most_broken = self._order(broken, improved, np.arange(last + 1))[first:]
 
     def _order(self, broken: int, improved: int, counts: np.ndarray) -> np.ndarray:
-        """Return the largest number of broken answers that is ordered no higher than the pair seen, beside each number (C,) of improved ones."""
+        """Return, for each number of improved answers (C,), the most broken ones that are ordered no higher than the pair seen."""
         quantile = normal_quantile(1 - LEVEL)
         difference = broken - improved
         bound = difference + quantile * sqrt(broken + improved + 1 - difference**2 / self.n)

@@ -51,12 +51,13 @@ def test_the_p_value_is_that_of_an_enumeration(broken, improved, n, limit):
 def test_without_a_change_it_is_clopper_and_pearson(n, limit):
     assert PairedShares(0, 0, n).p_below(limit) == pytest.approx((1 - limit) ** n + OUTSIDE)
     assert PairedShares(0, 0, n).upper() == pytest.approx(clopper_pearson(0, n, level=0.1)[1], rel=2e-3)
+    assert PairedShares(0, 0, n, level=0.025).upper() == pytest.approx(clopper_pearson(0, n, level=0.05)[1], rel=2e-3)
     assert PairedShares(0, 0, n).lower() == -PairedShares(0, 0, n).upper()
 
 
 def test_the_smallest_number_that_can_pass():
     assert PairedShares(0, 0, 3).n_without_change(0.01) == 299
-    assert PairedShares(0, 0, 3, methods=2).n_without_change(0.01) == 368, "half of the level"
+    assert PairedShares(0, 0, 3, level=0.025).n_without_change(0.01) == 368
     assert PairedShares(0, 0, 3).n_without_change(0.0) == inf
 
 
