@@ -6,7 +6,8 @@
 
 Passed (exit code 0): the one-sided 95 % upper bound of the worsening lies below the margin for every metric and slice. Failed (1): the
 lower bound lies above it for one of them. Undecided: neither; the line says how many examples would decide, and the exit code is that
-of --undecided: 0 for pass (the default), 1 for fail, 4 for stop. Bad input is 2.
+of --undecided: 4 for stop (the default), 1 for fail, 0 for pass. Bad input is 2, and so are examples of the baseline that the new
+version lacks, unless --allow-missing.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from harness.cli.options import add_count, add_json, add_list, add_names, add_score_options, print_folded, print_json, score_options
+from harness.cli.options import (
+    add_count,
+    add_flag,
+    add_json,
+    add_list,
+    add_names,
+    add_score_options,
+    print_folded,
+    print_json,
+    score_options,
+)
 from harness.errors import HarnessError, counted
 
-CODES = {"pass": 0, "fail": 1, "stop": 4}
+CODES = {"stop": 4, "fail": 1, "pass": 0}
 """Value of ``--undecided`` -> exit code of an undecided gate."""
 
 
@@ -29,11 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_names(parser, "-m", "--metric", help="metrics that must not get worse; may be repeated")
     add_list(parser, "--max-drop", "MARGIN", "largest worsening, 0.01 or 1%% of the baseline; one for all metrics, or one for each")
     parser.add_argument("--slice", metavar="COLUMN", help="metadata column: each of its values has to pass too")
-    parser.add_argument("--undecided", choices=tuple(CODES), default="pass", help="how an undecided gate ends (default: pass)")
+    parser.add_argument("--undecided", choices=tuple(CODES), default="stop", help="how an undecided gate ends (default: stop)")
+    add_flag(parser, "--allow-missing", "examples that the new version lacks count as the worst value, or leave a metric undecided")
     for form in ("junit", "markdown", "page"):
         parser.add_argument(f"--{form}", metavar="FILE", help=f"also write the result as {'HTML' if form == 'page' else form}")
     add_score_options(parser)
-    add_count(parser, "--seed", "seed of resampling, for numbers that are no sums over examples", 0)
+    add_count(parser, "--seed", "seed of the orders of betting, and of resampling for numbers that are no sums", 0)
     add_json(parser)
 
 
@@ -51,9 +63,17 @@ def run(args: argparse.Namespace) -> int:
             "give --metric NAME --max-drop MARGIN for each metric, or one margin"
         )
     margins = [Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))]
-    result = gate(args.new, args.baseline, dict(zip(names, margins)), slices=args.slice, **score_options(args), seed=args.seed)
-    counted_as = f" (counts as {args.undecided}; --undecided {'fail' if args.undecided == 'pass' else 'pass'} changes it)"
-    line = result.sentence + (counted_as if result.verdict == "undecided" and args.undecided != "stop" else "")
+    result = gate(
+        args.new,
+        args.baseline,
+        dict(zip(names, margins)),
+        slices=args.slice,
+        allow_missing=args.allow_missing,
+        **score_options(args),
+        seed=args.seed,
+    )
+    counts_as = f" (counts as {args.undecided})" if result.verdict == "undecided" and args.undecided != "stop" else ""
+    line = result.sentence + counts_as
     write = {
         args.junit: lambda: junit(result, args.undecided == "fail"),
         args.markdown: lambda: gate_markdown(result, line),
@@ -62,8 +82,7 @@ def run(args: argparse.Namespace) -> int:
     write_files([(Path(path), content().encode("utf-8")) for path, content in write.items() if path])
     if args.json:
         rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
-        notes = {"notes": list(result.notes)} if result.notes else {}
-        print_json({"verdict": result.verdict, "line": line, "rows": rows, **notes})
+        print_json({"verdict": result.verdict, "line": line, "notes": list(result.notes), "rows": rows})
     else:
         print_as(gate_table(result))
         print_folded(line)

@@ -4,8 +4,8 @@ Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; o
 :class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed, some checks of ``harness check``
 failed, the runs of ``harness compare --identical`` or the sources of ``harness same`` differ, or ``harness gate`` failed; 2 the spec or
 the input is wrong, or the system refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4 ``harness
-gate --undecided stop`` is undecided, or ``harness same`` cannot tell; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can be
-resumed).
+gate`` is undecided, unless ``--undecided`` says otherwise, or ``harness same`` cannot tell; 130 and 143 interrupted by Ctrl-C and SIGTERM
+(the run can be resumed).
 """
 
 from __future__ import annotations

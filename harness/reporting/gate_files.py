@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from math import isfinite
 from xml.etree import ElementTree
 
 from harness.analysis.gate import GateResult, GateRow
@@ -21,17 +22,28 @@ def gate_table(result: GateResult) -> Table:
     systems = len({row.system for row in result.rows}) > 1
     cells = [[*([row.system] if systems else []), *_cells(row)] for row in result.rows]
     left_out = max((row.left_out for row in result.rows), default=0)
-    missing = [f"up to {counted(left_out, 'example', 'is/are')} missing or undefined for one version and left out"] if left_out else []
-    rule = "passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05"
+    missing = [f"up to {counted(left_out, 'example', 'has/have')} no value in the baseline, or in both versions"] if left_out else []
     return Table(
         [*(["system"] if systems else []), *HEADERS], cells, ("l" if systems else "") + "llrrrrrrl",
-        notes=(*result.notes, *missing, rule),
+        notes=(
+            "passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05",
+            f"bounds: {_describe_methods(result.rows)}", *result.notes, *missing,
+        ),
     )  # fmt: skip
+
+
+def _describe_methods(rows: Sequence[GateRow]) -> str:
+    """Return the methods of the bounds with the names of the metrics that have them."""
+    names: dict[str, dict[str, None]] = {}
+    for row in rows:
+        names.setdefault(row.method or "none", {})[display_name(row.metric)] = None
+    return "; ".join(f"{method} ({', '.join(metrics)})" for method, metrics in names.items())
 
 
 def _cells(row: GateRow) -> list[str]:
     numbers = [number(value) for value in (row.baseline, row.new, row.worsening)]
-    ends = f"{number(row.low)} … {number(row.high)}"
+    is_bounded = isfinite(row.low) or isfinite(row.high)
+    ends = f"{number(row.low)} … {number(row.high)}" if is_bounded else "–"
     return [heading(row.metric, row.higher_is_better), row.slice or "all", f"{row.n:,}", *numbers, ends, number(row.margin), row.verdict]
 
 
@@ -43,6 +55,7 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=row.system, name=f"{display_name(row.metric)} {row.slice or 'all'}")
         failed = row.verdict == "failed" or (row.verdict == "undecided" and undecided_fails)
         text = f"worse by {row.worsening:.6g}, bounds {row.low:.6g} and {row.high:.6g}, margin {row.margin:.6g}, n = {row.n}"
+        text += f", {row.note}" if row.note else ""
         if failed or row.verdict == "undecided":
             ElementTree.SubElement(case, "failure" if failed else "skipped", message=f"{row.verdict}: {text}")
             counts["failures" if failed else "skipped"] += 1

@@ -1,0 +1,344 @@
+"""The one-sided test of a row of a gate. Which one it is depends on what is declared of the metric, not on the scores:
+
+- a mean of scores within declared bounds: betting (:class:`harness.stats.bounded_mean.BoundedMean`), valid at every n;
+- right and wrong answers of a log, all of them 0 or 1 (:data:`RIGHT_OR_WRONG`): exact (:class:`harness.stats.paired_shares.PairedShares`);
+- any other function of sums: Student's t after Hall's transformation, undecided where the sample says too little
+  (:class:`harness.stats.one_sided.SkewedMean`), or, where so few examples differ that it does not matter how much they lose,
+  a bound from their number (:class:`harness.stats.changed_share.ChangedShare`);
+- a number that is no function of sums: the same with the standard error of its interval in ``compare``.
+
+A score of a log that is not declared to be right or wrong may look so, in a sample of zeros and ones. The exact test then has half of the
+level, the other half is left to what happens in other samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import Protocol, cast
+
+import numpy as np
+
+from harness.analysis.gate_margin import Margin
+from harness.analysis.paired_family import PairedMetric, collect_addends, paired_tests
+from harness.analysis.score_logs import LoggedScore
+from harness.contracts import MeanMetric, Objects, SumMetric, is_defined
+from harness.errors import HarnessError, counted
+from harness.run.sequences import mean_bounds, random_order, spread_addends
+from harness.stats.anytime import influences
+from harness.stats.bootstrap import number_clusters, sum_over_clusters
+from harness.stats.bounded_mean import BoundedMean
+from harness.stats.changed_share import ChangedShare
+from harness.stats.draws import DrawFamily
+from harness.stats.one_sided import FEWEST, SkewedMean
+from harness.stats.paired_shares import PairedShares
+from harness.stats.quantiles import normal_quantile
+from harness.stats.sample_size import LEVEL
+from harness.stats.ties import tolerance
+
+DRAWS = 1000
+"""Resamples of a number that is no function of sums."""
+RIGHT_OR_WRONG = (
+    "acc", "acc_norm", "acc_bytes", "acc_mutual_info", "accuracy", "choice", "correct", "em", "exact", "exact_match", "includes",
+    "is_correct", "match", "pattern",
+)  # fmt: skip
+"""Names of scores of logs that are 1 for a right answer and 0 for a wrong one."""
+
+
+T_TEST = "Student's t after Hall's transformation"
+"""Method of a number without declared bounds of what an example contributes."""
+
+
+class OneSided(Protocol):
+    """Tests of a worsening against a limit from both sides."""
+
+    def p_below(self, limit: float) -> float: ...
+    def p_above(self, limit: float) -> float: ...
+    def upper(self) -> float: ...
+    def lower(self) -> float: ...
+    def n_to_decide(self, limit: float, level_above: float | None = None) -> float: ...
+
+
+@dataclass(frozen=True)
+class GatedExamples:
+    """The examples of a row."""
+
+    names: Sequence[str]
+    clusters: np.ndarray | None
+    """Number of the cluster of each example, shape (B,); None for independent ones."""
+    lacking: np.ndarray
+    """Mask (B,) of those for which the new version has no value: they count as the worst one."""
+    same_outputs: np.ndarray | None
+    """Mask (B,) of those whose outputs are equal in both versions; None where the outputs are not known."""
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """Number of the independent unit of each example, shape (B,), in a random order that depends on the names alone."""
+        numbers = np.arange(len(self.names)) if self.clusters is None else number_clusters(self.clusters)
+        first: dict[int, str] = {}
+        for number, name in zip(numbers.tolist(), self.names):
+            first[number] = min(name, first.get(number, name))
+        order = random_order([first[number] for number in range(len(first))], 0)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return rank[numbers]
+
+    def describe_equal(self, item: PairedMetric) -> str:
+        """Return a note where nothing differs between the versions; empty otherwise."""
+        count = counted(len(self.names), "example")
+        everywhere = f"on all {count}" if len(self.names) > 1 else "on the only example"
+        if self.same_outputs is not None:
+            return f"same outputs {everywhere}" if self.same_outputs.all() else ""
+        return f"same scores {everywhere}" if np.array_equal(item.a.scores, item.b.scores) else ""
+
+    def describe_lacking(self) -> str:
+        """Return a note on examples without a value in the new version; empty otherwise."""
+        count = int(self.lacking.sum())
+        return f"{counted(count, 'example', 'has/have')} no value in the new version" if count else ""
+
+    def sum_units(self, columns: np.ndarray) -> np.ndarray:
+        """Return the sums of columns (B, k) over each unit, shape (U, k)."""
+        return sum_over_clusters(columns, self.unit)
+
+
+@dataclass(frozen=True)
+class RowTest:
+    """The numbers of both systems with the test of the worsening."""
+
+    new: float
+    baseline: float
+    worsening: float
+    size: float
+    """The margin in the unit of the metric."""
+    test: OneSided
+    method: str
+    limit: float
+    """What the test compares its mean with: the margin, or 0 for a mean of the worsening minus the share of the baseline."""
+    least: float
+    """Number of units at which a version without a change passes; inf where none does."""
+    parts: int = 1
+    """Number of tests that share the level."""
+    reason: str = ""
+    """Reason why nothing is decided; empty where the test decides."""
+
+    @property
+    def p_pass(self) -> float:
+        """P-value of the hypothesis that the worsening is at least the margin."""
+        return min(1.0, self.parts * self.test.p_below(self.limit))
+
+    @property
+    def p_fail(self) -> float:
+        """P-value of the hypothesis that the worsening is at most the margin."""
+        return min(1.0, self.parts * self.test.p_above(self.limit))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The one-sided bounds of the worsening; of a relative margin, those to compare with :attr:`size`."""
+        moved = self.size - self.limit
+        # Adding 0 turns the negative zero, which is printed with its sign, into 0.
+        return self.test.lower() + moved + 0.0, self.test.upper() + moved + 0.0
+
+    def n_to_decide(self, level_fail: float) -> float:
+        """Return the number of units that decides with power .8; ``level_fail``: level at which one row fails the gate."""
+        return self.test.n_to_decide(self.limit, level_fail / self.parts)
+
+
+def choose_test(item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int) -> RowTest:
+    """Return the test of one metric on the examples of one slice.
+
+    Parameters
+    ----------
+    item : PairedMetric
+        The metric with the data of the new version (a) and the baseline (b).
+    margin : Margin
+        Largest worsening.
+    examples : GatedExamples
+        The examples, for all of which the baseline is defined.
+    seed : int
+        Seed of the orders of betting, and of resampling.
+
+    Raises
+    ------
+    HarnessError
+        The metric has no sums and the margin is a share; a score lies outside of its declared bounds; the number cannot be tested.
+    """
+    scores = _read_scores(item)
+    bounds = mean_bounds(item.metric)
+    if scores is not None and examples.clusters is None and _looks_right_or_wrong(item):
+        is_declared = re.split(r"[,/]", item.metric.spec.name)[0] in RIGHT_OR_WRONG
+        if is_declared or bounds is None:
+            return _test_answers(item, scores, margin, examples, 1 if is_declared else 2, seed)
+    if scores is not None and bounds is not None:
+        return _test_bounded(item, scores, bounds, margin, examples, 1, seed)
+    addends = collect_addends(item)
+    return _resample(item, margin, examples, seed) if addends is None else _test_sums(item, addends, margin, examples)
+
+
+def lowest_value(item: PairedMetric) -> float | None:
+    """Return the smallest possible number of a metric: as it declares, or 0 for a log without a negative score; None where unknown."""
+    bounds = item.metric.spec.bounds
+    if bounds is not None and np.isfinite(bounds[0]):
+        return bounds[0]
+    scores = np.concatenate([item.a.scores, item.b.scores])
+    return 0.0 if isinstance(item.metric, LoggedScore) and not bool((scores < 0).any()) else None
+
+
+def worst_value(item: PairedMetric) -> float | None:
+    """Return the worst possible score of an example, for the direction of the metric; None where it is not known."""
+    bounds = (0.0, 1.0) if _looks_right_or_wrong(item) else mean_bounds(item.metric)
+    return None if bounds is None else bounds[0] if item.metric.spec.higher_is_better else bounds[1]
+
+
+def _looks_right_or_wrong(item: PairedMetric) -> bool:
+    """Return whether all scores are 0 or 1 and belong to a log that declares no other range."""
+    scores = np.concatenate([item.a.scores, item.b.scores])
+    is_log = isinstance(item.metric, LoggedScore) and item.metric.spec.bounds in (None, (0.0, 1.0))
+    return is_log and bool(np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all())
+
+
+def _read_scores(item: PairedMetric) -> np.ndarray | None:
+    """Return the scores of the new version and the baseline, shape (2, B), NaN where undefined; None for a number that is no mean."""
+    if not isinstance(item.metric, MeanMetric) or isinstance(item.metric, SumMetric):
+        return None
+    scores = np.full((2, len(item.a.scores)), np.nan)
+    for row, side in zip(scores, (item.a, item.b)):
+        if side.stats is None or isinstance(side.stats, Objects):
+            return None
+        defined = is_defined(side.stats)
+        addends = spread_addends(item.metric, side.stats, defined) if defined.any() else np.zeros((len(row), 2))
+        # A subclass may weight its scores: its number is no plain mean.
+        if addends is None or addends.shape[1] != 2 or bool((addends[defined, 1] != 1).any()):
+            return None
+        row[defined] = addends[defined, 0]
+    return scores
+
+
+def _fill_worst(item: PairedMetric, scores: np.ndarray, lacking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores (B,) of the new version, the worst possible ones where it lacks them, and those of the baseline."""
+    new, old = scores.copy()
+    worst = worst_value(item)
+    assert worst is not None, "scores without bounds are not filled"
+    new[lacking] = worst
+    return new, old
+
+
+def _test_answers(
+    item: PairedMetric, scores: np.ndarray, margin: Margin, examples: GatedExamples, parts: int, seed: int
+) -> RowTest:  # fmt: skip
+    """Return the exact test of answers that are right (1) or wrong (0); ``parts``: number of tests that share the level."""
+    if margin.relative:  # the share of a number that is estimated has no exact test
+        return _test_bounded(item, scores, (0.0, 1.0), margin, examples, parts, seed)
+    new, old = _fill_worst(item, scores, examples.lacking)
+    worse = sign_of(item) * (new - old)
+    test = PairedShares(int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts)
+    return RowTest(
+        float(new.mean()),
+        float(old.mean()),
+        test.value,
+        margin.size,
+        test,
+        "exact, right and wrong answers",
+        margin.size,
+        test.n_without_change(margin.size),
+        parts,
+    )
+
+
+def _test_bounded(
+    item: PairedMetric, scores: np.ndarray, bounds: tuple[float, float], margin: Margin, examples: GatedExamples, parts: int, seed: int
+) -> RowTest:
+    """Return the test of a mean of scores within bounds; ``parts``: number of tests that share the level."""
+    new, old = _fill_worst(item, scores, examples.lacking)
+    sign, baseline = sign_of(item), float(old.mean())
+    lowest, highest = float(min(new.min(), old.min())), float(max(new.max(), old.max()))
+    slack = 1e-9 * (bounds[1] - bounds[0])
+    if lowest < bounds[0] - slack or highest > bounds[1] + slack:
+        outlier = lowest if lowest < bounds[0] - slack else highest
+        raise HarnessError(f"'{item.metric.spec.name}' has a score of {outlier:g}, outside of its bounds {bounds[0]:g} to {bounds[1]:g}")
+    if margin.relative and baseline < 0 < bounds[1]:
+        raise HarnessError(f"'{item.metric.spec.name}' of the baseline is {baseline:.4g}: give its margin in its own unit, not in per cent")
+    # The worsening minus a share of the baseline is the mean of sign * new - weight * old, again of values within known bounds.
+    weight = sign + (margin.size * (-1 if bounds[1] <= 0 else 1) if margin.relative else 0.0)
+    parts_of_value = [sorted((sign * bounds[0], sign * bounds[1])), sorted((-weight * bounds[0], -weight * bounds[1]))]
+    low, high = (ends[0] + ends[1] for ends in zip(*parts_of_value))
+    columns = examples.sum_units(np.column_stack([sign * new - weight * old, np.ones(len(old)), (sign - weight) * old]))
+    test = BoundedMean(columns[:, 0], columns[:, 1], low, high, LEVEL / parts, seed)
+    size = margin.in_units(baseline)
+    limit = 0.0 if margin.relative else size
+    return RowTest(
+        float(new.mean()), baseline, sign * (float(new.mean()) - baseline), size, test, f"betting within {bounds[0]:g} to {bounds[1]:g}",
+        limit, test.n_without_change(limit, columns[:, 2]), parts,
+    )  # fmt: skip
+
+
+def _test_sums(
+    item: PairedMetric, addends: tuple[np.ndarray, np.ndarray, np.ndarray], margin: Margin, examples: GatedExamples
+) -> RowTest:  # fmt: skip
+    """Return the test of a number that is a function of sums over examples, without known bounds of what an example contributes."""
+    sign, of_sums = sign_of(item), cast(MeanMetric, item.metric).of_sums
+    defined = examples.sum_units(addends[2][:, None].astype(np.float64))[:, 0]
+    columns = [examples.sum_units(side)[defined > 0] for side in addends[:2]]
+    new, old = (float(of_sums(side.sum(axis=0, keepdims=True))[0]) for side in columns)
+    size = margin.in_units(old)
+    changes = [influences(of_sums, side) for side in columns]
+    # A relative margin moves with the baseline: its influence is that of the worsening minus the margin.
+    moved = (margin.size * np.sign(old) * changes[1]) if margin.relative else 0.0
+    differ = np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1)
+    differ = np.asarray(differ)
+    mean = SkewedMean.of(sign * (new - old), sign * (changes[0] - changes[1]) - moved, differ)
+    return _row_without_bounds(item, mean, (new, old), size, int(differ.sum()), defined[defined > 0], examples)
+
+
+def _resample(item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int) -> RowTest:
+    """Return the test of a number that is no sum, with the standard error of its interval."""
+    if margin.relative:
+        raise HarnessError(
+            f"'{item.metric.spec.name}' is no function of sums over examples: give its margin in its own unit, not in per cent"
+        )
+    clusters = None if examples.clusters is None else number_clusters(examples.clusters)
+    sizes = examples.sum_units(np.ones((len(examples.names), 1)))[:, 0]
+    (tests,) = paired_tests([item], DrawFamily(len(sizes), DRAWS, seed), clusters)
+    reported = tests.reported
+    if reported is None:
+        raise HarnessError(f"'{item.metric.spec.name}' cannot gate: {tests.note}")
+    same = np.zeros(len(examples.names), dtype=bool) if examples.same_outputs is None else examples.same_outputs
+    changed = int((examples.sum_units(~same[:, None] * 1.0)[:, 0] > 0).sum())
+    width = (reported.ci95[1] - reported.ci95[0]) / 2 if reported.ci95 else 0.0
+    mean = SkewedMean.of_error(sign_of(item) * reported.difference, width / normal_quantile(0.975), len(sizes), changed)
+    return _row_without_bounds(item, mean, (reported.a, reported.b), margin.size, changed, sizes, examples)
+
+
+def _row_without_bounds(
+    item: PairedMetric,
+    mean: SkewedMean,
+    numbers: tuple[float, float],
+    size: float,
+    changed: int,
+    sizes: np.ndarray,
+    examples: GatedExamples,
+) -> RowTest:
+    """Return the test of a number without known bounds of what an example contributes.
+
+    ``changed`` is the number of units that changed, ``sizes`` has the number of examples of each unit, shape (U,).
+    """
+    if examples.lacking.any():
+        mean = replace(mean, least=inf, reason="examples without a value have no worst one by this metric")
+        return RowTest(*numbers, mean.value, size, mean, "", size, inf, reason=mean.reason)
+    bounds = item.metric.spec.bounds
+    if bounds is None or not np.isfinite(bounds).all():
+        return RowTest(*numbers, mean.value, size, mean, T_TEST, size, inf, reason=mean.reason)
+    reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
+    few = ChangedShare(mean.value, changed, len(sizes), reach)
+    least = few.n_without_change(size)
+    # Where few units changed, their number decides, unless one of them moved the number by more than its share of the range.
+    if mean.reason and changed < FEWEST and abs(mean.value) <= reach * changed / len(sizes):
+        return RowTest(*numbers, mean.value, size, few, "number of changed examples", size, least)
+    return RowTest(*numbers, mean.value, size, mean, T_TEST, size, least, reason=mean.reason)
+
+
+def sign_of(item: PairedMetric) -> float:
+    """Return the sign of the new number in the worsening."""
+    return -1.0 if item.metric.spec.higher_is_better else 1.0
