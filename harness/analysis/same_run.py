@@ -14,7 +14,7 @@ from harness.run.finished import Run
 from harness.rundir.artifacts import KeptFile, content_digest
 from harness.rundir.format import SAME, plain
 
-SCHEMA = 1
+SCHEMA = 2
 """Schema version of same.json."""
 _COMPARISONS = TypeAdapter(list[SourceComparison])
 
