@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from harness.analysis.answer_kernels import TOKEN
-from harness.analysis.same import Alternative, Prompt, Settings, Source, choose, evaluate, replace_answers
+from harness.analysis.same import Alternative, Prompt, Settings, Source, choose, replace_answers, share_found
 from harness.errors import InputError
 
 ANSWERS = (5, 10, 20)
@@ -62,7 +62,6 @@ def plan(source: Source, settings: Settings, other: Source | None = None, power:
     names = [name for name, texts in source.answers.items() if len(texts) > 1 and (other is None or other.answers.get(name))]
     if not names:
         raise InputError(f"{source.label} has no prompt with several answers; a plan draws from them")
-    settings = replace(settings, draws=199)
     for title, change in changes(other).items():
         second = other if other is not None and title == other.label else source
         weights = tempered_weights(second, names, change if isinstance(change, float) else 1.0)
@@ -70,14 +69,15 @@ def plan(source: Source, settings: Settings, other: Source | None = None, power:
         for answers, prompts in itertools.product(ANSWERS, PROMPTS):
             if reached and prompts > PROMPTS[0]:
                 continue
-            shares = [
-                evaluate(_check(source, second, choose(names, rng.integers(len(names), size=prompts)), answers, change, weights, rng),
-                         settings).p <= settings.alpha
-                for rng in (np.random.default_rng([settings.seed, run]) for run in range(RUNS))
-            ]  # fmt: skip
-            reached = sum(shares) >= power * RUNS
+            generators = (np.random.default_rng([settings.seed, run]) for run in range(RUNS))
+            checks = (
+                _check(source, second, choose(names, rng.integers(len(names), size=prompts)), answers, change, weights, rng)
+                for rng in generators
+            )
+            share = share_found(checks, RUNS, settings)
+            reached = share >= power
             if reached or prompts == PROMPTS[-1]:
-                yield Design(title, answers, prompts, sum(shares) / RUNS)
+                yield Design(title, answers, prompts, share)
 
 
 def _check(

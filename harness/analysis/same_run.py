@@ -15,7 +15,7 @@ from harness.rundir.artifacts import KeptFile, content_digest
 from harness.rundir.file_names import SAME
 from harness.rundir.format import plain
 
-SCHEMA = 1
+SCHEMA = 2
 """Schema version of same.json."""
 _COMPARISONS = TypeAdapter(list[SourceComparison])
 

@@ -7,13 +7,14 @@
   harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
 
 Labels of the answers are permuted within each prompt. The test assumes that the answers to a prompt are independent and that both
-sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 0 otherwise.
+sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 2 wrong input, and
+a night that no number of relabelings serves; 0 otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -39,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
-    add_count(parser, "--night", "number of this check in a series of nightly checks, which spend the level together")
+    add_count(parser, "--nights", "the series has N checks, which spend the level in equal parts: P / N each")
+    add_count(parser, "--night", "number of this check in its series; without --nights the series has no end, and the level is P 6 / (π² N²)")
     parser.add_argument(
         "--until", type=int, nargs="?", const=1, metavar="N",
         help="read the answers in batches of N per prompt (default 1) and stop as soon as a difference is shown",
@@ -56,19 +58,21 @@ def run(args: argparse.Namespace) -> int:
     """Print the result; return 1 for a difference, 4 where nothing is shown and the power is low."""
     from harness.analysis.answer_kernels import KERNELS
     from harness.analysis.metric_kernels import metric_kernel
-    from harness.analysis.same import Settings, compare_all
+    from harness.analysis.same import Settings, compare_all, smallest_p_of
+    from harness.analysis.same_level import Series
 
     kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
         if name not in KERNELS and metric_kernel(name) and args.until:
             raise HarnessError(f"same: --until follows {', '.join(KERNELS)}; found the metric '{name}'", value=name)
-    for name in ("night", "until", "draws"):
+    for name in ("night", "nights", "until", "draws"):
         if (value := getattr(args, name)) is not None and value < 1:
             raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
     if not 0 < args.alpha < 1:
         raise HarnessError(f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1", value=args.alpha)
-    level = args.alpha * 6 / (math.pi * args.night) ** 2 if args.night else args.alpha
-    settings = Settings(kernels, args.draws, args.seed, level, args.margin)
+    series = Series(args.night, args.nights)
+    series.check()
+    settings = Settings(kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin)
     sources = read_sources(args)
     if args.plan:
         return _plan(sources, settings, args)
@@ -76,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError("same: one source; expected at least two: harness same A.jsonl B.jsonl")
     if args.until:
         return _until(sources, settings, args)
+    if args.night or args.nights:
+        pairs = list(itertools.combinations(sources, 2))
+        series.check_level(args.alpha, max(smallest_p_of(a, b) for a, b in pairs), kernels, len(pairs))
     results = compare_all(sources, settings)
     if args.output:
         from harness.reporting.page.same import write_page
@@ -119,7 +126,7 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     sources: list[Source] = []
     for text in args.sources:
         if text in files:
-            sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options)))
+            sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options), kind="file"))
             continue
         sources += sources_of_run(ComparedRun.open(text))
     labels = args.label or unique([source.label for source in sources])

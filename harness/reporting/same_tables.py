@@ -59,7 +59,9 @@ def verdict_text(result: SourceComparison, settings: Settings) -> str:
 
 
 def effect_text(effect: Effect) -> str:
-    """Return a number with its interval."""
+    """Return a number with its interval, or why there is none."""
+    if effect.reason:
+        return f"{number(effect.value)} (no interval: {effect.reason})"
     return f"{number(effect.value)} (95 % interval {interval_text(effect.interval)})"
 
 

@@ -32,6 +32,8 @@ BUDGET = 20_000
 """Maximum number of relabelings of all prompts together that are enumerated."""
 _LABELS = 4 << 20
 """Maximum number of labels that are held at once."""
+_COUNTED = 64
+"""Maximum number of prompts of one size whose relabelings are counted: there are more than any test draws."""
 _TABLE = 200_000
 """Maximum number of relabelings of one prompt that are kept as a table to draw from."""
 
@@ -121,6 +123,21 @@ def standardise_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(informative[..., None, :], scaled, 0.0), np.where(informative, deviations, 0.0)
 
 
+def smallest_p(strata: Sequence[Stratum]) -> float:
+    """Return the smallest p-value that all relabelings allow: that of a statistic that exchanging equal numbers of texts leaves as it is.
+
+    >>> smallest_p(strata_of([(5, 5)])) == 2 / 252
+    True
+    """
+    mirrored = math.prod(2 ** min(len(s.prompts), _COUNTED) for s in strata if s.n == s.m)
+    return mirrored / count_relabelings(strata)
+
+
+def count_relabelings(strata: Sequence[Stratum]) -> int:
+    """Return the number of relabelings of all prompts together; of many prompts of one size, that of :data:`_COUNTED`."""
+    return math.prod(permutation.count(s.n, s.m) ** min(len(s.prompts), _COUNTED) for s in strata)
+
+
 class Relabelings:
     """Relabelings of the texts of all prompts, jointly; the first one is the observed.
 
@@ -129,21 +146,23 @@ class Relabelings:
     strata : sequence of Stratum
         The prompts.
     draws : int
-        Number of random relabelings, beside the observed one, where there are more than :data:`BUDGET` in all.
+        Number of random relabelings, beside the observed one, where there are more than ``budget`` in all.
     seed : int
         Seed of the random relabelings.
+    budget : int
+        Maximum number of relabelings that are enumerated.
     """
 
-    def __init__(self, strata: Sequence[Stratum], draws: int, seed: int) -> None:
+    def __init__(self, strata: Sequence[Stratum], draws: int, seed: int, budget: int = BUDGET) -> None:
         self.strata, self.seed = strata, seed
-        orbit = math.prod(permutation.count(s.n, s.m) ** min(len(s.prompts), 64) for s in strata)
-        self.exact = orbit <= BUDGET
+        orbit = count_relabelings(strata)
+        self.exact = orbit <= budget
         self.number = orbit if self.exact else draws + 1
 
     @property
     def floor(self) -> float:
-        """Smallest p-value: of an enumeration, that of a statistic that exchanging equal numbers of texts leaves as it is."""
-        return math.prod(2 if s.n == s.m else 1 for s in self.strata for _ in s.prompts) / self.number if self.exact else 1 / self.number
+        """Smallest p-value of these relabelings."""
+        return max(smallest_p(self.strata), 0.0 if self.exact else 1 / self.number)
 
     def blocks(self) -> Iterator[tuple[Stratum, np.ndarray]]:
         """Yield some prompts and their labels, float64, shape (b, P, N)."""
@@ -186,8 +205,10 @@ class Sums:
     shifts: np.ndarray
     """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the mean similarity to the answers of the prompt."""
     effects: np.ndarray
-    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S); NaN where no relabeling
-    differs from another."""
+    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S). NaN: a kernel of a prompt
+    with one answer of a source, which has no unbiased MMD^2, and a score that no relabeling changes or that is undefined."""
+    totals: np.ndarray
+    """Sums of the effects that are no NaN over prompts under all relabelings, shape (P, K + S)."""
     prompt_p: np.ndarray
     """P-value of each prompt, of the mean of its standardised kernels and scores, shape (B,)."""
 
@@ -210,7 +231,7 @@ def relabel_sums(
         Returns other statistics of some prompts under labels (b, P, N), shape (b, P, S), larger ones more extreme; NaN where undefined.
     """
     prompt_p = np.ones(sum(len(stratum.prompts) for stratum in relabelings.strata))
-    within, shifts, variance, informative = (np.zeros(1) for _ in range(4))
+    within, totals, shifts, variance, informative = (np.zeros(1) for _ in range(5))
     effects: list[np.ndarray] = []
     positions: list[np.ndarray] = []
     for block, labels in relabelings.blocks():
@@ -223,7 +244,10 @@ def relabel_sums(
         values = np.concatenate(columns, axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)
-        effects.append(np.where(deviations > 0, values[:, 0] * deviations, np.nan))
+        counted = deviations > 0
+        counted[:, : forms.shape[1]] = min(block.n, block.m) > 1  # a kernel without differences has the MMD² 0
+        effects.append(np.where(counted, values[:, 0] * deviations, np.nan))
+        totals = totals + (values * np.where(counted, deviations, 0.0)[:, None]).sum(axis=0)
         means = values.mean(axis=2)
         prompt_p[block.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
         positions.append(block.prompts)
@@ -234,7 +258,7 @@ def relabel_sums(
         variance = variance + (centred**2).sum(axis=(0, 1)) * (block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
     scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
     order = np.argsort(np.concatenate(positions))
-    return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], prompt_p)
+    return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], totals, prompt_p)
 
 
 def rank_shares(values: np.ndarray) -> np.ndarray:

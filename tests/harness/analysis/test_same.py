@@ -9,11 +9,9 @@ import pytest
 
 from benchmarks.same import package_values
 from harness.analysis.same import (
-    Effect,
     Prompt,
     Settings,
     Source,
-    _over_prompts,
     common_prompts,
     compare_all,
     compare_sources,
@@ -146,10 +144,3 @@ def test_sources_that_share_their_random_numbers_are_noticed():
     a = source("a", 1)
     result = compare_sources(a, Source("b", a.answers), FAST)
     assert result.verdict == "not shown" and any("one seed or one cache" in note for note in result.notes)
-
-
-def test_the_effect_of_one_prompt_has_no_interval():
-    assert _over_prompts(np.array([np.nan, 0.5])) == Effect(0.5)
-    assert _over_prompts(np.array([np.nan])) == Effect(0.0)
-    effect = _over_prompts(np.array([0.25, np.nan, 0.75]))
-    assert effect.value == 0.5 and effect.interval[0] < 0.5 < effect.interval[1]

@@ -1,0 +1,178 @@
+"""Intervals of the two numbers that say how far two sources are apart: their squared MMD, and the accuracy on held-out prompts.
+
+Both are sums over pairs of texts (of one prompt, or of a training and a test prompt), products of noise where the sources are equal. A t
+interval over prompts is too narrow there: squared distances of few prompts are skewed, and two folds of the accuracy use each other's
+prompts, so that each product of noise counts twice. Relabelings have that noise exactly. Each interval is therefore at least as wide as
+what relabelings do, and with equal sources it misses at most as often as the test of its number does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.stats.quantiles import normal_quantile, student_quantile
+from harness.stats.stratified_test import Relabelings, Stratum
+
+FOLDS = 5
+"""Parts of the prompts that are held out in turn, for the accuracy."""
+DRAWS = 199
+"""Maximum number of random relabelings from which the spread of the accuracy is read."""
+TIE = 1e-12
+"""Largest difference of two scores that counts as none."""
+_SCORES = 1 << 20
+"""Maximum number of scores that are held at once."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A number with its 95 % interval."""
+
+    value: float | None
+    """None where no prompt has it."""
+    interval: tuple[float, float] | None = None
+    upper: float | None = None
+    """Upper bound at 95 %, one-sided."""
+    reason: str = ""
+    """Why there is no interval."""
+
+    def without_interval(self, reason: str) -> Effect:
+        """Return the number alone, with the reason."""
+        return Effect(self.value, reason=reason)
+
+
+def effect_over_prompts(values: np.ndarray, totals: np.ndarray) -> Effect:
+    """Return the mean squared MMD of prompts, with an interval.
+
+    The target is the mean over prompts of the squared distance of the distributions that the answers are drawn from, for prompts that vary
+    as those that were asked; of a metric, its expected excess over its mean under relabeling. A change of prompts of a kind that was not
+    asked is not bounded.
+
+    The lower end is below the estimate by Student's t over prompts, and by at least the quantile of the mean under relabeling, so that equal
+    sources have one above 0 in 2.5 % whatever the answers are. Upwards Student's t is too short: the distances are skewed, and few prompts
+    with a small mean have a small spread too. The spread under relabeling, which does not share that error, is added in quadrature. The
+    target is never below 0: with an estimate below, the upper end is at least as far above 0 as a half width.
+
+    Parameters
+    ----------
+    values : ndarray, shape (B,)
+        Unbiased squared MMD of each prompt; NaN does not count.
+    totals : ndarray, shape (P,)
+        Sums over prompts under all relabelings, the observed one first.
+    """
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Effect(None, reason="it needs two answers of each source to a prompt")
+    value, prompts = float(values.mean()), len(values)
+    if prompts < 2:
+        return Effect(value, reason="it needs two prompts")
+    error, null = _error(values), totals / prompts
+    if error == 0 and np.ptp(null) <= TIE:
+        return Effect(value, reason="no prompt differs from another")
+    half = max(error * student_quantile(prompts - 1, 0.975), _largest_seldom_exceeded(null, 0.025))
+    return Effect(value, (value - half, _upper_end(values, null, 0.025)), _upper_end(values, null, 0.05))
+
+
+def _error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _upper_end(values: np.ndarray, null: np.ndarray, share: float) -> float:
+    """Return the number that the target exceeds in a share of the samples, from the values of prompts and their mean under relabeling."""
+    half = _error(values) * student_quantile(len(values) - 1, 1 - share)
+    raised = float(values.mean()) + math.hypot(half, normal_quantile(1 - share) * float(null.std()))
+    return max(raised, half, _largest_seldom_exceeded(-null, share))
+
+
+def _largest_seldom_exceeded(values: np.ndarray, share: float) -> float:
+    """Return the smallest of the values that at most a share of them exceeds: the observed one of equal sources no more often.
+
+    >>> _largest_seldom_exceeded(np.arange(40.0), 0.025)
+    38.0
+    """
+    exceed = min(int(share * len(values) + 1e-9), len(values) - 1)
+    return float(np.sort(values)[len(values) - 1 - exceed])
+
+
+def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: int, seed: int) -> Effect:
+    """Return the share of pairs of answers, one of each source, that shifts of other prompts put in the right order, with an interval.
+
+    Prompts are divided into :data:`FOLDS` parts. Of each part the answers are scored by the differences of features between the sources in
+    the other parts. The target is the expected accuracy at this training size, four fifths of these many prompts with these many answers,
+    not that of the best weights, which more prompts approach.
+
+    The variance has two parts. Given the weights, prompts are independent: the variance of their shares over the number of prompts. The
+    weights of two parts are learnt on each other's prompts, which doubles the variance where the sources are equal (a sum over ordered
+    pairs of parts counts each pair twice): half of the variance under relabeling is added. Where the sources differ that is too much:
+    the interval is at most 1.4 times as wide as it should be.
+
+    Parameters
+    ----------
+    strata : sequence of Stratum
+        The prompts.
+    features : ndarray, shape (T, F)
+        Features of the texts.
+    draws, seed : int
+        Number of random relabelings, of which :data:`DRAWS` are used, and their seed.
+    """
+    prompts = sum(len(stratum.prompts) for stratum in strata)
+    relabelings = Relabelings(strata, min(draws, DRAWS), seed, budget=DRAWS)
+    shifts, squares = _shifts_of_folds(relabelings, features)
+    shares = np.empty(prompts)
+    null = np.zeros(relabelings.number)
+    for block, labels in relabelings.blocks():
+        for fold in range(FOLDS):
+            chosen = np.flatnonzero(block.prompts % FOLDS == fold)
+            weights = (shifts.sum(axis=0) - shifts[fold]) / (squares.sum(axis=0) - squares[fold] + TIE)
+            step = max(1, _SCORES // (relabelings.number * block.rows.shape[1]))
+            for part in np.split(chosen, range(step, len(chosen), step)):
+                right = _share_in_order(_centre(features[block.rows[part]]) @ weights.T, labels[part], block.n)
+                null += right.sum(axis=0)
+                shares[block.prompts[part]] = right[:, 0]
+    value = float(shares.mean())
+    if prompts < 2:
+        return Effect(value, reason="it needs two prompts")
+    null /= prompts
+    sampling = student_quantile(prompts - 1, 0.975) ** 2 * float(shares.var(ddof=1)) / prompts
+    learning = normal_quantile(0.975) ** 2 * float(null.var()) / 2
+    if sampling + learning == 0:
+        return Effect(value, reason="no prompt differs from another")
+    half = math.sqrt(sampling + learning)
+    centred = null - null.mean()
+    low = value - max(half, _largest_seldom_exceeded(centred, 0.025))
+    high = value + max(half, _largest_seldom_exceeded(-centred, 0.025))
+    return Effect(value, (max(low, 0.0), min(high, 1.0)))
+
+
+def _shifts_of_folds(relabelings: Relabelings, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums over the texts of A of the centred features of each fold, (FOLDS, P, F), and of their squares, (FOLDS, F)."""
+    shifts = np.zeros((FOLDS, relabelings.number, features.shape[1]))
+    squares = np.zeros((FOLDS, features.shape[1]))
+    for block, labels in relabelings.blocks():
+        values = _centre(features[block.rows])
+        for fold in range(FOLDS):
+            chosen = block.prompts % FOLDS == fold
+            shifts[fold] += np.tensordot(labels[chosen], values[chosen], axes=((0, 2), (0, 1)))
+            squares[fold] += (values[chosen] ** 2).sum(axis=(0, 1))
+    return shifts, squares
+
+
+def _centre(values: np.ndarray) -> np.ndarray:
+    """Return the values of texts (b, N, F) minus their means over the texts of each prompt."""
+    return values - values.mean(axis=1, keepdims=True)
+
+
+def _share_in_order(scores: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
+    """Return the share of pairs of an answer of A and one of B whose scores (b, N, P) are in this order, shape (b, P); a tie is half.
+
+    Pairs of two answers of A cancel: the sum over the answers of A of (answers below - answers above) is that over pairs of A and B.
+    """
+    size = scores.shape[1]
+    total = np.zeros((len(scores), scores.shape[2]))
+    for k in range(size):
+        gaps = scores[:, k : k + 1] - scores
+        total += ((gaps > TIE).sum(axis=1) - (gaps < -TIE).sum(axis=1)) * labels[:, :, k]
+    return 0.5 + 0.5 * total / (n * (size - n))
