@@ -214,7 +214,7 @@ def test_vectors() -> None:
     vectors, labels = whole_numbers(3, 7, 4), np.array([[k in chosen for k in range(7)] for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))])
     inner = geometry.gram(vectors)
     out: dict[str, Any] = {
-        "gram": inner,
+        "gram": geometry.centre(inner),
         "squared": geometry.squared_distances(inner),
         "mmd kernel": mmd.mmd_kernel(inner),
         **{f"two-sample {estimator}": geometry.two_sample(mmd.mmd_kernel(inner), 3, estimator) for estimator in ("biased", "unbiased")},
@@ -237,7 +237,7 @@ def test_vectors() -> None:
         "smallest p": twosample.smallest_p(twosample.kernels(inner), 3, labels, twosample.relabelings(3, 4, 0)),
         "equal": twosample.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
         "vendi": [spectrum.vendi(spectrum.unit_kernels(vectors, np.arange(21).reshape(3, 7)), q) for q in (0.0, 0.5, 1.0, 2.0, math.inf)],
-        "spread": spectrum.singular_spread(inner),
+        "spread": spectrum.singular_spread(geometry.centre(inner)),
         "chunks": list(symmetric_relabelings.chunks(3, 3, 4)),
         "random features": corpus_metrics.feature_sums(vectors, corpus_metrics.frequencies(4, 3, 2.0, 5), 3),
         "median distance": [corpus_metrics.median_distance(vectors[0]), corpus_metrics.median_distance(np.ones((3, 2)))],
@@ -253,7 +253,7 @@ def test_mauve() -> None:
     out = {
         "area": [frontier.area(p, q, scaling, points) for p in histograms for q in histograms for scaling, points in ((5.0, 25), (1.0, 4))],
         "mixtures": frontier.mixtures(4),
-        "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).astype(np.float64)).sum(axis=0).round(4),
+        "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).coordinates).sum(axis=0).round(4),
         "automatic": [mauve.automatic_buckets(n, m) for n, m in ((3, 100), (45, 55), (300, 90), (9000, 9000))],
         "buckets": [quantise.buckets(vectors, k, seed=seed, redo=redo) for k, seed, redo in ((2, 25, 5), (5, 3, 1), (7, 3, 3))],
         "few steps": quantise.buckets(vectors, 6, seed=1, redo=2, max_iter=2, explained=0.5),

@@ -15,7 +15,7 @@ from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
 from harness_metrics.bases.metrics import EmbeddingSpec
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
-from harness_metrics.kernel.geometry import unit_vectors
+from harness_metrics.kernel.geometry import cosines
 from harness_metrics.tokenisers.plain_words import plain_words
 
 # --------------------------------------------------------------------------- errors of fluency
@@ -192,8 +192,7 @@ class Fense(MeanMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score, the similarity and the share of captions with an error of each example, shape (B, 3)."""
-        vectors = unit_vectors(features.vectors(self.embedding, batch.text_ids))
-        similarity = (vectors[:, : batch.n] @ vectors[:, batch.n :].transpose(0, 2, 1)).mean(axis=2)
+        similarity = cosines(features.vectors(self.embedding, batch.text_ids))[:, : batch.n, batch.n :].mean(axis=2)
         key = ("fluency", self.detector.signature())
         ids = batch.candidate_ids.ravel()
         probability = features.per_text(key, ids, lambda texts: self.detector.probabilities(texts).tolist())

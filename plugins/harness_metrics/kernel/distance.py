@@ -9,7 +9,7 @@ import numpy as np
 
 from harness import registry
 from harness.contracts import Batch, Embedding, Features
-from harness_metrics.kernel.geometry import unit_vectors
+from harness_metrics.kernel import geometry
 
 
 class CosineDistance:
@@ -39,8 +39,7 @@ class CosineDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances of all pairs, float64, shape (B, N, N); values below 0 by rounding are set to 0."""
-        vectors = unit_vectors(features.vectors(self.embedding, batch.text_ids))
-        distances = np.maximum(1.0 - np.matmul(vectors, vectors.transpose(0, 2, 1)), 0.0)
+        distances = np.maximum(1.0 - geometry.cosines(features.vectors(self.embedding, batch.text_ids)), 0.0)
         upper = np.triu(distances, 1)
         distances = upper + upper.transpose(0, 2, 1)  # exactly symmetric
         distances[batch.text_ids[:, :, None] == batch.text_ids[:, None, :]] = 0.0

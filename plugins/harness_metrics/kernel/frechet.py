@@ -5,12 +5,18 @@
 (Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the bottleneck.) For centred samples A (n, d)
 and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms
 are read from the N x N Gram matrix, for the observed labels and for any relabeling.
+
+LAPACK computes the singular values of relabelings and of corpora. The number of an example needs none of its speed, and takes
+them from the eigenvalues of a symmetric matrix, which have equal bits everywhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from caption_kernels import eigenvalues
 from harness.stats import permutation, ties
 from harness_metrics.kernel import geometry, symmetric_relabelings
 
@@ -41,7 +47,25 @@ def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def from_gram(inner: np.ndarray, n: int) -> np.ndarray:
     """Return distances (B,) for Gram matrices (B, N, N) with the n candidates first."""
-    return _distances(inner[:, :n, :n], inner[:, :n, n:], inner[:, n:, n:])
+    return _distances(inner[:, :n, :n], inner[:, :n, n:], inner[:, n:, n:], _sums_of_lapack)
+
+
+def of_examples(inner: np.ndarray, n: int) -> np.ndarray:
+    """Return the distances of :func:`from_gram`, with equal bits on every processor for exact Gram matrices."""
+    return _distances(inner[:, :n, :n], inner[:, :n, n:], inner[:, n:, n:], _sums_of_eigenvalues)
+
+
+def _sums_of_eigenvalues(across: np.ndarray) -> np.ndarray:
+    """Return the sums (W,) of the singular values of A B' of the centred samples, for products (W, n, m), by single operations."""
+    batch, n, m = across.shape
+    centred = across - across.mean(axis=1, keepdims=True)
+    centred -= centred.mean(axis=2, keepdims=True)
+    # With zeros beside a matrix and its transpose, the eigenvalues are the singular values and their negatives. Those of
+    # (A B')' A B' would be their squares, of which small ones lose half of their digits.
+    symmetric = np.zeros((batch, n + m, n + m))
+    symmetric[:, :n, n:] = centred
+    symmetric[:, n:, :n] = centred.transpose(0, 2, 1)
+    return np.maximum(eigenvalues(symmetric), 0.0).sum(axis=1)
 
 
 def relabel(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -55,8 +79,8 @@ def relabel(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
     for row, matrix in enumerate(inner):
         for start in range(0, number, _CHUNK):
             c, r = candidates[start : start + _CHUNK], references[start : start + _CHUNK]
-            blocks = (matrix[a[:, :, None], b[:, None, :]] for a, b in ((c, c), (c, r), (r, r)))
-            out[row, start : start + _CHUNK] = _distances(*blocks)
+            within_c, across, within_r = (matrix[a[:, :, None], b[:, None, :]] for a, b in ((c, c), (c, r), (r, r)))
+            out[row, start : start + _CHUNK] = _distances(within_c, across, within_r, _sums_of_lapack)
     return out
 
 
@@ -66,13 +90,18 @@ def exact_p_values(inner: np.ndarray, n: int) -> np.ndarray:
     The tolerance of ties is relative to the mean squared distance of the vectors from their mean.
     """
     null = (relabel(inner, labels) for labels in symmetric_relabelings.chunks(n, inner.shape[-1] - n, _CHUNK))
-    scale: np.ndarray = np.einsum("bii->b", inner) / inner.shape[-1]
+    scale: np.ndarray = np.einsum("bii->b", geometry.centre(inner)) / inner.shape[-1]
     tolerance = ties.tolerance(scale, ties.FLOAT32)
     return permutation.p_values(from_gram(inner, n), null, "upper", "exact", tolerance=tolerance)
 
 
-def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -> np.ndarray:
-    """Return distances (W,) for the blocks (W, n, n), (W, n, m) and (W, m, m) of Gram matrices."""
+def _distances(
+    within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray, singular_sums: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return distances (W,) for the blocks (W, n, n), (W, n, m) and (W, m, m) of Gram matrices.
+
+    ``singular_sums`` maps products (W, n, m) to the sums (W,) of the singular values of A B' of the centred samples.
+    """
     n, m = across.shape[1:]
     mean_c, mean_r = within_c.mean(axis=(1, 2)), within_r.mean(axis=(1, 2))
     means = mean_c + mean_r - 2.0 * across.mean(axis=(1, 2))
@@ -85,10 +114,14 @@ def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -
         # Tr (S_C S_R)^{1/2} is the sum of the singular values of A B' / sqrt((n-1)(m-1)): S_C S_R = A'A B'B and (B
         # A')(A B') have the same eigenvalues other than 0. The root of a d x d matrix, the bottleneck of the usual
         # formula, is never taken.
-        nuclear = np.linalg.svd(_contract_products(across), compute_uv=False).sum(axis=1)
-        spread -= 2.0 * nuclear / np.sqrt((n - 1) * (m - 1))
+        spread -= 2.0 * singular_sums(across) / np.sqrt((n - 1) * (m - 1))
     # Equal samples cancel to a rounding error, which may be negative.
     return np.maximum(means + spread, 0.0)
+
+
+def _sums_of_lapack(across: np.ndarray) -> np.ndarray:
+    """Return the sums (W,) of the singular values of A B' of the centred samples, for products (W, n, m)."""
+    return np.linalg.svd(_contract_products(across), compute_uv=False).sum(axis=1)
 
 
 def _contract_products(across: np.ndarray) -> np.ndarray:

@@ -1,4 +1,9 @@
-"""Gram matrices, distances and two-sample statistics of the vectors of an example, shared by the embedding metrics."""
+"""Gram matrices, distances and two-sample statistics of the vectors of an example, shared by the embedding metrics.
+
+A matrix product of BLAS adds in an order that depends on the processor and on the number of threads. Vectors of whole numbers, such
+as counts of words, have exact inner products in any order: what is computed from them by single operations of arithmetic, square
+roots and the sums of numpy has equal bits everywhere. Inner products of other vectors are equal up to rounding.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from harness.stats import ties
+
 _ROUNDING = 1e-13
 """Squared distances below this fraction of the squared norms are rounding errors; the vectors are taken as equal."""
 _EPSILONS = 16
 """Vectors that differ by at most this many machine epsilons of their type, relative to their length, are taken as equal."""
 CACHE_BYTES = 8 << 20
-"""Bytes of vectors that are centred at once."""
+"""Bytes of vectors that are multiplied at once."""
+_LARGEST_WHOLE = 2.0**26
+"""Largest squared length of vectors whose products, also those of two squared lengths, are exact."""
 
 
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
@@ -21,20 +30,100 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def gram(vectors: np.ndarray) -> np.ndarray:
-    """Return the inner products of vectors (B, N, d) about their mean over N, float64, shape (B, N, N).
+def whole_products(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inner products of vectors of whole numbers, and which examples have such vectors.
 
-    They are exactly 0 for an example whose vectors differ by rounding alone, see :func:`rounding`.
+    Parameters
+    ----------
+    vectors : ndarray, shape (B, N, d)
+        Vectors.
+
+    Returns
+    -------
+    products : ndarray, shape (B, N, N)
+        Inner products, float64, exact; not set for examples with other vectors.
+    exact : ndarray, shape (B,)
+        True for examples whose vectors hold whole numbers, with squared lengths of at most 2^26.
+
+    Examples
+    --------
+    >>> products, exact = whole_products(np.array([[[1.0, 2.0], [0.0, 3.0]], [[0.5, 1.0], [1.0, 0.0]]]))
+    >>> exact.tolist(), products[0].tolist()
+    ([True, False], [[5.0, 6.0], [6.0, 9.0]])
     """
     batch, size, width = vectors.shape
-    out = np.empty((batch, size, size))
+    products = np.empty((batch, size, size))
+    # One text tells most examples with other vectors.
+    exact: np.ndarray = are_whole(vectors[:, :1])
     for rows in _parts(batch, 8 * size * width):
+        chosen = np.flatnonzero(exact[rows]) + rows.start
+        chosen = chosen[are_whole(vectors[chosen])]
+        exact[rows] = False
+        whole = vectors[chosen].astype(np.float64)
+        products[chosen] = np.matmul(whole, whole.transpose(0, 2, 1))
+        exact[chosen] = np.diagonal(products[chosen], axis1=1, axis2=2).max(axis=1) <= _LARGEST_WHOLE
+    return products, exact
+
+
+def are_whole(vectors: np.ndarray) -> np.ndarray:
+    """Return whether the vectors of each example hold whole numbers alone, shape (B,), for vectors (B, N, d)."""
+    return (np.rint(vectors) == vectors).all(axis=(1, 2))
+
+
+def gram(vectors: np.ndarray) -> np.ndarray:
+    """Return the inner products of vectors (B, N, d) about a common point of each example, float64, shape (B, N, N).
+
+    The point is the mean over N. For vectors of whole numbers it is 0 (see :func:`whole_products`), and the inner products and squared
+    distances are exact. Inner products of other vectors are exactly 0 for an example whose vectors differ by rounding alone, see
+    :func:`rounding`.
+    """
+    _, size, width = vectors.shape
+    out, exact = whole_products(vectors)
+    others = np.flatnonzero(~exact)
+    for part in _parts(len(others), 8 * size * width):
+        rows = others[part]
         centred = vectors[rows].astype(np.float64)
         # Distances do not change when the mean is subtracted, but the Gram matrix loses the large common term whose
         # cancellation would cost digits.
         centred -= centred.mean(axis=1, keepdims=True)
-        np.matmul(centred, centred.transpose(0, 2, 1), out=out[rows])
-    out[np.sqrt(np.einsum("bii->bi", out).max(axis=1)) <= rounding(vectors)] = 0.0
+        inner = np.matmul(centred, centred.transpose(0, 2, 1))
+        inner[np.sqrt(np.einsum("bii->bi", inner).max(axis=1)) <= rounding(vectors[rows])] = 0.0
+        out[rows] = inner
+    return out
+
+
+def centre(inner: np.ndarray) -> np.ndarray:
+    """Return Gram matrices (B, N, N) about the mean of the vectors of each example, for those about any common point."""
+    means = inner.mean(axis=2, keepdims=True)
+    return inner - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Return the cosines of vectors (B, N, d), float64, shape (B, N, N); those of a zero vector are 0.
+
+    Equal cosines of vectors of whole numbers have equal bits.
+    """
+    products, exact = whole_products(vectors)
+    lengths = np.diagonal(products[exact], axis1=1, axis2=2)
+    scale = lengths[:, :, None] * lengths[:, None, :]
+    # The square of the cosine is a fraction of exact whole numbers, which a division rounds once: equal fractions have
+    # equal bits, where a product with 1 / |x| would round each of them in another way.
+    products[exact] = np.sign(products[exact]) * np.sqrt(products[exact] ** 2 / np.where(scale > 0, scale, 1.0))
+    if not exact.all():
+        unit = unit_vectors(vectors[~exact])
+        products[~exact] = np.matmul(unit, unit.transpose(0, 2, 1))
+    return products
+
+
+def project_whole(vectors: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return the inner products of vectors of whole numbers (T, d) with axes (d, L), float64, shape (T, L).
+
+    Numbers other than 0 are few: their products are added one after the other, in an order that depends on the vector alone.
+    """
+    out = np.empty((len(vectors), axes.shape[1]))
+    for row, vector in enumerate(vectors):
+        used = np.flatnonzero(vector)
+        out[row] = (vector[used, None].astype(np.float64) * axes[used]).sum(axis=0)
     return out
 
 
@@ -59,6 +148,28 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
     # not 0.
     squared[squared <= _ROUNDING * scale] = 0.0
     return squared
+
+
+def merge_close(distances: np.ndarray, precision: float = ties.FLOAT32) -> np.ndarray:
+    """Return distances (B, ...) in which those of an example that differ by rounding errors are equal.
+
+    In ascending order, a distance takes the value of the one before it if both differ by at most ``precision`` times the largest finite
+    distance of the example (see :mod:`harness.stats.ties`).
+
+    >>> merge_close(np.array([[1.0, 2.0, 1.0000001, 0.0]])).tolist()
+    [[1.0, 2.0, 1.0, 0.0]]
+    """
+    flat = distances.reshape(len(distances), -1)
+    tolerance = ties.tolerance(ties.magnitude(flat), precision)
+    order = np.argsort(flat, axis=1, kind="stable")
+    ranked = np.take_along_axis(flat, order, axis=1)
+    starts = np.ones(flat.shape, dtype=bool)
+    with np.errstate(invalid="ignore"):  # inf - inf: infinite distances are equal as they are
+        starts[:, 1:] = ~(np.diff(ranked, axis=1) <= tolerance[:, None])
+    first = np.maximum.accumulate(np.where(starts, np.arange(flat.shape[1]), 0), axis=1)
+    out = np.empty_like(flat)
+    np.put_along_axis(out, order, np.take_along_axis(ranked, first, axis=1), axis=1)
+    return out.reshape(distances.shape)
 
 
 def without_each(matrices: np.ndarray, n: int) -> np.ndarray:

@@ -160,7 +160,7 @@ class Frechet(KernelMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the divergence of each example, shape (B,)."""
-        return frechet.from_gram(self._gram(batch, features), batch.n)
+        return frechet.of_examples(self._gram(batch, features), batch.n)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the divergence of each example under labels (P, N), shape (B, P)."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from caption_kernels import exp
 from harness_metrics.kernel import geometry
 
 
@@ -29,4 +30,4 @@ def gaussian_kernel(squared: np.ndarray) -> np.ndarray:
     scale = (0.5 * median**2)[:, None, None]  # 2 sigma^2 = 2 (median / 2)^2
     with np.errstate(divide="ignore", invalid="ignore"):
         # A width of 0 gives exp(-inf) = 0 for different vectors; equal ones are 0 / 0 and take the limit 1.
-        return np.where(squared == 0, 1.0, np.exp(-squared / scale))
+        return np.where(squared == 0, 1.0, exp(-squared / scale))

@@ -14,11 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from caption_kernels import power
 from harness.stats import permutation, ties
 from harness_metrics.kernel import geometry, symmetric_relabelings
 
 _CHUNK_BYTES = 16 << 20
 _CHUNK = 1 << 14
+_MOST_FACTORS = 16
+"""Largest exponent whose power is a product of so many factors."""
 
 
 class Coupling(NamedTuple):
@@ -58,7 +61,9 @@ def project_vectors(vectors: np.ndarray, projections: int, seed: int) -> np.ndar
     They are exactly 0 for an example whose vectors differ by rounding alone, see :func:`geometry.rounding`.
     """
     axes = directions(vectors.shape[-1], projections, seed)
-    lines = np.stack([(example_vectors.astype(np.float64) @ axes).T for example_vectors in vectors])
+    lines = np.empty((len(vectors), projections, vectors.shape[1]))
+    for line, example_vectors, whole in zip(lines, vectors, geometry.are_whole(vectors)):
+        line[:] = (geometry.project_whole(example_vectors, axes) if whole else example_vectors.astype(np.float64) @ axes).T
     lines[np.ptp(lines, axis=2).max(axis=1) <= geometry.rounding(vectors)] = 0.0
     return lines
 
@@ -105,8 +110,27 @@ def _distance(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
     plan = coupling(first.shape[-1], second.shape[-1])
     gaps = np.abs(first[..., plan.first] - second[..., plan.second])
     if p <= 2:
-        powered = gaps if p == 1 else gaps * gaps if p == 2 else gaps**p
-        return (powered @ plan.weights).mean(axis=-1) ** (1.0 / p)
+        return _to_power(_weigh(_to_power(gaps, p), plan.weights).mean(axis=-1), 1.0 / p)
     # Higher powers overflow in some units: divide by the power of two above the largest gap.
-    unit = np.exp2(np.frexp(gaps.max(axis=(-2, -1)))[1])
-    return (((gaps / unit[..., None, None]) ** p @ plan.weights).mean(axis=-1)) ** (1.0 / p) * unit
+    unit = np.ldexp(1.0, np.frexp(gaps.max(axis=(-2, -1)))[1])
+    return _to_power(_weigh(_to_power(gaps / unit[..., None, None], p), plan.weights).mean(axis=-1), 1.0 / p) * unit
+
+
+def _weigh(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weighted sums of values (..., K) over the last axis, added in its order, which a product of matrices does not keep."""
+    total = values[..., 0] * weights[0]
+    for k in range(1, len(weights)):
+        total += values[..., k] * weights[k]
+    return total
+
+
+def _to_power(values: np.ndarray, exponent: float) -> np.ndarray:
+    """Return values to a power above 0, with the same bits on every processor."""
+    if exponent == 0.5:
+        return np.sqrt(values)
+    if not float(exponent).is_integer() or exponent > _MOST_FACTORS:
+        return power(values, exponent)
+    product = values
+    for _ in range(int(exponent) - 1):
+        product = product * values
+    return product

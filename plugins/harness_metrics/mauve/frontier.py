@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from caption_kernels import exp, log
+
 POINTS = 25
 """Number of mixture weights on the curve."""
 SCALING = 5.0
@@ -56,7 +58,7 @@ def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarr
     # The weights stop short of 0 and 1, where one divergence would be infinite; the curve is closed by its known ends
     # instead.
     mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]  # [histogram, point, bucket]
-    x, y = (np.exp(-scaling * _divergence(histogram[:, None, :], mixture)) for histogram in (q, p))
+    x, y = (exp(-scaling * _divergence(histogram[:, None, :], mixture)) for histogram in (q, p))
     return area_of_curve(x, y)
 
 
@@ -77,4 +79,4 @@ def area_of_curve(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _divergence(p: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Return KL(p | r) over the last axis, natural logarithm; r > 0 wherever p > 0."""
     ratio = np.divide(p, r, out=np.ones_like(r), where=(p > 0) & (r > 0))
-    return (p * np.log(ratio)).sum(axis=-1)
+    return (p * log(ratio)).sum(axis=-1)

@@ -69,7 +69,8 @@ def spread(
     points = quantise.reduce_dimensions(np.concatenate([x, y]))
 
     def value(buckets: int, seed: int) -> float:
-        return float(_area(quantise.clusters(points, buckets, seed=seed, redo=redo), len(x), scaling))
+        labels = points.in_order_of_vectors(quantise.clusters(points.coordinates, buckets, seed=seed, redo=redo))
+        return float(_area(labels, len(x), scaling))
 
     others = sorted({max(2, round(k * factor)) for factor in factors} - {k})
     return Spread(
@@ -94,21 +95,28 @@ def relabel(vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo:
     buckets = quantise.many_buckets(vectors, k, seed=seed, redo=redo)
     is_candidate = np.asarray(labels, dtype=np.float64)
     n, size = int(is_candidate[0].sum()), labels.shape[1]
-    out = np.empty((len(buckets), len(labels)))
-    for row, one_hot in enumerate(buckets[:, :, None] == np.arange(k)):
+    pairs, positions = list[np.ndarray](), list[np.ndarray]()
+    for one_hot in buckets[:, :, None] == np.arange(k):
         # A relabeling enters by its histogram alone. With few buckets there are far fewer histograms than
-        # relabelings, and each is evaluated once; a histogram in base N + 1 is one integer, which sorts faster than
-        # rows.
+        # relabelings, and each is evaluated once, for all examples; a histogram in base N + 1 is one integer, which
+        # sorts faster than rows.
         first = np.rint(is_candidate @ one_hot).astype(np.int64)  # [P, k]
-        codes = first @ (size + 1) ** np.arange(k, dtype=np.int64) if (size + 1.0) ** k < 2**62 else None
-        if codes is None:
-            distinct, back = np.unique(first, axis=0, return_inverse=True)
-        else:
-            _, first_rows, back = np.unique(codes, return_index=True, return_inverse=True)
-            distinct = first[first_rows]
-        second = one_hot.sum(axis=0) - distinct
-        out[row] = frontier.area(distinct / n, second / (size - n), scaling)[back.ravel()]
-    return out
+        distinct, position = _distinct_rows(first, size)
+        positions.append(position + sum(map(len, pairs)))
+        pairs.append(np.concatenate([distinct, one_hot.sum(axis=0) - distinct], axis=1))
+    histograms, position = _distinct_rows(np.concatenate(pairs), size)
+    areas = frontier.area(histograms[:, :k] / n, histograms[:, k:] / (size - n), scaling)
+    return areas[position[np.stack(positions)]]
+
+
+def _distinct_rows(counts: np.ndarray, largest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of counts (R, k), whole numbers from 0 to ``largest``, and the position of each row among them, (R,)."""
+    if (largest + 1.0) ** counts.shape[1] < 2**62:
+        codes = counts @ (largest + 1) ** np.arange(counts.shape[1], dtype=np.int64)
+        _, first, position = np.unique(codes, return_index=True, return_inverse=True)
+        return counts[first], position.ravel()
+    distinct, position = np.unique(counts, axis=0, return_inverse=True)
+    return distinct, position.ravel()
 
 
 # --------------------------------------------------------------------------- metrics
@@ -181,12 +189,9 @@ class Mauve(MauveParameters, CorpusMetric):
         """Return MAUVE (W,) for ``weights`` of shape (W, B), which multiply the counts of an example's texts in the histograms."""
         sides = ("candidates", "references")
         owners = [objects.owners(side) for side in sides]
-        # The seeded k-means depends on the order of the vectors: candidates and references of an example lie together.
-        order = np.argsort(np.concatenate(owners), kind="stable")
-        vectors = np.concatenate([objects.values(side) for side in sides])[order]
         k = self.k or automatic_buckets(len(owners[0]), len(owners[1]))
-        labels = np.empty(len(order), dtype=np.int64)
-        labels[order] = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
+        vectors = np.concatenate([objects.values(side) for side in sides])
+        labels = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
         histograms: list[np.ndarray] = []
         for examples, buckets in zip(owners, np.split(labels, [len(owners[0])])):
             counts = np.zeros((len(objects), int(labels.max()) + 1))

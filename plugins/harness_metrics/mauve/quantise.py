@@ -1,9 +1,14 @@
 """Quantisation of vectors into buckets: principal components, then k-means (Pillutla et al. 2021, section 2 and appendix A).
 
 Vectors are scaled to unit length, projected on the leading principal components that hold 90 % of the variance, and clustered
-by Lloyd's algorithm from ``redo`` random starts; the result with the smallest within-cluster sum of squares is used.
-Points are sorted by their coordinates first, so that neither their order nor their labels change a bucket. The result is fixed by
-the seed.
+by Lloyd's algorithm from ``redo`` random starts; the result with the smallest within-cluster sum of squares is used. The result is
+fixed by the seed.
+
+Neither the order of the vectors nor the processor and its threads change a bucket. LAPACK chooses the signs of components, and the
+axes of those with equal variances, by its rounding errors, so that nothing may depend on coordinates, but on distances alone, which
+these choices leave as they are. Therefore points are sorted by their vectors before positions are drawn, components of equal variances
+are kept or dropped together, and distances within :data:`EQUAL` of each other are equal: of centres at equal distances the first is the
+nearest.
 """
 
 from __future__ import annotations
@@ -13,11 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import require
-from harness_metrics.kernel.geometry import unit_vectors
+from harness_metrics.kernel.geometry import merge_close, unit_vectors
 
 EXPLAINED = 0.9
 """Share of the variance that the principal components hold."""
+EQUAL = 1e-9
+"""Variances, distances and sums of squares that differ by this much or less, relative to the largest, differ by rounding alone."""
 _ROWS = 8192
+"""Points whose distances are in memory at a time."""
+_SINGLE = float(np.finfo(np.float32).eps)
 
 
 def buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED) -> np.ndarray:
@@ -46,7 +55,8 @@ def buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_i
     ValueError
         If k < 1.
     """
-    labels = clusters(reduce_dimensions(vectors, explained), k, seed=seed, redo=redo, max_iter=max_iter)
+    points = reduce_dimensions(vectors, explained)
+    labels = points.in_order_of_vectors(clusters(points.coordinates, k, seed=seed, redo=redo, max_iter=max_iter))
     return _same_for_equal(np.asarray(vectors)[None], labels[None])[0]
 
 
@@ -83,96 +93,153 @@ def _canonical_key(points: np.ndarray) -> np.ndarray:
     return (points * np.random.default_rng(width).standard_normal(width)).sum(axis=-1)
 
 
-def reduce_dimensions(vectors: np.ndarray, explained: float = EXPLAINED) -> np.ndarray:
-    """Return unit vectors on their leading principal components, float32, shape (N, r).
+class Points(NamedTuple):
+    """Vectors on their leading principal components, in an order that depends on the set of vectors alone."""
 
-    r is the smallest number of components of the vectors (N, d) that hold at least the share ``explained`` of the variance.
+    coordinates: np.ndarray
+    """Shape (N, r)."""
+    order: np.ndarray
+    """Index of the vector of each point, shape (N,)."""
+
+    def in_order_of_vectors(self, labels: np.ndarray) -> np.ndarray:
+        """Return labels (N,) of the points in the order of the vectors."""
+        out = np.empty_like(labels)
+        out[self.order] = labels
+        return out
+
+
+def reduce_dimensions(vectors: np.ndarray, explained: float = EXPLAINED) -> Points:
+    """Return unit vectors on their leading principal components.
+
+    r is the smallest number of components of the vectors (N, d) that hold at least the share ``explained`` of the variance, or a larger
+    one where the next components have the variance of the last.
     """
     points = unit_vectors(vectors)
+    # Random starts select positions. In sorted order the same points are selected whatever the order of the texts,
+    # which makes the metric a function of the set.
+    order = np.argsort(_canonical_key(points), kind="stable")
+    points = points[order]
     points -= points.mean(axis=0)
-    # Eigenvectors of the d x d scatter matrix are the principal axes; eigh sorts their eigenvalues in ascending
-    # order.
-    values, axes = np.linalg.eigh(points.T @ points)
-    values = np.maximum(values[::-1], 0.0)
-    if not values.sum() > 0:
-        return np.zeros((len(points), 1), dtype=np.float32)
-    keep = int(np.argmax(np.cumsum(values) >= explained * values.sum())) + 1
-    return (points @ axes[:, ::-1][:, :keep]).astype(np.float32)
+    if len(points) <= points.shape[1]:
+        values, axes = _principal_axes(points @ points.T)
+        coordinates = axes * np.sqrt(values)
+    else:
+        values, axes = _principal_axes(points.T @ points)
+        coordinates = points @ axes
+    return Points(coordinates[:, _leading(values, explained)], order)
+
+
+def _principal_axes(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues (..., n), descending and at least 0, and eigenvectors (..., n, n) of matrices (..., n, n)."""
+    # For centred points X, X'X has the principal axes as eigenvectors. XX' has the same eigenvalues other than 0, and
+    # its eigenvectors times their roots are the coordinates themselves.
+    values, axes = np.linalg.eigh(products)
+    return np.maximum(values[..., ::-1], 0.0), axes[..., ::-1]
+
+
+def _leading(values: np.ndarray, explained: float) -> np.ndarray:
+    """Return which components are kept, bool, shape (..., r), for their variances (..., r) in descending order."""
+    # A component is needed while those before it hold less than the share.
+    before = np.cumsum(values, axis=-1) - values
+    needed = before < (1.0 - EQUAL) * explained * values.sum(axis=-1, keepdims=True)
+    needed[..., 0] = True
+    smallest = np.where(needed, values, np.inf).min(axis=-1, keepdims=True)
+    return values >= smallest - EQUAL * values[..., :1]
 
 
 def clusters(points: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500) -> np.ndarray:
     """Return the k-means clusters (N,), int64, of points (N, r); at most N clusters are used. Raises ValueError if k < 1.
+
+    The starts are drawn by position: :func:`reduce_dimensions` gives an order that depends on the set of points alone.
 
     >>> clusters(np.array([[0.0], [0.1], [9.0]]), 2)[:2].tolist() in ([0, 0], [1, 1])
     True
     """
     if k < 1:
         raise ValueError(f"k-means needs k >= 1; found {k}")
-    # Random starts select positions. In sorted order the same points are selected whatever the order of the texts,
-    # which makes the metric a function of the set.
-    order = np.argsort(_canonical_key(points.astype(np.float64)), kind="stable")
-    ordered = np.ascontiguousarray(points[order], dtype=np.float32)
-    k = min(k, len(ordered))
-    runs: list[_Clustering] = []
+    cloud = _Cloud.of(np.asarray(points, dtype=np.float64))
+    k = min(k, len(points))
+    labels, costs = list[np.ndarray](), list[float]()
     for start in range(redo):
         rng = np.random.default_rng([seed, start])
-        centres = ordered[rng.choice(len(ordered), size=k, replace=False)]
-        runs.append(_lloyd(ordered, centres, max_iter))
-    out = np.empty(len(points), dtype=np.int64)
-    out[order] = min(runs, key=lambda run: run.cost).labels
-    return out
+        centres = cloud.points[rng.choice(len(points), size=k, replace=False)]
+        centres, found = _lloyd(cloud, centres, max_iter)
+        labels.append(found)
+        costs.append(float(_squared_distances(cloud.points, centres, found).sum()))
+    return labels[int(np.argmax(np.array(costs) <= min(costs) + EQUAL * cloud.scale * len(points)))]
 
 
-class _Clustering(NamedTuple):
-    """Fixed point of Lloyd's iteration."""
+class _Cloud(NamedTuple):
+    """Points, and what the search for the nearest centre needs of them."""
 
-    cost: float
-    """Within-cluster sum of squares."""
-    labels: np.ndarray
-    """Clusters, shape (N,)."""
+    points: np.ndarray
+    """Shape (N, r), float64."""
+    single: np.ndarray
+    """The points in float32."""
+    scale: float
+    """Largest squared length of a point."""
+
+    @classmethod
+    def of(cls, points: np.ndarray) -> _Cloud:
+        return cls(points, points.astype(np.float32), float((points**2).sum(axis=1).max()))
 
 
-def _lloyd(points: np.ndarray, centres: np.ndarray, max_iter: int) -> _Clustering:
-    """Iterate from centres (k, r) until the assignment of points (N, r) no longer changes."""
-    labels, squared = _nearest(points, centres)
+def _lloyd(cloud: _Cloud, centres: np.ndarray, max_iter: int) -> tuple[np.ndarray, np.ndarray]:
+    """Iterate from centres (k, r) until the assignment of the points no longer changes; return the centres and clusters (N,)."""
+    labels = _nearest(cloud, centres)
     for _ in range(max_iter - 1):
         previous = labels
-        centres = _means(points, labels, squared, centres)
-        labels, squared = _nearest(points, centres)
+        centres = _means(cloud.points, labels, centres)
+        labels = _nearest(cloud, centres)
         if np.array_equal(labels, previous):
             break
-    return _Clustering(float(squared.sum(dtype=np.float64)), labels)
+    return centres, labels
 
 
-def _nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest of centres (k, r) to each of points (N, r), shape (N,), and the squared distances (N,)."""
-    labels, squared = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.float32)
-    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest bracket, and |x|^2 is needed for
-    # the cost alone.
-    half = 0.5 * np.einsum("kd,kd->k", centres, centres)
-    for start in range(0, len(points), _ROWS):
-        block = points[start : start + _ROWS]
-        closeness = block @ centres.T
-        closeness -= half
+def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
+    """Return the nearest of centres (k, r) to each point, shape (N,): the first of those whose distances are equal."""
+    labels = np.empty(len(cloud.points), dtype=np.int64)
+    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest bracket.
+    half = 0.5 * (centres**2).sum(axis=1)
+    single_centres, single_half = centres.astype(np.float32), half.astype(np.float32)
+    # Products in float32 take half the time. They settle all points but the few whose two nearest centres are closer to
+    # each other than the errors of r products and sums, and those are compared in float64.
+    error = 2.0 * (centres.shape[1] + 4) * _SINGLE * cloud.scale
+    for start in range(0, len(labels), _ROWS):
+        rows = slice(start, start + _ROWS)
+        closeness = cloud.single[rows] @ single_centres.T
+        closeness -= single_half
         nearest = closeness.argmax(axis=1)
-        labels[start : start + _ROWS] = nearest
-        best = np.take_along_axis(closeness, nearest[:, None], axis=1)[:, 0]
-        squared[start : start + _ROWS] = np.maximum(np.einsum("nd,nd->n", block, block) - 2 * best, 0)
-    return labels, squared
+        best = np.take_along_axis(closeness, nearest[:, None], axis=1)
+        unsettled = np.flatnonzero(np.count_nonzero(closeness >= best - np.float32(error), axis=1) > 1)
+        exact = cloud.points[rows][unsettled] @ centres.T - half
+        nearest[unsettled] = (exact >= exact.max(axis=1, keepdims=True) - EQUAL * cloud.scale).argmax(axis=1)
+        labels[rows] = nearest
+    return labels
 
 
-def _means(points: np.ndarray, labels: np.ndarray, squared: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _squared_distances(points: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the squared distances (N,) of points (N, r) from the centres (k, r) of their clusters (N,)."""
+    parts = [
+        ((points[start : start + _ROWS] - centres[labels[start : start + _ROWS]]) ** 2).sum(axis=1)
+        for start in range(0, len(points), _ROWS)
+    ]
+    return np.concatenate(parts)
+
+
+def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Return the new centres (k, r). An empty cluster moves to the point with the largest distance from its centre."""
     sparse = require("scipy.sparse", needed_by="k-means")
     k = len(centres)
     sizes = np.bincount(labels, minlength=k)
-    # One row per point with a single 1: the product sums points of a cluster in float64, in the order of the points.
+    # One row per point with a single 1: the product sums points of a cluster, in the order of the points.
     belongs = sparse.csr_matrix((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), k))
-    sums: np.ndarray = belongs.T @ points.astype(np.float64)
-    out = (sums / np.maximum(sizes, 1)[:, None]).astype(np.float32)
+    sums: np.ndarray = belongs.T @ points
+    out = sums / np.maximum(sizes, 1)[:, None]
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         # An empty cluster would waste a bucket; the worst-fitting point starts it anew.
+        squared = merge_close(_squared_distances(points, centres, labels)[None], EQUAL)[0]
         out[empty] = points[np.argsort(-squared, kind="stable")[: len(empty)]]
     return out
 
@@ -184,14 +251,8 @@ def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(_canonical_key(points), axis=1, kind="stable")
     points = np.take_along_axis(points, order[:, :, None], axis=1)
     points -= points.mean(axis=1, keepdims=True)
-    # With fewer points than dimensions, the N x N matrix of products has the same eigenvalues other than 0; its
-    # eigenvectors times the roots are the principal coordinates themselves.
-    values, axes = np.linalg.eigh(points @ points.transpose(0, 2, 1))
-    values, axes = np.maximum(values[:, ::-1], 0.0), axes[:, :, ::-1]
-    # A component is needed while those before it hold less than the share.
-    before = np.cumsum(values, axis=1) - values
-    leading = np.where(before < EXPLAINED * values.sum(axis=1, keepdims=True), values, 0.0)
-    return axes * np.sqrt(leading)[:, None, :], order
+    values, axes = _principal_axes(points @ points.transpose(0, 2, 1))
+    return axes * np.sqrt(np.where(_leading(values, EXPLAINED), values, 0.0))[:, None, :], order
 
 
 def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:
@@ -207,14 +268,20 @@ def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.n
         labels, cost = _nearest_batch(points, centres)
         if np.array_equal(labels, previous):
             break
-    return labels[np.arange(len(labels)), cost.argmin(axis=1)]
+    variance = (points**2).sum(axis=(1, 2))[:, None]
+    best: np.ndarray = (cost <= cost.min(axis=1, keepdims=True) + EQUAL * variance).argmax(axis=1)
+    return labels[np.arange(len(labels)), best]
 
 
 def _nearest_batch(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest of centres (B, R, k, r) to each of points (B, N, r), shape (B, R, N), and the sums of squares (B, R)."""
+    """Return the nearest of centres (B, R, k, r) to each of points (B, N, r), shape (B, R, N), and the sums of squares (B, R).
+
+    It is the first of those whose distances are equal.
+    """
     batch, runs, k, width = centres.shape
     norms = np.einsum("bnd,bnd->bn", points, points)
     cross = (centres.reshape(batch, runs * k, width) @ points.transpose(0, 2, 1)).reshape(batch, runs, k, -1)
     squared = np.einsum("brkd,brkd->brk", centres, centres)[..., None] - 2 * cross + norms[:, None, None, :]
-    labels: np.ndarray = squared.argmin(axis=2)
+    equal = EQUAL * norms.max(axis=1)[:, None, None, None]
+    labels: np.ndarray = (squared <= squared.min(axis=2, keepdims=True) + equal).argmax(axis=2)
     return labels, np.take_along_axis(squared, labels[:, :, None, :], axis=2).sum(axis=(2, 3))

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from caption_kernels import sin
 from harness.contracts import Batch, CorpusMetric, Features, Interval, Objects, weighted_sums
 from harness.contracts.parameters import Count, Index, Positive, check_arguments
 from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
-from harness_metrics.kernel import frechet
+from harness_metrics.kernel import frechet, geometry
 from harness_metrics.sets import grouped_jackknife
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 
@@ -26,6 +27,8 @@ _PRODUCT = 250_000
 """Multiplications of one matrix product, below the number from which BLAS divides it among threads, which costs more than it saves."""
 _EXAMPLES = 64
 """Examples whose features are in memory at a time."""
+_LARGEST_PHASE = 1e6
+"""Largest phase of which the sine is taken as it is."""
 
 
 def frequencies(width: int, number: int, sigma: float, seed: int) -> np.ndarray:
@@ -49,10 +52,16 @@ def feature_sums(vectors: np.ndarray, frequency: np.ndarray, n: int) -> tuple[np
     step = max(8, _PRODUCT // (vectors.shape[1] * width) // 8 * 8)
     blocks = [np.ascontiguousarray(frequency[:, start : start + step]) for start in range(0, number, step)]
     for start in range(0, len(vectors), _EXAMPLES):
-        examples = vectors[start : start + _EXAMPLES].astype(np.float64)
+        examples = vectors[start : start + _EXAMPLES]
+        phase, whole = np.empty((*examples.shape[:2], number)), geometry.are_whole(examples)
+        for row in np.flatnonzero(whole):
+            phase[row] = geometry.project_whole(examples[row], frequency)
         # One matrix product per example: its digits do not depend on the other examples.
-        phase = np.concatenate([np.matmul(examples, frequency_block) for frequency_block in blocks], axis=-1)
-        waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+        others = examples[~whole].astype(np.float64)
+        phase[~whole] = np.concatenate([np.matmul(others, frequency_block) for frequency_block in blocks], axis=-1)
+        # Beyond 2^20, where the kernel of any two texts is 0, the sine has no value.
+        phase = np.where(np.abs(phase) > _LARGEST_PHASE, np.fmod(phase, 2 * math.pi), phase)
+        waves = np.concatenate([sin(phase + math.pi / 2), sin(phase)], axis=-1)
         first[start : start + _EXAMPLES] = waves[:, :n].sum(axis=1)
         second[start : start + _EXAMPLES] = waves[:, n:].sum(axis=1)
     return first, second
@@ -168,7 +177,7 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
 
     def number(self, objects: Objects) -> float:
         """Return the squared MMD."""
-        return float(_mmd(np.ones((1, len(objects))) @ objects.values().reshape(len(objects), -1))[0])
+        return float(self.numbers(objects, np.ones((1, len(objects))))[0])
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
         """Return the squared MMD (W,) for ``weights`` of shape (W, B)."""

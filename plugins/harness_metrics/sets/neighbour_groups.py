@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness_metrics.sets.neighbours import Kind, distinct_points, kth_smallest
+from harness_metrics.sets.neighbours import Kind, distinct_points, half_squares, kth_smallest, rounding_errors
 
 _BLOCK_BYTES = 64 << 20
 """Size of a block of distances."""
@@ -94,12 +94,13 @@ def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, c
 def _blocks(centres: np.ndarray, others: np.ndarray) -> Iterator[_Block]:
     """Yield the distances of consecutive centres; equal points share one distance, so that ties are exact."""
     distinct, inverse = distinct_points(np.concatenate([centres, others]).astype(np.float32))
-    half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
+    half = half_squares(distinct)
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, len(centres), step):
         rows = slice(start, min(start + step, len(centres)))
         values = half - distinct[inverse[rows]] @ distinct.T
-        yield _Block(rows, values[:, inverse[: len(centres)]], values[:, inverse[len(centres) :]])
+        # Balls are wider by the rounding errors of distances, which are taken from those to the other sample.
+        yield _Block(rows, values[:, inverse[: len(centres)]], values[:, inverse[len(centres) :]] - rounding_errors(half))
 
 
 def _radii(distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:

@@ -7,7 +7,8 @@ The ball of a point reaches to its k-th nearest other point of its own sample, t
 
 Kynkaanniemi et al. 2019, *Improved Precision and Recall Metric for Assessing Generative Models* (precision, recall); Naeem et al. 2020,
 *Reliable Fidelity and Diversity Metrics for Generative Models* (density, coverage). Their programs exclude the boundary, which matters for
-equal points alone: with it, a candidate equal to a repeated reference lies in the ball of that reference.
+equal distances alone: with it, a candidate equal to a repeated reference lies in the ball of that reference. Distances that differ by
+rounding errors are equal, since a processor would decide otherwise whether a point lies on the boundary or beyond it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from harness.stats import ties
 from harness_metrics.bases.metrics import evaluate_labels
+from harness_metrics.kernel.geometry import merge_close
 
 Kind = Literal["precision", "recall", "density", "coverage"]
 KINDS: tuple[Kind, ...] = ("precision", "recall", "density", "coverage")
@@ -62,7 +65,7 @@ def of_distances(distances: np.ndarray, labels: np.ndarray, k: int, kind: Kind) 
         balls = _Balls.of(matrix)
         return lambda labels: _statistic(_members(balls, labels, k), labels, k, kind)
 
-    return evaluate_labels(distances, labels, _LABELS, prepare)
+    return evaluate_labels(merge_close(distances), labels, _LABELS, prepare)
 
 
 def coverage_credits(distances: np.ndarray, n: int, k: int) -> np.ndarray:
@@ -71,6 +74,7 @@ def coverage_credits(distances: np.ndarray, n: int, k: int) -> np.ndarray:
     It is the share of the references whose ball holds candidate i and no other. Arguments as for :func:`of_distances`, with more than k
     references.
     """
+    distances = merge_close(distances)
     between = distances[:, n:, n:].copy()
     between[:, np.arange(between.shape[-1]), np.arange(between.shape[-1])] = np.inf  # a text is no neighbour of itself
     radius = np.partition(between, k - 1, axis=1)[:, k - 1]
@@ -131,6 +135,7 @@ def of_corpora(candidates: np.ndarray, references: np.ndarray, k: int, kind: Kin
     """Return a statistic of two corpora of vectors under the Euclidean distance.
 
     Distances are float32, blocks of all pairs are never stored, and each distance is computed once, so that equal vectors tie exactly.
+    Other distances are equal within :func:`rounding_errors`.
 
     Parameters
     ----------
@@ -167,7 +172,7 @@ def of_corpora(candidates: np.ndarray, references: np.ndarray, k: int, kind: Kin
 def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray:
     """Return True for each of the others, shape (n,), that lies in the ball of some centre; those that do are not looked at again."""
     distinct, inverse = distinct_points(np.concatenate([centres, others]).astype(np.float32))
-    half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
+    half = half_squares(distinct)
     first = int(inverse[: len(centres)].max()) + 1  # distinct centres, which come first
     spheres = inverse[: len(centres)] if first < len(centres) else slice(first)
     shared = np.unique(inverse[len(centres) :][inverse[len(centres) :] < first])  # centres that are also among the others
@@ -177,7 +182,7 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
     for start in range(0, first, step):
         block = half[columns] - distinct[start : min(start + step, first)] @ table.T
         # The centre itself has distance 0 and comes first, so that its k-th neighbour is entry k + 1.
-        radius = kth_smallest(block[:, spheres], k + 1)[:, None]
+        radius = kth_smallest(block[:, spheres], k + 1)[:, None] + rounding_errors(half)
         # A point of the other sample that equals a centre lies in that centre's own column.
         covered[shared] |= (block[:, shared] <= radius).any(axis=0)
         covered[columns[first:]] |= (block[:, first:] <= radius).any(axis=0)
@@ -194,7 +199,7 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
     """Yield whether each of the others lies in the balls of some centres, bool (rows, others)."""
     points = np.concatenate([centres, others]).astype(np.float32)
     distinct, inverse = distinct_points(points)
-    half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
+    half = half_squares(distinct)
     # Equal centres have equal balls; their distances to all distinct points are computed once.
     representatives, back = np.unique(inverse[: len(centres)], return_inverse=True)
     copies = np.bincount(back)
@@ -204,8 +209,18 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
         # |x|^2 / 2 - <x, c> orders the points around c as their distances do
         block = half - distinct[rows] @ distinct.T
         radius = kth_smallest(block[:, inverse[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1)
-        in_ball = (block <= radius[:, None])[:, inverse[len(centres) :]]
+        in_ball = (block <= radius[:, None] + rounding_errors(half))[:, inverse[len(centres) :]]
         yield np.repeat(in_ball, copies[start : start + step], axis=0) if copies.max() > 1 else in_ball
+
+
+def half_squares(points: np.ndarray) -> np.ndarray:
+    """Return half the squared lengths (N,) of points (N, d): less the product with a centre, they order the points around it."""
+    return 0.5 * np.einsum("nd,nd->n", points, points)
+
+
+def rounding_errors(half: np.ndarray) -> np.floating:
+    """Return the largest difference that rounding makes between equal distances, for half the squared lengths (N,) of the points."""
+    return half.dtype.type(ties.tolerance(float(half.max()), ties.FLOAT32))
 
 
 def distinct_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from caption_kernels import eigenvalues, exp, log
-from harness_metrics.kernel.geometry import unit_vectors
+from caption_kernels import eigenvalues, exp, log, power
+from harness_metrics.kernel import geometry
 
 
 def vendi(kernels: np.ndarray, q: float = 1.0) -> np.ndarray:
@@ -36,7 +36,12 @@ def vendi(kernels: np.ndarray, q: float = 1.0) -> np.ndarray:
     >>> vendi(np.array([np.eye(3), np.ones((3, 3))])).round(6).tolist()
     [3.0, 1.0]
     """
-    return effective_number(np.linalg.eigvalsh(kernels) / kernels.shape[-1], q)
+    return effective_number(_eigenvalues(kernels) / kernels.shape[-1], q)
+
+
+def _eigenvalues(matrices: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues (..., n), ascending, of symmetric matrices (..., n, n), with the same bits on every processor."""
+    return eigenvalues(matrices.reshape(-1, *matrices.shape[-2:])).reshape(matrices.shape[:-1])
 
 
 def effective_number(shares: np.ndarray, q: float = 1.0) -> np.ndarray:
@@ -47,14 +52,13 @@ def effective_number(shares: np.ndarray, q: float = 1.0) -> np.ndarray:
     if math.isinf(q):
         return 1.0 / p.max(axis=-1)
     # Shares that are rounding errors would count as items of their own for small orders.
-    powers = np.where(p > 1e-12, p, 0.0) ** q if q > 0 else (p > 1e-12).astype(np.float64)
-    return powers.sum(axis=-1) ** (1.0 / (1.0 - q))
+    powers = power(np.where(p > 1e-12, p, 0.0), q) if q > 0 else (p > 1e-12).astype(np.float64)
+    return power(powers.sum(axis=-1), 1.0 / (1.0 - q))
 
 
 def unit_kernels(vectors: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Return the cosines of vectors (B, n, d), float64, shape (B, n, n); 1 for texts with the same id (B, n), also for zero vectors."""
-    unit = unit_vectors(vectors)
-    kernels = unit @ unit.transpose(0, 2, 1)
+    kernels = geometry.cosines(vectors)
     kernels[ids[:, :, None] == ids[:, None, :]] = 1.0
     return kernels
 
@@ -81,7 +85,7 @@ def singular_spread(kernels: np.ndarray) -> np.ndarray:
     >>> singular_spread(np.array([np.eye(3), np.ones((3, 3))])).round(6).tolist()
     [1.0, 0.0]
     """
-    values = eigenvalues(kernels.reshape(-1, *kernels.shape[-2:])).reshape(kernels.shape[:-1])
+    values = _eigenvalues(kernels)
     # Rounding errors of eigenvalues that are 0 would count with their square roots.
     largest = values[..., -1:]
     roots = np.sqrt(np.where(values > 1e-12 * largest, values, 0.0))

@@ -31,11 +31,12 @@ def smoother(inner: np.ndarray, ridge: float) -> np.ndarray:
     Parameters
     ----------
     inner : ndarray, shape (B, N, N)
-        Gram matrices of vectors about their mean.
+        Gram matrices.
     ridge : float
         Penalty, above 0, relative to the mean squared length of the centred vectors.
     """
     size = inner.shape[-1]
+    inner = geometry.centre(inner)
     scale = np.einsum("bii->b", inner) / size
     # Relative to the mean squared length, so that the metric does not depend on the unit of the embedding.
     penalty = ridge * np.where(scale > 0, scale, 1.0)
