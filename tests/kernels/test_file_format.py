@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import mmap
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import caption_kernels_reference as reference
-from caption_kernels.lexicon.file_format import finish_lexicon, verify
+from caption_kernels.lexicon.file_format import Sections, finish_lexicon, verify
 from caption_kernels.lexicon.word_lists import read_lists
 from tests.support.lexicon_sources import LISTS, PARAPHRASES, WORDS, aligned, table_of
 
@@ -118,7 +119,7 @@ def test_trie_holds_all_entries(pairs, block, blank, ends):
     table = table_of(((blank.join(one), blank.join(other)) for one, other in pairs), "\n" if ends else "")
     for engine in ENGINES:
         data = built(engine, table, block)
-        verify(data)
+        verify(io.BytesIO(data))
         lexicon = reference.Lexicon(data)
         for one in {side for pair in pairs for side in pair}:
             node = node_of(lexicon, one)
@@ -212,7 +213,18 @@ def test_every_changed_byte_is_noticed(buffer):
         changed = bytearray(buffer)
         changed[place] ^= 1 << place % 8
         with pytest.raises(ValueError, match="METEOR's lexicon"):
-            verify(changed)
+            verify(io.BytesIO(changed))
+
+
+@pytest.mark.parametrize("section", Sections._fields)
+def test_a_changed_byte_of_every_section_is_noticed(buffer, section):
+    part = getattr(reference.Lexicon(buffer)._sections, section)
+    assert part.nbytes
+    changed = bytearray(buffer)
+    changed[part.__array_interface__["data"][0] - np.frombuffer(buffer, np.uint8).__array_interface__["data"][0] + part.nbytes // 2] ^= 16
+    with pytest.raises(ValueError, match="METEOR's lexicon"):
+        verify(io.BytesIO(changed))
+    verify(io.BytesIO(buffer))
 
 
 def used(lexicon):

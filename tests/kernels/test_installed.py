@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+import errno
 import gzip
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -65,19 +69,116 @@ def test_second_start_opens_the_file_of_the_first(sources, root, monkeypatch, ca
     assert cached(root).read_bytes()[8] == files.VERSION
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "version", "torn"])
+def damaged(whole: bytes, damage: str) -> bytes:
+    """Return the bytes of a file with one kind of damage."""
+    size = len(whole)
+    match damage:
+        case "cut":
+            return whole[:-8]
+        case "empty":
+            return b""
+        case "version":
+            return whole[:8] + b"\x07" + whole[9:]
+        case "zeros":
+            return bytes(size)
+        case "second half":
+            return whole[: size // 2] + bytes(size - size // 2)
+        case "last tenth":
+            return whole[: -size // 10] + bytes(byte ^ 0x10 for byte in whole[-size // 10 :])
+        case "one bit":
+            return whole[: size // 3] + bytes([whole[size // 3] ^ 4]) + whole[size // 3 + 1 :]
+        case "longer":
+            return whole + bytes(8)
+    raise AssertionError(damage)
+
+
+DAMAGES = ["cut", "empty", "version", "zeros", "second half", "last tenth", "one bit", "longer"]
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write another file of a name: lexicons that map the former one keep it."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_file_is_built_again_with_one_note(sources, root, caplog, damage):
     expected = content(files.load_lexicon(sources))
     path = cached(root)
     whole = path.read_bytes()
-    torn = {"cut": whole[:-8], "empty": b"", "version": whole[:8] + b"\x07" + whole[9:], "torn": bytes(len(whole))}[damage]
-    path.unlink()  # the first lexicon maps it
-    path.write_bytes(torn)
+    replace(path, damaged(whole, damage))
     assert content(files.load_lexicon(sources)) == expected
     [note] = notes(caplog)
-    assert "is damaged" in note
+    assert note == f"METEOR: its lexicon {path} is damaged; building it again"
     assert path.read_bytes() == whole
     assert [item.name for item in (root / "meteor").iterdir() if item.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("damage", ["empty", "second half", "one bit"])
+def test_damaged_file_that_cannot_be_replaced_is_one_note(sources, root, monkeypatch, caplog, damage):
+    expected = content(files.load_lexicon(sources))
+    path = cached(root)
+    broken = damaged(path.read_bytes(), damage)
+    replace(path, broken)
+    with read_only(monkeypatch):
+        assert content(files.load_lexicon(sources)) == expected
+    [note] = notes(caplog)
+    assert f"{path} is damaged and cannot be replaced: " in note and "Read-only file system" in note
+    assert path.read_bytes() == broken
+
+
+def test_lexicon_of_a_read_only_folder_is_used(sources, root, monkeypatch, caplog):
+    expected = content(files.load_lexicon(sources))
+    monkeypatch.setattr(files, "build", lambda _: pytest.fail("built again"))
+    with read_only(monkeypatch):
+        assert content(files.load_lexicon(sources)) == expected
+    assert not notes(caplog)
+
+
+@contextmanager
+def read_only(monkeypatch):
+    """Refuse to open any file for writing, as a file system does that is mounted for reading; permissions do not bind root."""
+    opened = builtins.open
+
+    def refuse(path, mode="r", *args, **kwargs):
+        if set(mode) & set("wax+"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return opened(path, mode, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "open", refuse)
+        yield
+
+
+SCORE = ["-m", "harness", "score", "c.jsonl", "--references", "r.jsonl", "-m", "meteor", "--json"]
+
+
+@pytest.mark.parametrize("damage", ["second half", "last tenth", "one bit"])
+def test_score_with_a_damaged_lexicon_is_right_and_has_one_note(sources, root, tmp_path, damage):
+    package = tmp_path / "packages" / "pycocoevalcap" / "meteor"
+    (package / "data").mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    sources.jar.rename(package / "meteor-1.5.jar")
+    sources.paraphrases.rename(package / "data" / "paraphrase-en.gz")
+    candidates = [{"id": k, "caption": text} for k, text in enumerate(["a dog loved the lady", "hounds went", "Mr. dog is a lady"])]
+    references = [{"id": k, "references": ["an animal that barks love ladies", "the hound goes"]} for k in range(3)]
+    for name, rows in (("c.jsonl", candidates), ("r.jsonl", references)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def score() -> tuple[str, str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package.parent.parent), *sys.path])}
+        child = subprocess.run([sys.executable, *SCORE], capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+        return re.sub(r"\"seconds\": [\d.e-]+", "", child.stdout), child.stderr
+
+    expected, _ = score()
+    path = cached(root)
+    whole = path.read_bytes()
+    replace(path, damaged(whole, damage))
+    again, note = score()
+    assert again == expected
+    assert note.count("is damaged; building it again") == 1 and len(note.splitlines()) == 1
+    assert path.read_bytes() == whole
+    assert score() == (expected, "")
 
 
 def test_file_is_written_in_the_background(sources, root, monkeypatch):

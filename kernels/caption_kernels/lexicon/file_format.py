@@ -16,6 +16,7 @@ from caption_kernels.lexicon.word_lists import WordLists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from io import BufferedIOBase, RawIOBase
 
     from typing_extensions import Buffer
 
@@ -28,6 +29,8 @@ _HEADER = struct.Struct("=8sIIqQq")  # magic, version, number of sections, size,
 _PLACE = struct.Struct("=qq")  # offset and size of a section
 _CHECKSUM = slice(24, 32)
 _MAGIC = b"CKMETEOR"
+_BLOCK = 1 << 16
+"""Bytes of a file that are read at a time for its checksum."""
 
 
 class Reader(Protocol):
@@ -133,10 +136,17 @@ def _checksum(buffer: memoryview) -> bytes:
     return zlib.crc32(buffer[_CHECKSUM.stop :], zlib.crc32(buffer[: _CHECKSUM.start])).to_bytes(8, "little")
 
 
-def verify(buffer: Buffer) -> None:
-    """Raise :class:`ValueError` if a byte of the buffer has changed."""
-    view = memoryview(buffer).cast("B")
-    if view[_CHECKSUM] != _checksum(view):
+def verify(stream: BufferedIOBase | RawIOBase) -> None:
+    """Raise :class:`ValueError` if a byte of an open file of a lexicon has changed.
+
+    The file is read in blocks: a sum over its mapping would bring all of it, 100 MB, into the memory of the process.
+    """
+    header = stream.read(_CHECKSUM.stop)
+    checksum = zlib.crc32(header[: _CHECKSUM.start])
+    block = memoryview(bytearray(_BLOCK))
+    while size := stream.readinto(block):
+        checksum = zlib.crc32(block[:size], checksum)
+    if header[_CHECKSUM] != checksum.to_bytes(8, "little"):
         raise damaged_error()
 
 

@@ -2,10 +2,10 @@
 
 Its data, which have their own licences, are no part of this package: word lists in the jar of METEOR 1.5, and a table of paraphrases. The
 lexicon is one file, ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/VERSION-KEY.lexicon``, where
-KEY is a hash of the sources. It is written under another name, verified to the last byte and renamed, so it is complete or absent;
-opening checks its header and lengths. A file that cannot be opened is built again. Processes that start at the same time wait for the
-lock of the first; on a file system without locks each of them builds the file, and all have the same content. Without a folder to write
-to, the lexicon is built in memory.
+KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds the
+CRC-32 of all its bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at the
+same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
+Without a folder to write to, the lexicon is built in memory.
 """
 
 from __future__ import annotations
@@ -100,15 +100,20 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
     """
     key = content_key(sources)
     building = building or nullcontext()
+    damage = ""
     try:
         path = _folder() / f"{VERSION}-{key}.lexicon"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError, ValueError):
+        try:
             return _map_file(path)
+        except FileNotFoundError:
+            pass
+        except ValueError:
+            damage = f"{path} is damaged and cannot be replaced: "
         return _build_under_lock(sources, path, building, in_background)
     except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
         with building:
-            return _held_in_memory(build(sources), error)
+            return _held_in_memory(build(sources), f"{damage}{error}")
 
 
 def _build_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object], in_background: bool) -> Lexicon:
@@ -118,8 +123,8 @@ def _build_under_lock(sources: Sources, path: Path, building: AbstractContextMan
             return _map_file(path)  # another process may have built it meanwhile
         except FileNotFoundError:
             pass
-        except ValueError as error:
-            log.warning("METEOR: its lexicon %s is damaged (%s); building it again", path, error)
+        except ValueError:
+            log.warning("METEOR: its lexicon %s is damaged; building it again", path)
         started = time.monotonic()
         with building:
             data = build(sources)
@@ -132,7 +137,7 @@ def _build_under_lock(sources: Sources, path: Path, building: AbstractContextMan
         try:
             return _store_file(data, path)
         except OSError as error:
-            return _held_in_memory(data, error)
+            return _held_in_memory(data, str(error))
 
 
 def _store_and_release(data: Buffer, path: Path, lock: ExitStack) -> None:
@@ -143,8 +148,8 @@ def _store_and_release(data: Buffer, path: Path, lock: ExitStack) -> None:
             log.warning(_NOT_STORED, error)
 
 
-def _held_in_memory(data: Buffer, error: Exception) -> Lexicon:
-    log.warning(_NOT_STORED, error)
+def _held_in_memory(data: Buffer, reason: str) -> Lexicon:
+    log.warning(_NOT_STORED, reason)
     return Lexicon(data)
 
 
@@ -160,21 +165,20 @@ def _folder() -> Path:
 
 
 def _map_file(path: Path) -> Lexicon:
-    """Return the lexicon of a file; raise ValueError if it is damaged."""
-    with open(path, "rb") as stream:
+    """Return the lexicon of a file; raise ValueError if a byte of it is damaged."""
+    with open(path, "rb", buffering=0) as stream:
+        verify(stream)
         return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _store_file(data: Buffer, path: Path) -> Lexicon:
-    """Write a file atomically and return its lexicon, verified."""
+    """Write a file atomically and return its lexicon, which has been read back."""
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         with open(scratch, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        with open(scratch, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            verify(mapped)
         lexicon = _map_file(scratch)
         os.replace(scratch, path)
     except ValueError as error:
