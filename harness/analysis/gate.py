@@ -182,7 +182,7 @@ def _row(
     if not examples.names:
         raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[1]}")
     tested = choose_test(item, margin, examples, seed)
-    if isnan(tested.worsening):
+    if isnan(tested.worsening) and not examples.lacking.any():
         raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[0]} or {pair.labels[1]}")
     higher = bool(item.metric.spec.higher_is_better)
     if higher and not text:
