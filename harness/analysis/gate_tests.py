@@ -334,8 +334,10 @@ def _row_without_bounds(
     reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
     few = ChangedShare(mean.value, changed, len(sizes), reach)
     least = few.n_without_change(size)
-    # Where few units changed, their number decides, unless one of them moved the number by more than its share of the range.
-    if mean.reason and changed < FEWEST and abs(mean.value) <= reach * changed / len(sizes):
+    # Where few units changed, their number decides, unless they moved the number by more than their share of the range, or could by more
+    # than the margin.
+    most = reach * changed / len(sizes)
+    if mean.reason and changed < FEWEST and abs(mean.value) <= most < size:
         return RowTest(*numbers, mean.value, size, few, "number of changed examples", size, least)
     return RowTest(*numbers, mean.value, size, mean, T_TEST, size, least, reason=mean.reason)
 
