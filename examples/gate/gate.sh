@@ -3,7 +3,7 @@
 #
 #   NEW=runs/new BASELINE=baseline METRICS=cider,meteor MAX_DROP=1% examples/gate/gate.sh
 set -uo pipefail
-options=(--metric "$METRICS" --undecided "${UNDECIDED:-pass}" --junit gate.xml --markdown gate.md --page gate.html)
+options=(--metric "$METRICS" --undecided "${UNDECIDED:-stop}" --junit gate.xml --markdown gate.md --page gate.html)
 for margin in $MAX_DROP; do options+=(--max-drop "$margin"); done
 if [ -n "${SLICE:-}" ]; then options+=(--slice "$SLICE"); fi
 harness gate "$NEW" --baseline "$BASELINE" "${options[@]}"

@@ -2,8 +2,8 @@
 
     python examples/gate/make_captions.py
 
-``good.jsonl`` words its captions anew and loses nothing, ``worse.jsonl`` names a wrong colour in a fourth of the scenes, and
-``unsure.jsonl`` is a version of forty scenes that is a little worse, too few to decide. All texts are made by this script.
+``good.jsonl`` words its captions anew and loses nothing, ``worse.jsonl`` names a wrong colour in most of the scenes, and
+``unsure.jsonl`` in a few more than the baseline, too few to decide. All texts are made by this script.
 """
 
 from __future__ import annotations
@@ -57,5 +57,5 @@ if __name__ == "__main__":
     write("references", 240, lambda k, rng: [describe(draw(k), form) for form in rng.sample(range(4), 3)])
     write("baseline", 240, lambda k, rng: caption_of(k, rng, 0.1))
     write("good", 240, lambda k, rng: caption_of(k, rng, 0.0))
-    write("worse", 240, lambda k, rng: caption_of(k, rng, 0.35))
-    write("unsure", 40, lambda k, rng: caption_of(k, rng, 0.2))
+    write("worse", 240, lambda k, rng: caption_of(k, rng, 0.6))
+    write("unsure", 240, lambda k, rng: caption_of(k, rng, 0.2))

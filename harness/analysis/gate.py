@@ -116,13 +116,16 @@ def _excess(row: GateRow) -> float:
 
 def _what_decides(rows: Sequence[GateRow]) -> str:
     """Return what would decide rows that are undecided."""
+    # Where even a version without a change has too few examples, this is the number to know first.
+    short = [row for row in rows if row.worsening < row.margin and row.units < row.least < inf]
     hardest = max(rows, key=lambda row: row.needed)
-    unchanged = max(rows, key=lambda row: row.least if isfinite(row.least) else 0.0)
-    if unchanged.units < unchanged.least < inf:
-        return f"a version without a change needs {ceil(unchanged.least):,} {unchanged.unit}s to pass"
-    if isfinite(hardest.needed):
-        return f"about {ceil(hardest.needed):,} {hardest.unit}s would decide"
-    return "no number of examples decides"
+    parts: list[str] = []
+    if short:
+        row = max(short, key=lambda row: row.least)
+        parts.append(f"a version without a change needs {ceil(row.least):,} {row.unit}s to pass")
+    if isfinite(hardest.needed) and hardest.needed > max((row.least for row in short), default=0.0):
+        parts.append(f"about {ceil(hardest.needed):,} {hardest.unit}s would decide")
+    return "; ".join(parts) or "no number of examples decides"
 
 
 def gate(
@@ -191,7 +194,7 @@ def _row(
     if not examples.names:
         raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[1]}")
     tested = choose_test(item, margin, examples, seed)
-    if isnan(tested.worsening):
+    if isnan(tested.worsening) and not examples.lacking.any():
         raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[0]} or {pair.labels[1]}")
     higher = bool(item.metric.spec.higher_is_better)
     if higher and not text:

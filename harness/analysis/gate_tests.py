@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, nan
 from typing import Protocol, cast
 
 import numpy as np
@@ -41,10 +41,7 @@ from harness.stats.ties import tolerance
 
 DRAWS = 1000
 """Resamples of a number that is no function of sums."""
-RIGHT_OR_WRONG = (
-    "acc", "acc_norm", "acc_bytes", "acc_mutual_info", "accuracy", "choice", "correct", "em", "exact", "exact_match", "includes",
-    "is_correct", "match", "pattern",
-)  # fmt: skip
+RIGHT_OR_WRONG = re.compile(r"acc(_norm|_bytes|_mutual_info|uracy)?|choice|(is_)?correct|em|exact(_match)?|includes|match|pattern")
 """Names of scores of logs that are 1 for a right answer and 0 for a wrong one."""
 
 
@@ -168,11 +165,13 @@ def choose_test(item: PairedMetric, margin: Margin, examples: GatedExamples, see
     scores = _read_scores(item)
     bounds = mean_bounds(item.metric)
     if scores is not None and examples.clusters is None and _looks_right_or_wrong(item):
-        is_declared = re.split(r"[,/]", item.metric.spec.name)[0] in RIGHT_OR_WRONG
+        is_declared = RIGHT_OR_WRONG.fullmatch(re.split(r"[,/]", item.metric.spec.name)[0]) is not None
         if is_declared or bounds is None:
             return _test_answers(item, scores, margin, examples, 1 if is_declared else 2, seed)
     if scores is not None and bounds is not None:
         return _test_bounded(item, scores, bounds, margin, examples, 1, seed)
+    if examples.lacking.any():
+        return _leave_undecided(item, margin, examples)
     addends = collect_addends(item)
     return _resample(item, margin, examples, seed) if addends is None else _test_sums(item, addends, margin, examples)
 
@@ -289,7 +288,7 @@ def _test_sums(
     differ = np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1)
     differ = np.asarray(differ)
     mean = SkewedMean.of(sign * (new - old), sign * (changes[0] - changes[1]) - moved, differ)
-    return _row_without_bounds(item, mean, (new, old), size, int(differ.sum()), defined[defined > 0], examples)
+    return _row_without_bounds(item, mean, (new, old), size, int(differ.sum()), defined[defined > 0])
 
 
 def _resample(item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int) -> RowTest:
@@ -308,33 +307,37 @@ def _resample(item: PairedMetric, margin: Margin, examples: GatedExamples, seed:
     changed = int((examples.sum_units(~same[:, None] * 1.0)[:, 0] > 0).sum())
     width = (reported.ci95[1] - reported.ci95[0]) / 2 if reported.ci95 else 0.0
     mean = SkewedMean.of_error(sign_of(item) * reported.difference, width / normal_quantile(0.975), len(sizes), changed)
-    return _row_without_bounds(item, mean, (reported.a, reported.b), margin.size, changed, sizes, examples)
+    return _row_without_bounds(item, mean, (reported.a, reported.b), margin.size, changed, sizes)
+
+
+def _leave_undecided(item: PairedMetric, margin: Margin, examples: GatedExamples) -> RowTest:
+    """Return the row of a number without a worst value of the examples that the new version lacks; it has the others alone."""
+    defined = [np.zeros(len(examples.names), dtype=bool) if side.stats is None else is_defined(side.stats) for side in (item.a, item.b)]
+    sides = [side.stats[mask] if side.stats is not None and mask.any() else None for side, mask in zip((item.a, item.b), defined)]
+    new, old = (nan if stats is None else float(item.metric.reduce(stats)) for stats in sides)
+    reason = "this metric has no worst value for them"
+    mean = SkewedMean(sign_of(item) * (new - old), inf, len(examples.names), least=inf, reason=reason)
+    size = margin.in_units(old)
+    return RowTest(new, old, mean.value, size, mean, "", size, inf, reason=reason)
 
 
 def _row_without_bounds(
-    item: PairedMetric,
-    mean: SkewedMean,
-    numbers: tuple[float, float],
-    size: float,
-    changed: int,
-    sizes: np.ndarray,
-    examples: GatedExamples,
+    item: PairedMetric, mean: SkewedMean, numbers: tuple[float, float], size: float, changed: int, sizes: np.ndarray
 ) -> RowTest:
     """Return the test of a number without known bounds of what an example contributes.
 
     ``changed`` is the number of units that changed, ``sizes`` has the number of examples of each unit, shape (U,).
     """
-    if examples.lacking.any():
-        mean = replace(mean, least=inf, reason="examples without a value have no worst one by this metric")
-        return RowTest(*numbers, mean.value, size, mean, "", size, inf, reason=mean.reason)
     bounds = item.metric.spec.bounds
     if bounds is None or not np.isfinite(bounds).all():
         return RowTest(*numbers, mean.value, size, mean, T_TEST, size, inf, reason=mean.reason)
     reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
     few = ChangedShare(mean.value, changed, len(sizes), reach)
     least = few.n_without_change(size)
-    # Where few units changed, their number decides, unless one of them moved the number by more than its share of the range.
-    if mean.reason and changed < FEWEST and abs(mean.value) <= reach * changed / len(sizes):
+    # Where few units changed, their number decides, unless they moved the number by more than their share of the range, or could by more
+    # than the margin.
+    most = reach * changed / len(sizes)
+    if mean.reason and changed < FEWEST and abs(mean.value) <= most < size:
         return RowTest(*numbers, mean.value, size, few, "number of changed examples", size, least)
     return RowTest(*numbers, mean.value, size, mean, T_TEST, size, least, reason=mean.reason)
 

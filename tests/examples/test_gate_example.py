@@ -22,7 +22,7 @@ def runs(root, tmp_path_factory):
     folder, source = tmp_path_factory.mktemp("gate"), root / "examples" / "gate"
     for version in ("baseline", "good", "worse", "unsure"):
         harness(
-            folder, "score", source / f"{version}.jsonl", "--references", source / "references.jsonl", "-m", METRICS, "--allow-missing",
+            folder, "score", source / f"{version}.jsonl", "--references", source / "references.jsonl", "-m", METRICS,
             "--output", f"runs/gate/{version}",
         )  # fmt: skip
     harness(folder, "export", "runs/gate/baseline", "--format", "baseline", "--output", "runs/gate/committed")
@@ -41,7 +41,7 @@ def harness(folder, *arguments, code=0):
 def test_the_commands_of_the_page_end_as_it_says(runs, root, version, verdict, code):
     command = f"gate runs/gate/{version} --baseline runs/gate/committed -m CIDEr-D --max-drop 0.2"
     assert command in (root / "examples" / "gate" / "README.md").read_text()
-    out = harness(runs, *command.split(), "--undecided", "stop", code=code)
+    out = harness(runs, *command.split(), code=code)
     assert out.splitlines()[-1].startswith(f"{verdict}: ") or f"\n{verdict}: " in out
 
 
@@ -88,23 +88,28 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
     assert done.returncode == code, done.stderr
     assert "harness gate: " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
     assert "pr comment 7" in (tmp_path / "called").read_text()
-    assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "1")
+    assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "2"), "both metrics"
 
 
 @pytest.mark.slow
-def test_the_fixture_of_pytest_fails_a_test_where_the_gate_fails(runs):
+def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
     (runs / "test_captions.py").write_text(
         "def test_good(caption_gate):\n"
         "    assert caption_gate('runs/gate/good', 'runs/gate/committed', {'CIDEr-D': 0.2}).verdict == 'passed'\n"
         "def test_worse(caption_gate):\n"
         "    caption_gate('runs/gate/worse', 'runs/gate/committed', {'CIDEr-D': 0.2})\n"
+        "def test_unsure(caption_gate):\n"
+        "    caption_gate('runs/gate/unsure', 'runs/gate/committed', {'CIDEr-D': 0.2})\n"
+        "def test_unsure_on_purpose(caption_gate):\n"
+        "    result = caption_gate('runs/gate/unsure', 'runs/gate/committed', {'CIDEr-D': 0.2}, undecided='pass')\n"
+        "    assert result.verdict == 'undecided'\n"
     )
     installed = any(entry.value == "harness.pytest_plugin" for entry in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", "harness.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_captions.py"]
     done = subprocess.run(command, cwd=runs, capture_output=True, text=True, check=False, timeout=120)
-    assert "1 failed, 1 passed" in done.stdout, done.stdout
-    assert "caption_gate failed: CIDEr-D worse by" in done.stdout
+    assert "2 failed, 2 passed" in done.stdout, done.stdout
+    assert "caption_gate failed: CIDEr-D worse by" in done.stdout and "caption_gate undecided: CIDEr-D worse by" in done.stdout
 
 
 def test_the_plugin_of_pytest_imports_nothing_heavy():

@@ -487,12 +487,31 @@ def test_missing_scores_count_as_the_worst_or_leave_the_gate_undecided(bounds):
     for higher in (True, False):
         tested = choose_test(paired(LoggedScore("x", bounds), new, old, higher=higher), Margin(0.9), everything, 0)
         if bounds is None:
-            assert tested.p_pass == tested.p_fail == 1.0 and tested.reason == "examples without a value have no worst one by this metric"
+            assert tested.p_pass == tested.p_fail == 1.0 and tested.reason == "this metric has no worst value for them"
             assert tested.bounds == (-inf, inf) and tested.n_to_decide(LEVEL) == inf
         else:
             filled = np.where(lacking, 0.0 if higher else 5.0, new)
             assert tested.worsening == pytest.approx((-1 if higher else 1) * float((filled - old).mean()))
             assert tested.p_pass < LEVEL
+
+
+def test_captions_that_a_run_was_allowed_to_lack_are_refused(folder, tmp_path):
+    spec = write_task(tmp_path, 240)
+    lines = (tmp_path / "good.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "half.jsonl").write_text("".join(lines[120:]))
+    model = {"predictions": {"label": "model", "path": str(tmp_path / "half.jsonl"), "allow_missing": True}}
+    harness.evaluate({**spec, "models": [model]}, output=tmp_path / "half")
+    with pytest.raises(HarnessError, match=r"lacks 120 examples \(such as 'i0'\) of the 240 of .*--allow-missing, which counts them as 0"):
+        gate(tmp_path / "half", folder / "good", {"rouge": Margin(0.05)})
+    with pytest.raises(HarnessError, match=r"--allow-missing, which leaves the metric undecided"):
+        gate(tmp_path / "half", folder / "good", {"bleu4": Margin(0.05)})
+    margins = {"rouge": Margin(0.05), "bleu4": Margin(0.05)}
+    result = gate(tmp_path / "half", folder / "good", margins, slices="video", allow_missing=True)
+    rows = {(row.metric, row.slice): row for row in result.rows}
+    assert (rows["rouge", ""].verdict, rows["bleu4", ""].verdict) == ("failed", "undecided")
+    assert rows["rouge", ""].worsening == pytest.approx(rows["rouge", ""].baseline / 2, rel=0.1)
+    assert rows["rouge", "video=v0"].new == 0.0 and rows["rouge", "video=v47"].worsening == 0.0
+    assert all(row.verdict != "passed" for row in result.rows if row.metric == "bleu4" and row.n == 240)
 
 
 def test_values_that_a_rule_drops_in_one_version_are_refused(tmp_path):

@@ -44,17 +44,41 @@ def test_passed_is_0_and_failed_is_1(runs, capsys):
     assert code == 1 and "failed: ROUGE-L worse by" in out
 
 
-@pytest.mark.parametrize(
-    ("choice", "code", "words"), [(None, 0, "counts as pass"), ("pass", 0, "counts as pass"), ("fail", 1, "counts as fail")]
-)
+@pytest.mark.parametrize(("choice", "code", "words"), [("pass", 0, "(counts as pass)"), ("fail", 1, "(counts as fail)")])
 def test_undecided_counts_as_the_user_says(close, capsys, choice, code, words):
-    found, out, _ = run(capsys, *close, *(["--undecided", choice] if choice else []))
+    found, out, _ = run(capsys, *close, "--undecided", choice)
     assert found == code and "undecided: ROUGE-L worse by" in out and words in out
 
 
-def test_undecided_can_stop(close, capsys):
-    code, out, _ = run(capsys, *close, "--undecided", "stop")
-    assert code == 4 and "counts as" not in out
+@pytest.mark.parametrize("typed", [[], ["--undecided", "stop"]])
+def test_undecided_stops_unless_it_is_allowed(close, capsys, typed):
+    code, out, _ = run(capsys, *close, *typed)
+    assert code == 4 and "counts as" not in out and "undecided: ROUGE-L worse by" in out
+
+
+def test_equal_captions_of_too_few_examples_are_undecided(runs, capsys):
+    code, out, _ = run(capsys, runs / "good", "--baseline", runs / "good", "-m", "rouge", "--max-drop", "0.01")
+    assert code == 4 and "same outputs on all 120 examples; a version without a change needs 300 examples to pass" in out
+    assert "-0.0000" not in out and "bounds: betting within 0 to 1 (ROUGE-L)" in out
+    code, out, _ = run(capsys, runs / "good", "--baseline", runs / "good", "-m", "rouge", "--max-drop", "0.03")
+    assert code == 0 and "passed" in out
+
+
+def write_log(path, scores):
+    rows = [{"doc_id": k, "doc_hash": f"h{k}", "exact_match": score} for k, score in scores.items()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_documents_that_the_new_log_lacks_are_refused_or_counted(tmp_path, capsys):
+    old = write_log(tmp_path / "old.jsonl", dict.fromkeys(range(200), 1.0))
+    new = write_log(tmp_path / "new.jsonl", dict.fromkeys((*range(5), 900), 1.0))
+    arguments = [new, "--baseline", old, "-m", "exact_match", "--max-drop", "0.001"]
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "") and "new lacks 195 examples (such as '5:h5') of the 200 of old" in err and "--allow-missing" in err
+    code, out, _ = run(capsys, *arguments, "--allow-missing")
+    assert code == 1 and "failed: exact_match worse by 0.975" in out and "195 examples have no value in the new version" in out
+    assert "not compared: 1 example (such as '900:h900') of new that old lacks" in out
 
 
 def test_a_decided_gate_does_not_ask_how_undecided_ends(runs, capsys):
@@ -88,6 +112,9 @@ def test_json_has_the_numbers(runs, capsys):
         (["--max-drop", "0.1"], "0 metrics and 1 margin:"),
         (["-m", "rouge,cider,bleu4", "--max-drop", "0.1", "--max-drop", "0.2"], "3 metrics and 2 margins:"),
         (["-m", "rouge", "--max-drop", "much"], "--max-drop is 'much'; expected a number such as 0.01"),
+        (["-m", "rouge", "--max-drop", "-1%"], "--max-drop is '-1%'; expected a number such as 0.01"),
+        (["-m", "rouge", "--max-drop", "-0.5"], "--max-drop is '-0.5'; expected a number such as 0.01"),
+        (["-m", "rouge", "--max-drop", "2"], "--max-drop 2 of ROUGE-L can never fail a version"),
         (["-m", "rogue", "--max-drop", "0.1"], "no metric 'rogue'; did you mean 'rouge'"),
         (["-m", "rouge", "--max-drop", "0.1", "--slice", "vidoe"], "did you mean 'video'"),
     ],

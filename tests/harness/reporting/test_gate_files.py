@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
 from xml.etree import ElementTree
 
 import pytest
@@ -27,6 +29,26 @@ def test_the_table_has_a_row_per_metric_and_slice():
     assert [line[-1] for line in cells] == ["passed", "failed", "undecided"]
     assert cells[1][1] == "language=<de>" and cells[2][0].endswith("↓")
     assert "one-sided" in table.notes[0]
+
+
+def test_notes_name_the_methods_and_the_examples_that_are_not_compared():
+    rows = [replace(PASSED, method="betting within 0 to 1"), replace(FAILED, method="betting within 0 to 10"), UNDECIDED]
+    table = gate_table(GateResult(rows, ["not compared: 3 examples of new that old lacks"]))
+    assert table.notes[1:] == (
+        "bounds: betting within 0 to 1 (ROUGE-L); betting within 0 to 10 (CIDEr-D); none (TRM (ROUGE-L))",
+        "not compared: 3 examples of new that old lacks",
+    )
+
+
+def test_a_row_without_bounds_has_a_dash_and_one_with_half_of_them_has_it():
+    bounds = [(-inf, inf), (-inf, 0.2), (0.0, 0.25)]
+    table = gate_table(GateResult([replace(UNDECIDED, low=low, high=high) for low, high in bounds]))
+    assert [cells[6].text for cells in table.cells()] == ["–", "-inf … 0.2000", "0.0000 … 0.2500"]
+
+
+def test_junit_has_the_note_of_a_row():
+    suite = ElementTree.fromstring(junit(GateResult([replace(UNDECIDED, note="same outputs on all 9 examples")]), False))
+    assert (suite.findtext(".//system-out") or "").endswith("n = 1200, same outputs on all 9 examples")
 
 
 def test_several_systems_have_a_column():
