@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, collect_addends
+from harness.analysis.score_logs import LoggedScore
 from harness.contracts import Metric
 from harness.run.sequences import finite_bounds, mean_bounds, metric_looks
 from harness.stats.anytime import FIRST_LOOK, Look, exchangeable_p_values
@@ -66,10 +67,11 @@ def _describe(metric: Metric, unit: str, waits: str) -> tuple[str, str]:
     """Return the kind of sequence of a metric and a note on it, with what it waits for."""
     if (bounds := mean_bounds(metric)) is not None:
         return "betting", f"within differences of at most {bounds[1] - bounds[0]:g}"
-    start = f"asymptotic, from {FIRST_LOOK} {unit} on"
-    if finite_bounds(metric) is None:
-        start += ", without a declared range"
-    return "asymptotic", f"{start}, not yet: {waits}" if waits else start
+    start = f"not yet: {waits}" if waits else f"from {FIRST_LOOK} {unit} on"
+    if finite_bounds(metric) is not None:
+        return "asymptotic", f"asymptotic, {start}"
+    advice = " (--bounds LOW,HIGH declares it)" if isinstance(metric, LoggedScore) else ""
+    return "asymptotic", f"asymptotic, without a declared range{advice}, {start}"
 
 
 def _looks(count: int) -> list[int]:

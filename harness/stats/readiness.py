@@ -68,14 +68,14 @@ def find_shortage(influences: np.ndarray, difference: float, scale: float, *, ra
 
     carriers = count_carriers(influences)
     if carriers < CARRIERS:
-        return f"the variance is that of {carriers:.0f} of {CARRIERS} {unit}, and no declared range"
+        return f"the variance is that of {carriers:.0f} {unit}, {CARRIERS} are needed without a declared range"
     values = len(np.unique(np.round(influences / (SPREAD * scale))))
     if values < VALUES:
-        return f"{values} of {VALUES} different values, and no declared range"
+        return f"{values} different values, {VALUES} are needed without a declared range"
     numbers = influences + difference
     opposite = min(int((numbers > SPREAD * scale).sum()), int((numbers < -SPREAD * scale).sum()))
     if paired and opposite < OPPOSITE:
-        return f"{opposite} of {OPPOSITE} {unit} differ in the other direction, and no declared range"
+        return f"{opposite} {unit} differ in the other direction, {OPPOSITE} are needed without a declared range"
     return ""
 
 

@@ -74,11 +74,11 @@ def test_a_score_without_a_range_says_so_and_what_it_waits_for():
     worse = anytime_test(logged(b + rng.exponential(size=260), b), order_of(260))
     assert (worse.method, worse.last.p_value, worse.last.high) == ("asymptotic", 1.0, np.inf)
     assert worse.note == (
-        "asymptotic, from 200 examples on, without a declared range, not yet: 0 of 10 examples differ in the other direction, "
-        "and no declared range"
+        "asymptotic, without a declared range (--bounds LOW,HIGH declares it), not yet: 0 examples differ in the other direction, "
+        "10 are needed without a declared range"
     )
     noisy = anytime_test(logged(b + rng.normal(0.6, 1, 260), b), order_of(260))
-    assert noisy.note == "asymptotic, from 200 examples on, without a declared range" and noisy.last.low > 0
+    assert noisy.note == "asymptotic, without a declared range (--bounds LOW,HIGH declares it), from 200 examples on" and noisy.last.low > 0
 
 
 def test_a_declared_range_of_a_log_needs_no_condition():
@@ -94,7 +94,7 @@ def test_clusters_are_counted_as_clusters():
     rng = np.random.default_rng(3)
     found = anytime_test(logged(rng.random(360), rng.random(360)), order_of(120), np.arange(360) // 3)
     assert found.last.waits == "120 of 200 clusters"
-    assert found.note == "asymptotic, from 200 clusters on, without a declared range, not yet: 120 of 200 clusters"
+    assert found.note.endswith(" declares it), not yet: 120 of 200 clusters")
 
 
 def test_a_number_that_is_no_sum_has_a_reason():

@@ -130,7 +130,7 @@ def test_a_logged_score_bets_within_the_range_that_was_declared_for_it():
     (declared,) = metric_looks(LoggedScore("acc", (0.0, 1.0)), a, b, np.ones(300), [300])
     assert [declared] == betting_looks((a - b)[:, 0], np.ones(300), 1.0, [300]) and declared.low > 0
     (unknown,) = metric_looks(LoggedScore("acc"), a, b, np.ones(300), [300])
-    assert unknown.waits == "3 of 40 different values, and no declared range" and unknown.p_value == 1.0
+    assert unknown.waits == "3 different values, 40 are needed without a declared range" and unknown.p_value == 1.0
 
 
 class Ratio(SumMetric):
