@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.promises.promise import Cell, Promise
 from harness.analysis.same import Prompt, Settings, evaluate, resolve
-from harness.analysis.same_effects import Effect, effect_over_prompts, held_out_accuracy
+from harness.analysis.same_effects import Effect, held_out_accuracy
 from harness.analysis.same_level import Series
 from harness.stats.stratified_test import adaptive_p
 
@@ -101,7 +101,7 @@ def simulate(design: Design, name: str, runs: int) -> Sequence[Checked]:
         prompts = check(DISTANCES[name](np.random.default_rng([run, design.prompts, 53]), design))
         outcome = evaluate(prompts, Settings(("n-grams",), DRAWS, run))
         accuracy = held_out_accuracy(outcome.strata, outcome.features, DRAWS, run)
-        found.append(Checked(outcome.p, effect_over_prompts(*outcome.effects("n-grams")), accuracy))
+        found.append(Checked(outcome.p, outcome.effect("n-grams"), accuracy))
     return found
 
 

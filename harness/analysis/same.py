@@ -19,7 +19,7 @@ import numpy as np
 
 from harness.analysis.answer_kernels import KERNELS, REFUSAL, Answers
 from harness.analysis.metric_kernels import MetricKernels
-from harness.analysis.same_effects import Effect, effect_over_prompts, held_out_accuracy
+from harness.analysis.same_effects import Effect, degrees_of_freedom, effect_over_prompts, held_out_accuracy
 from harness.analysis.same_level import RESOLUTION, draws_needed
 from harness.errors import InputError, counted
 from harness.stats.multiplicity import holm
@@ -199,10 +199,14 @@ class Evaluation:
         """P-value of all statistics together."""
         return adaptive_p(self.columns)
 
-    def effects(self, kernel: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the effect of a kernel on each prompt, shape (B,), and the sums over prompts under all relabelings, shape (P,)."""
+    def effect(self, kernel: str) -> Effect:
+        """Return the effect of a kernel, with its interval."""
         column = self.tested.index(kernel)
-        return self.sums.effects[:, column], self.sums.totals[:, column]
+        freedom = np.full(len(self.sums.effects), np.inf)
+        if kernel in KERNELS:
+            for stratum in self.strata:
+                freedom[stratum.prompts] = degrees_of_freedom(stratum.rows.shape[1])
+        return effect_over_prompts(self.sums.effects[:, column], self.sums.totals[:, column], freedom)
 
 
 def evaluate(prompts: Sequence[Prompt], settings: Settings) -> Evaluation:
@@ -244,7 +248,7 @@ def compare_sources(a: Source, b: Source, settings: Settings = Settings()) -> So
     if floor * settings.tests > settings.alpha:
         notes.append(f"nothing can be shown at level {settings.alpha / settings.tests:.3g}: the smallest possible p is {floor:.3g}")
 
-    effect = effect_over_prompts(*outcome.effects(settings.kernels[0]))
+    effect = outcome.effect(settings.kernels[0])
     accuracy = held_out_accuracy(outcome.strata, outcome.features, settings.draws, settings.seed)
     reason, valid = _dependence(a, b, prompts, outcome.columns[:, : len(settings.kernels)])
     if reason:

@@ -2,8 +2,8 @@
 
 Both are sums over pairs of texts (of one prompt, or of a training and a test prompt), products of noise where the sources are equal. A t
 interval over prompts is too narrow there: squared distances of few prompts are skewed, and two folds of the accuracy use each other's
-prompts, so that each product of noise counts twice. Relabelings have that noise exactly. Each interval is therefore at least as wide as
-what relabelings do, and with equal sources it misses at most as often as the test of its number does.
+prompts, so that each product of noise counts twice. Relabelings have that noise exactly: they widen the intervals, and an interval leaves
+the number of equal sources out only where relabelings seldom reach the estimate.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ DRAWS = 199
 """Maximum number of random relabelings from which the spread of the accuracy is read."""
 TIE = 1e-12
 """Largest difference of two scores that counts as none."""
+MOST_WIDER = 1.5
+"""Largest factor by which learning makes the interval of the accuracy wider; doubling the variance makes it 1.41."""
 _SCORES = 1 << 20
 """Maximum number of scores that are held at once."""
 
@@ -44,16 +46,25 @@ class Effect:
         return Effect(self.value, reason=reason)
 
 
-def effect_over_prompts(values: np.ndarray, totals: np.ndarray) -> Effect:
+def degrees_of_freedom(texts: int) -> float:
+    """Return N (N - 3) / 2, the dimension of the centred kernels of N texts.
+
+    The squared distance of two sources has at most this many times its variance under relabeling, when the kernel says nothing but the
+    source.
+    """
+    return texts * (texts - 3) / 2
+
+
+def effect_over_prompts(values: np.ndarray, totals: np.ndarray, freedom: np.ndarray) -> Effect:
     """Return the mean squared MMD of prompts, with an interval.
 
     The target is the mean over prompts of the squared distance of the distributions that the answers are drawn from, for prompts that vary
     as those that were asked; of a metric, its expected excess over its mean under relabeling. A change of prompts of a kind that was not
     asked is not bounded.
 
-    The lower end is below the estimate by Student's t over prompts, and by at least the quantile of the mean under relabeling, so that equal
-    sources have one above 0 in 2.5 % whatever the answers are. Upwards Student's t is too short: the distances are skewed, and few prompts
-    with a small mean have a small spread too. The spread under relabeling, which does not share that error, is added in quadrature. The
+    The lower end is that of Student's t over prompts, and above 0 only where at most 2.5 % of the relabelings reach the estimate. Upwards
+    Student's t is too short: the distances are skewed, and few prompts with a small mean have a small spread too. The spread under
+    relabeling, which does not share that error, is added in quadrature, without the part that the difference of the sources has in it. The
     target is never below 0: with an estimate below, the upper end is at least as far above 0 as a half width.
 
     Parameters
@@ -62,29 +73,31 @@ def effect_over_prompts(values: np.ndarray, totals: np.ndarray) -> Effect:
         Unbiased squared MMD of each prompt; NaN does not count.
     totals : ndarray, shape (P,)
         Sums over prompts under all relabelings, the observed one first.
+    freedom : ndarray, shape (B,)
+        :func:`degrees_of_freedom` of each prompt; infinite for a metric.
     """
-    values = values[~np.isnan(values)]
+    defined = ~np.isnan(values)
+    values, freedom = values[defined], freedom[defined]
     if not len(values):
         return Effect(None, reason="it needs two answers of each source to a prompt")
     value, prompts = float(values.mean()), len(values)
     if prompts < 2:
         return Effect(value, reason="it needs two prompts")
-    error, null = _error(values), totals / prompts
+    error = float(values.std(ddof=1)) / math.sqrt(prompts)
+    null = totals / prompts
     if error == 0 and np.ptp(null) <= TIE:
         return Effect(value, reason="no prompt differs from another")
-    half = max(error * student_quantile(prompts - 1, 0.975), _largest_seldom_exceeded(null, 0.025))
-    return Effect(value, (value - half, _upper_end(values, null, 0.025)), _upper_end(values, null, 0.05))
+    noise = math.sqrt(max(float(null.var()) - float((values**2 / freedom).sum()) / prompts**2, 0.0))
 
+    def upper_end(level: float) -> float:
+        half = error * student_quantile(prompts - 1, level)
+        raised = value + math.hypot(half, noise * normal_quantile(level))
+        return max(raised, half, _largest_seldom_exceeded(-null, 1 - level))
 
-def _error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1)) / math.sqrt(len(values))
-
-
-def _upper_end(values: np.ndarray, null: np.ndarray, share: float) -> float:
-    """Return the number that the target exceeds in a share of the samples, from the values of prompts and their mean under relabeling."""
-    half = _error(values) * student_quantile(len(values) - 1, 1 - share)
-    raised = float(values.mean()) + math.hypot(half, normal_quantile(1 - share) * float(null.std()))
-    return max(raised, half, _largest_seldom_exceeded(-null, share))
+    low = value - error * student_quantile(prompts - 1, 0.975)
+    if value <= _largest_seldom_exceeded(null, 0.025):
+        low = min(low, 0.0)
+    return Effect(value, (low, upper_end(0.975)), upper_end(0.95))
 
 
 def _largest_seldom_exceeded(values: np.ndarray, share: float) -> float:
@@ -106,8 +119,8 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
 
     The variance has two parts. Given the weights, prompts are independent: the variance of their shares over the number of prompts. The
     weights of two parts are learnt on each other's prompts, which doubles the variance where the sources are equal (a sum over ordered
-    pairs of parts counts each pair twice): half of the variance under relabeling is added. Where the sources differ that is too much:
-    the interval is at most 1.4 times as wide as it should be.
+    pairs of parts counts each pair twice): half of the variance under relabeling is added. Where the sources differ much it is too large,
+    and :data:`MOST_WIDER` bounds it. The interval leaves .5 out only where at most 2.5 % of the relabelings are as far from it.
 
     Parameters
     ----------
@@ -136,14 +149,16 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     if prompts < 2:
         return Effect(value, reason="it needs two prompts")
     null /= prompts
-    sampling = student_quantile(prompts - 1, 0.975) ** 2 * float(shares.var(ddof=1)) / prompts
-    learning = normal_quantile(0.975) ** 2 * float(null.var()) / 2
-    if sampling + learning == 0:
+    sampling = float(shares.var(ddof=1)) / prompts
+    if sampling == 0:
         return Effect(value, reason="no prompt differs from another")
-    half = math.sqrt(sampling + learning)
-    centred = null - null.mean()
-    low = value - max(half, _largest_seldom_exceeded(centred, 0.025))
-    high = value + max(half, _largest_seldom_exceeded(-centred, 0.025))
+    narrow = student_quantile(prompts - 1, 0.975) * math.sqrt(sampling)
+    half = min(math.hypot(narrow, normal_quantile(0.975) * math.sqrt(float(null.var()) / 2)), MOST_WIDER * narrow)
+    low, high = value - half, value + half
+    if value <= _largest_seldom_exceeded(null, 0.025):
+        low = min(low, 0.5)
+    if -value <= _largest_seldom_exceeded(-null, 0.025):
+        high = max(high, 0.5)
     return Effect(value, (max(low, 0.0), min(high, 1.0)))
 
 

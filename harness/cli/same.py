@@ -7,8 +7,8 @@
   harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
 
 Labels of the answers are permuted within each prompt. The test assumes that the answers to a prompt are independent and that both
-sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 2 wrong input, and
-a night that no number of relabelings serves; 0 otherwise.
+sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 2 wrong input,
+and a night that no number of relabelings serves; 0 otherwise.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
     add_count(parser, "--nights", "the series has N checks, which spend the level in equal parts: P / N each")
-    add_count(parser, "--night", "number of this check in its series; without --nights the series has no end, and the level is P 6 / (π² N²)")
+    add_count(parser, "--night", "number of this check in its series; without --nights it has no end, and the level is P 6 / (π² N²)")
     parser.add_argument(
         "--until", type=int, nargs="?", const=1, metavar="N",
         help="read the answers in batches of N per prompt (default 1) and stop as soon as a difference is shown",

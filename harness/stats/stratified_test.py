@@ -205,8 +205,8 @@ class Sums:
     shifts: np.ndarray
     """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the mean similarity to the answers of the prompt."""
     effects: np.ndarray
-    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S). NaN: a kernel of a prompt
-    with one answer of a source, which has no unbiased MMD^2, and a score that no relabeling changes or that is undefined."""
+    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S). NaN: a kernel of a
+    prompt with one answer of a source, which has no unbiased MMD^2, and a score that is undefined or that no relabeling changes."""
     totals: np.ndarray
     """Sums of the effects that are no NaN over prompts under all relabelings, shape (P, K + S)."""
     prompt_p: np.ndarray

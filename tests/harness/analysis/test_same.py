@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.same import package_values
+from harness.analysis import same
 from harness.analysis.same import (
     Prompt,
     Settings,
@@ -15,9 +17,14 @@ from harness.analysis.same import (
     common_prompts,
     compare_all,
     compare_sources,
+    evaluate,
     power_against,
     replace_answers,
+    resolve,
+    share_found,
 )
+from harness.analysis.same_effects import Effect
+from harness.analysis.same_level import Series
 from harness.errors import InputError
 
 WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
@@ -59,7 +66,7 @@ def test_several_sources_are_adjusted_by_holm():
     results = compare_all([source("a", 1), source("b", 2), source("c", 3, verb="barks meows")], FAST)
     assert [result.labels for result in results] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [result.verdict for result in results] == ["not shown", "different", "different"]
-    assert results[1].p == pytest.approx(0.03)
+    assert results[1].p == pytest.approx(0.01) and results[1].relabelings == 300, "three pairs share the level"
 
 
 def test_prompts_that_match_in_part_empty_answers_and_refusals_are_counted():
@@ -144,3 +151,106 @@ def test_sources_that_share_their_random_numbers_are_noticed():
     a = source("a", 1)
     result = compare_sources(a, Source("b", a.answers), FAST)
     assert result.verdict == "not shown" and any("one seed or one cache" in note for note in result.notes)
+
+
+REFUSALS = Source("refusals", {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)})
+
+
+@pytest.mark.parametrize("night", [1, 6, 7, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_total_change_is_found_on_every_night(night):
+    for series in (Series(night), Series(night, 90)):
+        result = compare_sources(source("a", 1), REFUSALS, Settings(alpha=series.level(0.05), power=False))
+        assert result.verdict == "different" and result.p == result.floor <= series.level(0.05)
+
+
+def test_relabelings_are_added_while_the_p_value_is_small():
+    a, b = source("a", 1), source("b", 2)
+    alike = compare_sources(a, b, Settings(alpha=5e-4, power=False))
+    assert (alike.relabelings, alike.floor) == (1001, 1 / 10_000) and alike.p == compare_sources(a, b, Settings(power=False)).p
+    changed = compare_sources(a, source("c", 3, end=0.8), Settings(alpha=5e-4, power=False))
+    assert changed.p > 5e-4 or changed.relabelings == 10_000
+    apart = compare_sources(a, REFUSALS, Settings(alpha=5e-4, power=False))
+    assert (apart.relabelings, apart.p) == (10_000, 1 / 10_000)
+
+
+def test_added_relabelings_are_other_ones_and_as_extreme_as_the_first(monkeypatch):
+    monkeypatch.setattr(same, "CHUNK", 300)
+    prompts, _ = common_prompts(source("a", 1), source("b", 2, end=0.55))
+    settings = Settings(draws=99, alpha=0.004)
+    outcome = evaluate(prompts, settings)
+    columns = resolve(prompts, outcome, settings)
+    assert columns.shape == (1250, outcome.columns.shape[1]) and (columns[:100] == outcome.columns).all()
+    assert len({row.tobytes() for row in columns.round(9)}) > 1200
+    assert columns[1:].mean(axis=0)[:5] == pytest.approx(np.zeros(5), abs=0.15)
+    assert columns[1:].std(axis=0)[:5] == pytest.approx(np.ones(5), abs=0.15)
+
+
+def test_a_metric_draws_all_relabelings_at_once():
+    settings = Settings(("trm:distance=rouge",), draws=99, alpha=0.02, power=False)
+    few = [Source(name, dict(list(found.answers.items())[:4])) for name, found in (("a", source("a", 1)), ("r", REFUSALS))]
+    result = compare_sources(*few, settings)
+    assert (result.relabelings, result.p) == (250, 1 / 250)
+
+
+def test_a_level_below_the_smallest_p_value_is_a_remark():
+    a, b = (Source(name, {"1": [f"{name} {k}" for k in range(3)]}) for name in "ab")
+    assert "nothing can be shown at level 0.05: the smallest possible p is 0.1" in compare_sources(a, b, FAST).notes
+    assert not any("nothing can be shown" in note for note in compare_sources(a, b, replace(FAST, alpha=0.1)).notes)
+
+
+def shuffled(texts, seed):
+    return [texts[k] for k in np.random.default_rng(seed).permutation(len(texts))]
+
+
+@pytest.mark.parametrize("kinds", [("file", "file"), ("file", "source"), ("source", "source")])
+def test_copies_are_named_and_are_no_evidence(kinds):
+    answers = source("a", 1).answers
+    b = Source("b", {name: shuffled(texts, 1) for name, texts in answers.items()}, kind=kinds[1])
+    result = compare_sources(Source("a", answers, kind=kinds[0]), b, Settings(draws=99, margin=1.0))
+    reason = f"both {'files' if kinds == ('file', 'file') else 'sources'} hold the same answers"
+    assert result.verdict == "not shown" and result.power is None
+    assert f"{reason}: a copy, one seed or one cache for both makes the test invalid" in result.notes
+    for effect in (result.effect, result.accuracy):
+        assert (effect.interval, effect.upper, effect.reason) == (None, None, reason)
+
+
+def test_copies_of_more_answers_than_are_compared_are_named():
+    answers = {"1": [f"word {k}" for k in range(1200)], "2": ["x", "y"]}
+    result = compare_sources(Source("a", answers), Source("b", answers), replace(FAST, kernels=("exact",), draws=9))
+    assert result.effect.reason == "both sources hold the same answers"
+
+
+def test_answers_that_are_mostly_shared_are_no_evidence():
+    answers = source("a", 1).answers
+    b = {name: texts if k else ["another", *texts[1:]] for k, (name, texts) in enumerate(answers.items())}
+    result = compare_sources(Source("a", answers), Source("b", b), Settings(draws=99, margin=1.0))
+    assert result.effect.reason == "answers are more alike between the sources than within them"
+    assert result.effect.interval is None and result.verdict == "not shown" and result.power is None
+
+
+def test_equal_answers_at_temperature_0_are_named_and_the_test_stays_valid():
+    a = Source("a", {str(k): [f"x{k}"] * 3 for k in range(8)}, kind="file")
+    result = compare_sources(a, replace(a, label="b"), Settings(draws=99, margin=1.0))
+    assert result.notes[-2:] == [
+        "each source repeats one answer per prompt, as at temperature 0: they differ in 0 of 8 prompts",
+        "both files hold the same answers",
+    ]
+    assert result.power is not None and result.verdict == "not shown"
+
+
+def test_prompts_without_differences_have_the_distance_0_and_single_answers_none():
+    same_answers = {"1": ["x", "x"], "2": ["x", "x"]}
+    a, b = Source("a", {**same_answers, "3": ["u", "v"]}), Source("b", {**same_answers, "3": ["w", "w"]})
+    alone = compare_sources(Source("a", {"3": ["u", "v"]}), Source("b", {"3": ["w", "w"]}), FAST).effect
+    assert alone.value and compare_sources(a, b, FAST).effect.value == pytest.approx(alone.value / 3)
+    single = compare_sources(Source("a", {"1": ["x", "y"], "2": ["z", "u"]}), Source("b", {"1": ["v"], "2": ["w"]}), FAST)
+    assert single.effect == Effect(None, reason="it needs two answers of each source to a prompt")
+
+
+def test_power_at_a_low_level_is_that_of_a_critical_value_of_all_checks():
+    prompts, _ = common_prompts(source("a", 1), source("b", 2))
+    foreign = power_against(prompts, lambda answers, rng: [["another thing"] * len(t) for t in answers], Settings(alpha=1e-4), runs=10)
+    none = power_against(prompts, lambda answers, rng: [list(texts) for texts in answers], Settings(alpha=1e-4), runs=10)
+    assert (foreign, none) == (1.0, 0.0)
+    one = [Prompt("1", ["x", "y", "z"], ["u", "v", "w"])]
+    assert share_found([one] * 3, 3, Settings(alpha=0.02)) == 0.0, "20 relabelings have no p below .1"

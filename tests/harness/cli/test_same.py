@@ -76,7 +76,23 @@ def test_a_metric_is_a_kernel(files, capsys):
 
 def test_nights_spend_the_level(files, capsys):
     assert "level 0.00122" in call(capsys, files[0], files[2], "--night", "5")[1].out
-    assert call(capsys, files[0], files[2], "--night", "40", "--json")[0] in (0, 4), "1,000 relabelings do not reach the level of night 40"
+    assert "level 0.000556" in call(capsys, files[0], files[2], "--nights", "90", "--night", "90")[1].out
+
+
+def test_refusals_in_place_of_all_answers_are_found_on_every_night(files, tmp_path, capsys):
+    rows = [{"id": f"p{k}", "candidates": ["I am sorry, I cannot help with that."] * 6} for k in range(12)]
+    (tmp_path / "refusals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for series in (["--night", "6"], ["--night", "7"], ["--nights", "400"]):
+        code, streams = call(capsys, files[0], str(tmp_path / "refusals.jsonl"), *series)
+        assert code == 1 and "a and refusals: different at level 0.000" in streams.out
+
+
+def test_a_copy_is_named_and_has_no_interval(files, tmp_path, capsys):
+    copy = tmp_path / "copy.jsonl"
+    copy.write_text((tmp_path / "a.jsonl").read_text())
+    code, streams = call(capsys, files[0], str(copy), "--margin", "1")
+    assert code == 4 and "equivalent" not in streams.out
+    assert "note: both files hold the same answers" in streams.out and "(no interval: both files hold the same answers)" in streams.out
 
 
 def test_batches_stop_when_a_difference_is_shown(files, capsys):
@@ -117,6 +133,11 @@ def test_models_of_a_run(project, capsys):
         (["a.jsonl", "b.jsonl", "--draws", "0"], "--draws is 0"),
         (["a.jsonl", "b.jsonl", "--alpha", "2"], "--alpha is 2"),
         (["a.jsonl", "b.jsonl", "--night", "-1"], "--night is -1"),
+        (["a.jsonl", "b.jsonl", "--nights", "0"], "--nights is 0"),
+        (["a.jsonl", "b.jsonl", "--nights", "30", "--night", "31"], "begin again at night 1 with a fresh baseline"),
+        (["a.jsonl", "b.jsonl", "--night", "78"], "the largest number that they serve is --night 77"),
+        (["small.json", "changed.json", "--night", "6"], "the largest number that they serve is --night 1"),
+        (["small.json", "changed.json", "--nights", "7"], "the largest number that they serve is --nights 6"),
         (["a.jsonl", "b.jsonl", "--label", "x"], "1 labels for 2 sources"),
         (["a.jsonl", "b.jsonl", "c.jsonl", "--until"], "--until follows two sources"),
         (["a.jsonl", "latin.jsonl"], "not UTF-8"),
@@ -129,6 +150,8 @@ def test_wrong_input_is_one_line(files, tmp_path, monkeypatch, capsys, arguments
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.jsonl").write_bytes(b'{"id": "p0", "candidates": ["caf\xe9"]}\n')
     (tmp_path / "foreign.json").write_text('{"q": ["x"]}')
+    (tmp_path / "small.json").write_text('{"q": ["x", "y", "z", "u", "v"]}')
+    (tmp_path / "changed.json").write_text('{"q": ["1", "2", "3", "4", "5"]}')
     write(tmp_path / "asked.jsonl", 1, prompt="x")
     write(tmp_path / "other.jsonl", 1, prompt="y")
     code, streams = call(capsys, *arguments)

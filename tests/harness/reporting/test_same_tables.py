@@ -23,7 +23,8 @@ def test_lines_of_a_difference_have_words_prompts_and_the_assumption():
 
 
 def test_lines_never_call_sources_the_same():
-    (result,) = compare_all([Source("a", A), Source("b", A)], SETTINGS)
+    alike = {name: [*texts, "x"] for name, texts in A.items()}
+    (result,) = compare_all([Source("a", A), Source("b", alike)], SETTINGS)
     text = "\n".join(report_lines(replace(result, notes=("one remark", "another")), SETTINGS, 2))
     assert "  note: one remark\n  note: another\n" in text
     assert "a difference is not shown" in text and "same" not in text
@@ -53,7 +54,7 @@ def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
 
 RESULT = SourceComparison(
     labels=("old", "new"), p=0.012, verdict="different", exact=False, relabelings=1000, floor=0.001, kernels={"exact": 0.5, "length": 0.25},
-    effect=Effect(0.125, (0.1, 0.15)), accuracy=Effect(0.75), power=0.5, features=(Feature("words", 3.0, 4.5, 0.01),),
+    effect=Effect(0.125, (0.1, 0.15)), accuracy=Effect(0.75, reason="one prompt"), power=0.5, features=(Feature("words", 3.0, 4.5, 0.01),),
     prompts=(Prompt("p1", ["a", "b", "c", "d"], ["e"], 0.02), Prompt("p2", ["f"] * 1200, ["g"], 0.5)), notes=("a remark",),
 )  # fmt: skip
 
@@ -65,7 +66,7 @@ def test_the_lines_of_a_comparison():
         "old and new: different at level 0.05",
         "  p 0.0120 (2 prompts, 1,204 and 2 answers; 999 random relabelings within prompts; smallest possible p 0.0010)",
         "  exact 0.5000, length 0.2500 (each alone, not adjusted)",
-        "  MMD² of exact 0.1250 (95 % interval 0.1000 … 0.1500); held-out accuracy 0.7500 (95 % interval –), .5: none",
+        "  MMD² of exact 0.1250 (95 % interval 0.1000 … 0.1500); held-out accuracy 0.7500 (no interval: one prompt), .5: none",
         "  words: 3.0000 and 4.5000 per answer (adjusted p 0.0100)",
         "  prompt p1 (p 0.0200, not adjusted)",
         "    old: a | b | c",
