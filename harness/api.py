@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harness.contracts import Parameters
 from harness.errors import HarnessError
 from harness.registry import current
+from harness.registry.permissions import typed_by_user
 from harness.run.file_pair import FileOptions
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
 from harness.run.progress import in_notebook
@@ -67,8 +68,8 @@ def evaluate(
 def plans(spec: SpecSource, overrides: Sequence[str] = (), *, allow_secrets: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
     from harness.judgments.task_kinds import plan_task
+    from harness.registry.permissions import allow
     from harness.spec.loading import load_specs
-    from harness.spec.permissions import allow
 
     with allow(allow_secrets):
         return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
@@ -181,7 +182,8 @@ def metric(name: str, *, p_value: str | None = None, budget: int | None = None, 
     **params
         Constructor parameters of the metric.
     """
-    (plan,) = metric_plans([current().create("metrics", name, params)])
+    with typed_by_user():
+        (plan,) = metric_plans([current().create("metrics", name, params)])
     return BoundMetric(_caption_plan(plan), _significance(p_value, budget=budget, draws=draws))
 
 
@@ -267,4 +269,6 @@ def score(
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
-    return score_captions([_caption_plan(plan) for plan in metric_plans(names)], sets, significance, seed, bootstrap)
+    with typed_by_user():
+        plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
+    return score_captions(plans_of_metrics, sets, significance, seed, bootstrap)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -95,6 +97,7 @@ def test_a_spec_reads_no_secret(folder, server, monkeypatch):
     for text, name in (("${MY_SECRET}", "MY_SECRET"), ("${secret:PLAIN}", "PLAIN"), ("${DATABASE}", "DATABASE")):
         server.requests.clear()
         assert run(server, None, "--fresh", prompt=text) == 2 and server.requests == []
+        server.answer = lambda body: json.loads(chat("a dog"))
         assert run(server, None, "--fresh", "--allow-secret", name, prompt=text) == 0 and server.requests != []
 
 
@@ -110,7 +113,10 @@ def test_a_spec_names_no_key(folder, server):
     assert main(["validate", "spec.yaml"]) == 0
 
 
-@holds("It cannot run code: `trust_remote_code` and `jars` need `HARNESS_ALLOW_CODE=1`, and YAML has no tags of Python.")
+@holds(
+    "It cannot run code: `trust_remote_code` and `jars` (and parameters of plugins that are marked so) need `HARNESS_ALLOW_CODE=1`, and "
+    "YAML has no tags of Python."
+)
 def test_a_spec_runs_no_code(folder, server, capsys):
     spec = "task: t\ndataset: {reader: lines, path: private/text}\n"
     for lines in (
@@ -209,12 +215,71 @@ def test_a_server_is_bounded(folder, server, head, monkeypatch, capsys):
     assert run(server) == 2 and "the reply is larger than" in capsys.readouterr().err
 
 
+def chat(text: str) -> str:
+    """Return the reply of a server with one answer."""
+    return json.dumps({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
+
+
+@holds(
+    "It cannot have a key that it repeats, as it is, in base64 or percent-encoded, stored, scored or shown: such an answer is a failure "
+    "without its text."
+)
+def test_a_server_repeats_no_key(folder, server, monkeypatch, capsys):
+    key = "key/of+the-server=0123"
+    monkeypatch.setenv("MY_SECRET", key)
+    coded = base64.b64encode(f"Bearer {key}".encode()).decode()
+    spellings = [key, f"a dog {key}x", json.dumps({"caption": key}), quote(key, safe=""), coded, f"see {coded}!"]
+    for spelling in spellings:
+        server.script = [(200, {}, chat(spelling))]
+        assert run(server, None, "--fresh", "--allow-secret", "MY_SECRET", api_key_env="MY_SECRET") == 2
+        assert "the reply holds a secret of this process; it is not kept" in (error := capsys.readouterr().err) and key not in error
+    server.script = [(500, {}, key), (200, {"X-Echo": key}, chat("a dog"))]
+    assert run(server, None, "--fresh", "--allow-secret", "MY_SECRET", api_key_env="MY_SECRET") == 2
+    shown = capsys.readouterr()
+    stored = b"".join(file.read_bytes() for place in ("out", "cache") for file in Path(place).rglob("*") if file.is_file())
+    for text in (key, coded, quote(key, safe="")):
+        assert text not in shown.out + shown.err and text.encode() not in stored
+
+
 @holds("Its spec has the rights of a spec, and no permission that was given when it was made.")
 def test_a_run_directory_has_no_permission(folder, server, capsys):
     assert run(server, None, "--allow-secret", "MY_SECRET", api_key_env="MY_SECRET") == 0
     server.requests.clear()
     assert main(["rescore", "out", "-m", "rouge"]) == 2
     assert "asks for the secret MY_SECRET" in capsys.readouterr().err and server.requests == []
+
+
+@holds(
+    "It cannot have a verb that reads it remove, replace or write a file, but for the files that the verb names as its output, such as "
+    "`comparisons.json` and `report.html`."
+)
+def test_a_run_directory_changes_nothing(folder, server, capsys):
+    Path("theirs/src").mkdir(parents=True)
+    Path("theirs/src/main.py").write_text("mine")
+    Path("theirs/commit.json").write_text('{"moved": {}, "removed": ["src"]}')
+    for verb in ("compare", "report", "correlate", "export"):
+        options = {"correlate": ["--x", "a", "--y", "b"], "export": ["--output", "out"]}.get(verb, [])
+        assert main([verb, "theirs", *options]) == 2
+    assert Path("theirs/src/main.py").read_text() == "mine" and len(list(Path("theirs").iterdir())) == 2
+
+
+@holds(
+    "It cannot have a component created with a key or with code that you have not allowed, whichever verb reads it; nor can a judge file."
+)
+def test_a_run_directory_and_a_judge_file_create_nothing(folder, server, capsys):
+    assert run(server, None, "--allow-secret", "MY_SECRET", api_key_env="MY_SECRET") == 0
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    judge = {"base_url": server.url, "model": "m", "api_key_env": "MY_SECRET"}
+    manifest["metrics"] = [*manifest["metrics"], {**manifest["metrics"][0], "label": "clair", "name": "clair", "params": {"judge": judge}}]
+    Path("out/manifest.json").write_text(json.dumps(manifest))
+    server.requests.clear()
+    assert main(["correlate", "out", "--x", "distinct", "--y", "clair", "--strata", "2"]) == 2
+    assert "--allow-secret MY_SECRET" in capsys.readouterr().err
+    Path("judge.json").write_text(json.dumps(judge))
+    files = ["data/set.jsonl", "data/set.jsonl", "--label", "a", "--label", "b", "--references", "data/set.jsonl"]
+    assert main(["arena", *files, "--judge", "judge.json"]) == 2
+    assert "--allow-secret MY_SECRET" in capsys.readouterr().err
+    assert server.requests == []
 
 
 @holds("It can have `harness report` show a local data set only where it has the hash of its content.")

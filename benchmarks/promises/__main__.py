@@ -81,7 +81,7 @@ def write_page(promises: dict[str, Promise], figures: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.promises", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.promises", description="Measure every promised rate and coverage.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="promises; default: all")
     parser.add_argument("--full", action="store_true", help="the full number of runs (hours)")
     parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES} and write the table of {PAGE}")

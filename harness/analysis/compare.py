@@ -5,7 +5,7 @@ Systems whose set sizes differ can be compared on random subsets of the larger s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import erfc, nan, sqrt
 from pathlib import Path
@@ -16,8 +16,9 @@ import numpy as np
 from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, better, finite, metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs, pairs_against, state_difference
-from harness.analysis.score_logs import LoggedScore
+from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs, pairs_against, state_difference
+from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
+from harness.analysis.score_logs import ScoreLog
 from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError
 from harness.registry import current
@@ -42,7 +43,9 @@ DRAWS = 10_000
 
 def compare(
     run_a: str | Path | Run, run_b: str | Path | Run | None = None, *, baseline: str | None = None, metrics: Sequence[str] | None = None,
-    force: bool = False, equalise: bool = False, anytime: bool = False, draws: int = DRAWS, seed: int = 0, show: bool = False,
+    force: bool = False, equalise: bool = False, anytime: bool = False, lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (), bounds: Bounds | Mapping[str, Bounds] | None = None, draws: int = DRAWS, seed: int = 0,
+    show: bool = False,
 ) -> Comparisons:  # fmt: skip
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
@@ -64,6 +67,10 @@ def compare(
         these rows have no verdict, and ``note`` says why (:func:`harness.analysis.compare.equalised_tests`).
     anytime : bool
         Add the confidence sequence of each difference, valid however often one looks (:mod:`harness.analysis.anytime`).
+    lower_is_better, higher_is_better : sequence of str
+        Metrics of logs whose direction is the named one, whatever the log or the name says.
+    bounds : (float, float) or mapping
+        Smallest and largest possible score of all metrics of logs, or label -> these: their sequences are then betting ones.
     draws : int
         Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
@@ -74,11 +81,13 @@ def compare(
     Raises
     ------
     HarnessError
-        The runs share no system, no example or no metric, or differ in what ``force`` names.
+        The runs share no system, no example or no metric, or differ in what ``force`` names; a metric of a log has no clear direction,
+        or scores outside its bounds.
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    sides = [ComparedRun.open(run) for run in (run_a, *([run_b] if run_b else []))]
+    opened = [ComparedRun.open(run) for run in (run_a, *([run_b] if run_b else []))]
+    sides = declare_scores(opened, DeclaredScores(lower_is_better, higher_is_better, bounds))
     if any(side.run.provenance.kind for side in sides):
         if equalise:
             raise HarnessError("--equalise belongs to systems of models; a run of judgments compares metrics")
@@ -91,7 +100,8 @@ def compare(
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
     rows = compare_pairs(compared, metrics=metrics, equalise=equalise, anytime=anytime, draws=draws, seed=seed, show=show)
-    return Comparisons(adjusted([replace(row, forced=forced) for row in rows] if forced else rows))
+    compared_rows = adjusted([replace(row, forced=forced) for row in rows] if forced else rows)
+    return Comparisons(compared_rows, log_notes(sides, metrics))
 
 
 def compare_pairs(
@@ -161,14 +171,17 @@ def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
-    if metrics is None:
-        return common
     labels = labels_by_spelling(common) | {label: label for label in common}
-    matches = [labels.get(name, labels.get(spelling(name))) for name in metrics]
-    for name, label in zip(metrics, matches):
+    matches = common if metrics is None else [labels.get(name, labels.get(spelling(name))) for name in metrics]
+    logs = [run for run in (pair.one.run, pair.other.run) if isinstance(run, ScoreLog)]
+    for name, label in zip(metrics or common, matches):
         if label is None:
-            raise HarnessError.of_name("there is no metric", name, common, "both systems have")
-    return [label for label in matches if label is not None]
+            values = next((f"'{name}' has no scores: {log.unread[name]}" for log in logs if name in log.unread), "")
+            raise HarnessError(values) if values else HarnessError.of_name("there is no metric", name, common, "both systems have")
+    selected = [label for label in matches if label is not None]
+    for log in logs:
+        log.refuse(selected)
+    return selected
 
 
 # --------------------------------------------------------------------------- data
@@ -222,9 +235,11 @@ class Frame:
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)
         if key not in self._metrics:
-            entry = side.run.provenance.metric(label)
-            logged = None if entry.name else LoggedScore(label)
-            self._metrics[key] = logged or cast(Metric, current().create("metrics", entry.name, entry.params))
+            if isinstance(side.run, ScoreLog):
+                self._metrics[key] = side.run.directed[label].metric
+            else:
+                entry = side.run.provenance.metric(label)
+                self._metrics[key] = cast(Metric, current().create_to_read("metrics", entry.name, entry.params))
         return self._metrics[key]
 
     def _system(self, side: ComparedRun, system: System, metric: str, instance: Metric) -> SystemData:
@@ -272,7 +287,8 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     record, reported, signs = pair.one.record(pair.a, metric), outcome.reported, outcome.signs
     row = Comparison(
         metric=metric, system_a=pair.labels[0], system_b=pair.labels[1],
-        higher_is_better=record.higher_is_better if record is not None else None, note=outcome.note, n=outcome.n,
+        higher_is_better=record.higher_is_better if record is not None else None,
+        note="; ".join(filter(None, (outcome.note, *pair.score_notes(metric)))), n=outcome.n,
         left_out=len(set(pair.a.examples) | set(pair.b.examples)) - outcome.n,
         sign_p_value=signs.p_randomisation if signs else None,
         a_larger=outcome.a_larger, b_larger=outcome.b_larger, ties=outcome.ties,

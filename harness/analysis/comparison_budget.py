@@ -99,4 +99,4 @@ def _metric(pairs: Sequence[Pair], label: str) -> Metric | None:
     """Return the metric of a label; None for a run that does not list it."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
     entry = next((item for item in side.run.provenance.metrics if item.label == label), None)
-    return None if entry is None else cast(Metric, current().create("metrics", entry.name, entry.params))
+    return None if entry is None else cast(Metric, current().create_to_read("metrics", entry.name, entry.params))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
@@ -24,7 +24,7 @@ from harness.contracts import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
 from harness.rundir.artifacts import KeptFile, content_digest
-from harness.rundir.format import COMPARISONS
+from harness.rundir.file_names import COMPARISONS
 from harness.rundir.records import ResultRecord
 from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 from harness.stats.multiplicity import cluster_letters
@@ -112,7 +112,14 @@ def finite(value: float | None) -> float | None:
 
 
 class Comparisons(list[Comparison]):
-    """Rows of :func:`harness.compare`: one per pair of systems and metric."""
+    """Rows of :func:`harness.compare`: one per pair of systems and metric.
+
+    ``notes`` are remarks on the logs of scores that were compared.
+    """
+
+    def __init__(self, rows: Iterable[Comparison] = (), notes: Sequence[str] = ()) -> None:
+        super().__init__(rows)
+        self.notes = notes
 
     def __repr__(self) -> str:
         pairs = {(row.system_a, row.system_b) for row in self}

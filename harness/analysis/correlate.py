@@ -21,10 +21,12 @@ from harness.analysis.judgments import judgment_table
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores, Values
 from harness.errors import HarnessError, InputError, UnknownName, counted, did_you_mean
 from harness.registry import current
+from harness.registry.permissions import typed_by_user
 from harness.run.finished import Run
 from harness.run.intervals import estimate
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan, caption_plans, metric_plans
 from harness.run.score import score_sets
+from harness.rundir.file_names import MANIFEST
 from harness.rundir.provenance import Provenance
 from harness.stats.correlation import CorrelationTable, correlate_columns, problem_of
 
@@ -262,11 +264,12 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
     Columns are those of the runs' metrics; labels are run, dataset, model and decoding. Raises :class:`InputError` for a run
     without samples, or with fewer examples than strata.
     """
-    (scorer,) = caption_plans(metric_plans([by]))
+    with typed_by_user():
+        (scorer,) = caption_plans(metric_plans([by]))
     rows: list[dict[str, object]] = []
     for path in paths:
         run = Run.open(path)
-        plans = metric_plans([{item.name: item.params} for item in run.provenance.metrics])
+        plans = _plans_of_run(run)
         systems = run.samples.systems
         if not systems:
             raise InputError("its samples hold no captions", str(path))
@@ -278,6 +281,14 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
             }  # fmt: skip
             rows.extend({**labels, **row} for row in stratify_by_metric(system.caption_sets(), plans, largest, scorer, scores))
     return from_records(", ".join(map(str, paths)), rows)
+
+
+def _plans_of_run(run: Run) -> list[AnyMetricPlan]:
+    """Return the metrics of a run, created from its manifest; raise :class:`InputError` for a key or code that the user has not allowed."""
+    try:
+        return metric_plans([{item.name: item.params} for item in run.provenance.metrics])
+    except InputError as error:
+        raise InputError(str(error), str(run.path / MANIFEST) if run.path else None) from error
 
 
 def stratify_by_metric(

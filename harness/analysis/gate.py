@@ -18,7 +18,8 @@ import numpy as np
 
 from harness.analysis.compare import Frame, select_metrics
 from harness.analysis.paired_family import PairedMetric, SystemData, collect_addends, paired_tests
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, pairs
+from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs
+from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.contracts import MeanMetric
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
@@ -80,6 +81,8 @@ class GateRow:
     needed: float
     """Examples (or clusters) that would tell the worsening from the margin with power .8, if it is the one observed."""
     higher_is_better: bool
+    left_out: int = 0
+    """Examples of the slice that one version lacks, or that are undefined for one."""
 
     @property
     def verdict(self) -> Verdict:
@@ -92,6 +95,8 @@ class GateResult:
     """Verdict of a gate over all metrics and slices."""
 
     rows: Sequence[GateRow]
+    notes: Sequence[str] = ()
+    """Remarks on logs of scores: directions, and values that are no scores."""
 
     @property
     def verdict(self) -> Verdict:
@@ -127,8 +132,10 @@ def _excess(row: GateRow) -> float:
 
 
 def gate(
-    new: str | Path | Run, baseline: str | Path | Run, margins: Mapping[str, Margin], *, slices: str | None = None, seed: int = 0
-) -> GateResult:
+    new: str | Path | Run, baseline: str | Path | Run, margins: Mapping[str, Margin], *, slices: str | None = None,
+    lower_is_better: Sequence[str] = (), higher_is_better: Sequence[str] = (), bounds: Bounds | Mapping[str, Bounds] | None = None,
+    seed: int = 0,
+) -> GateResult:  # fmt: skip
     """Return the verdict on the systems of a new run against those of a baseline.
 
     Parameters
@@ -139,6 +146,8 @@ def gate(
         Label of a metric -> largest worsening.
     slices : str, optional
         Column of the metadata: every value of it is a slice that has to pass beside all examples.
+    lower_is_better, higher_is_better, bounds
+        Direction and range of the scores of logs, as for :func:`harness.compare`.
     seed : int
         Seed of resampling, for numbers that are no functions of sums.
 
@@ -147,12 +156,12 @@ def gate(
     HarnessError
         The runs differ in data, references, or a metric's version; a metric has no direction; sets have different sizes.
     """
-    sides = [ComparedRun.open(run) for run in (new, baseline)]
+    sides = declare_scores([ComparedRun.open(run) for run in (new, baseline)], DeclaredScores(lower_is_better, higher_is_better, bounds))
     matched = pairs(sides)
     records = [record for pair in matched for record in pair.records]
     if differences := differences_of_runs([side.run for side in sides], [side.name for side in sides], records):
         raise HarnessError(differences[0])
-    rows: list[GateRow] = []
+    rows, notes = list[GateRow](), log_notes(sides, list(margins))
     for pair in matched:
         frame = Frame()
         frame.add(pair)
@@ -161,9 +170,13 @@ def gate(
                 raise HarnessError(f"'{name}' has no common scale: {size}")
             item, clusters = frame.item(pair, name), frame.clusters()
             masks = {"": np.ones(len(frame.examples), dtype=bool), **(_slices(pair, frame, slices) if slices else {})}
-            rows += [_row(pair, name, text, _restrict(item, mask), margin, _part(clusters, mask), seed) for text, mask in masks.items()]
+            notes += [f"{display_name(name)}: {note}" for note in pair.score_notes(name)]
+            of_pair = np.array([example in pair.a.row_of or example in pair.b.row_of for example in frame.examples])
+            for text, mask in masks.items():
+                row = _row(pair, name, text, _restrict(item, mask), margin, _part(clusters, mask), seed)
+                rows.append(replace(row, left_out=int(np.sum(mask & of_pair)) - row.n))
     adjusted = holm([row.p_fail for row in rows])
-    return GateResult([replace(row, p_fail=float(p_value)) for row, p_value in zip(rows, adjusted)])
+    return GateResult([replace(row, p_fail=float(p_value)) for row, p_value in zip(rows, adjusted)], list(dict.fromkeys(notes)))
 
 
 def _slices(pair: Pair, frame: Frame, column: str) -> dict[str, np.ndarray]:

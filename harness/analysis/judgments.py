@@ -19,6 +19,7 @@ from harness.errors import InputError
 from harness.judgments.collection import Collection
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import scoring_sets
+from harness.registry.permissions import typed_by_user
 from harness.run import score as scoring
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 from harness.spec.judgment_models import JudgmentSource, ReferencePolicy
@@ -65,7 +66,9 @@ def judgment_table(paths: Path | Sequence[Path], metrics: Sequence[Any], rows: R
         of their position in the item.
     """
     files = [paths] if isinstance(paths, Path) else list(paths)
-    judgments, plans = read_judgments(*files), caption_plans(metric_plans(metrics))
+    judgments = read_judgments(*files)
+    with typed_by_user():
+        plans = caption_plans(metric_plans(metrics))
     sets = scoring_sets(judgments, ReferencePolicy(own="caption", corpus="sets"), 0)
     results = scoring.score_sets([plan.metric for plan in plans], sets.sets, references=sets.corpora[0].references)
     scored = {plan.label: result for plan, result in zip(plans, results)}

@@ -10,6 +10,7 @@ from harness.analysis.answer_kernels import KERNELS
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError
 from harness.registry import current, split_spec
+from harness.registry.permissions import typed_by_user
 from harness.run.features import FeatureCache
 from harness.run.score import can_score, fit_once
 from harness.spec.metric_text import parse_metric
@@ -25,7 +26,8 @@ def metric_kernel(text: str) -> Metric:
     name, parameters = split_spec(parse_metric(text), "metric")
     if not current().match_entries("metrics", name):
         raise HarnessError.of_name("same: no kernel", name, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are")
-    metric: Metric = current().create("metrics", name, parameters)
+    with typed_by_user():
+        metric: Metric = current().create("metrics", name, parameters)
     if reason := untestable_reason(metric):
         raise HarnessError(f"same: --kernel {text} {reason}", value=text)
     return metric

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from harness.analysis.score_logs import read_score_log
+from harness.analysis.score_logs import ScoreLog, read_score_log
 from harness.contracts import Metric
 from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
@@ -120,6 +120,15 @@ class Pair:
         common = [(sets_a[k], sets_b[self.b.row_of[name]]) for name, k in self.a.row_of.items() if name in self.b.row_of]
         return all((len(one.candidates), len(one.references)) == (len(other.candidates), len(other.references)) for one, other in common)
 
+    def score_notes(self, metric: str) -> list[str]:
+        """Return the direction of a metric of logs where it is not the usual one, and what the logs have in place of its scores."""
+        notes: list[str] = []
+        for side, system, label in zip((self.one, self.other), (self.a, self.b), self.labels):
+            if isinstance(side.run, ScoreLog):
+                remark = side.run.contents[metric].remarks.get(system.model, "")
+                notes += [side.run.directed[metric].note, f"{label}: {remark}" if remark else ""]
+        return list(dict.fromkeys(filter(None, notes)))
+
     def signature(self, metric: str) -> str:
         """Return the signature of a metric; empty without a result of system A."""
         record = self.one.record(self.a, metric)
@@ -176,6 +185,16 @@ def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) 
 
     by_key = {key(system): system for system in other}
     return [(system, by_key[key(system)]) for system in one if key(system) in by_key]
+
+
+def log_notes(sides: Sequence[ComparedRun], metrics: Sequence[str] | None = None) -> list[str]:
+    """Return the remarks on the logs of a comparison as wholes; without chosen metrics, those that have no scores are named too."""
+    notes: list[str] = []
+    for side in sides:
+        if isinstance(side.run, ScoreLog):
+            notes += side.run.notes
+            notes += [f"{side.run.source}: no scores in '{metric}': {text}" for metric, text in side.run.unread.items() if metrics is None]
+    return list(dict.fromkeys(notes))
 
 
 RecordPair = tuple[ResultRecord, ResultRecord]

@@ -12,7 +12,8 @@ from harness.analysis.pairs import ComparedRun
 from harness.analysis.same import Settings, Source, SourceComparison, compare_all
 from harness.run.finished import Run
 from harness.rundir.artifacts import KeptFile, content_digest
-from harness.rundir.format import SAME, plain
+from harness.rundir.file_names import SAME
+from harness.rundir.format import plain
 
 SCHEMA = 1
 """Schema version of same.json."""

@@ -1,145 +1,294 @@
 """Scores per sample in the logs of other harnesses, as runs that ``compare`` and ``gate`` test.
 
-lm-eval and lmms-eval write a line per document, with the metrics as keys beside ``doc_id``; inspect a log (``.json``, or ``.eval``, a zip
-archive) whose samples have ``scores``; every-eval-ever a line per instance with an ``evaluation``. Accuracy and the like are larger the
-better; epochs of a sample are averaged.
+Values are read as inspect's ``value_to_float`` reads them; epochs of a sample are averaged. Whatever is no score is counted and named, and
+a sample that occurs twice is refused: nothing is dropped or averaged without a word. :mod:`harness.analysis.score_forms` has the forms.
 """
 
 from __future__ import annotations
 
-import zipfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from harness.analysis.score_directions import Direction, direction_of_name
+from harness.analysis.score_forms import LoggedSample, read_score_form
 from harness.contracts import MeanMetric, MetricSpec, Values
-from harness.errors import InputError
-from harness.files.records import decode_json, existing, first_byte, load_json, records
-from harness.files.streams import check_expansion
+from harness.errors import HarnessError, InputError, counted
+from harness.files.records import kind
+from harness.files.yaml_source import YamlValue
 from harness.run.finished import Run
 from harness.run.score import Scored
 from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleTable
 
-NO_SCORES = ("doc_id", "idx", "target")
-"""Numbers in a line of lm-eval and lmms-eval that are no scores."""
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values of inspect's scorers: correct, partially correct, incorrect, no answer."""
-SCORED_SAMPLE = tuple[str, str, Mapping[str, float]]
-"""Model (empty where the log does not name it), id of the sample, metric -> score."""
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Words that inspect's ``value_to_float`` reads as numbers, in small letters."""
+NAMED = 3
+"""Number of different values that are no scores which a note names."""
 
 
 class LoggedScore(MeanMetric):
-    """The mean of scores that another program computed. They are in its log, which does not declare their range; nothing is scored."""
+    """The mean of scores that another program computed. They are in its log; nothing is scored."""
 
-    def __init__(self, label: str, bounds: tuple[float, float] | None = None) -> None:
-        self.spec = MetricSpec(label, True, needs=frozenset(), bounds=bounds)
+    def __init__(self, label: str, bounds: tuple[float, float] | None = None, higher_is_better: bool | None = True) -> None:
+        self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), bounds=bounds)
 
 
-def read_score_log(path: Path) -> Run:
+class Extreme(NamedTuple):
+    """The smallest or the largest value of a metric."""
+
+    value: float
+    where: str
+    """Place of the value in the log."""
+
+
+@dataclass(frozen=True)
+class LoggedMetric:
+    """What a log has of one of its metrics."""
+
+    declared: Direction | None
+    """Direction that the log declares."""
+    lowest: Extreme
+    highest: Extreme
+    remarks: Mapping[str, str]
+    """Model -> values that are no scores, with their number; models without such values are absent."""
+
+    def infinite(self, metric: str) -> str:
+        """Return the refusal of a metric with an infinite value; empty where all are finite."""
+        extreme = next((extreme for extreme in (self.lowest, self.highest) if math.isinf(extreme.value)), None)
+        return f"'{metric}' is {extreme.value:g} at {extreme.where}: it has no mean, and is not compared" if extreme else ""
+
+
+@dataclass(frozen=True)
+class DirectedScore:
+    """A metric of a log with the direction and the bounds by which it is compared."""
+
+    metric: LoggedScore
+    note: str = ""
+    """The direction and where it comes from; empty for what is larger-is-better by default."""
+    refusal: str = ""
+    """Reason why the metric cannot be compared, with what to type; empty where it can."""
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreLog(Run):
+    """Scores of a log, as a run in memory."""
+
+    source: str = ""
+    """Path of the log."""
+    contents: Mapping[str, LoggedMetric] = field(default_factory=dict[str, LoggedMetric])
+    """Label of a metric -> what the log has of it."""
+    directed: Mapping[str, DirectedScore] = field(default_factory=dict[str, DirectedScore])
+    """Label of a metric -> how it is compared."""
+    unread: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Label of a metric of which no value of a model is a score -> the values."""
+
+    def refuse(self, metrics: Sequence[str]) -> None:
+        """Raise :class:`HarnessError` for the first of some metrics that cannot be compared."""
+        refusal = next((text for metric in metrics if (text := self.directed[metric].refusal)), "")
+        if refusal:
+            raise HarnessError(refusal)
+
+
+def read_score_log(path: Path) -> ScoreLog:
     """Return the scores of a log as a run in memory.
 
-    Raises :class:`InputError` for a file without scores per sample that one of the forms has.
+    The directions are those that the log declares, else those of the names (:mod:`harness.analysis.score_directions`).
+
+    Raises
+    ------
+    InputError
+        For a file without scores per sample that one of the forms has, and for a sample that occurs twice with different values.
     """
-    form, samples = _read_samples(existing(path))
-    scores: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for model, name, values in samples:
-        for metric, value in values.items():
-            scores[model or path.stem, name][metric].append(value)
-    metrics = sorted({metric for values in scores.values() for metric in values})
-    if not metrics:
-        raise InputError("no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever", str(path))
-    models = list(dict.fromkeys(model for model, _ in scores))
+    form = read_score_form(path)
+    collected = _Collected(form.advice)
+    for sample in form.samples:
+        collected.add(sample, sample.model or path.stem)
+    columns, contents, unread = collected.table(), dict[str, LoggedMetric](), dict[str, str]()
+    for metric in sorted(collected.values):
+        remarks = {model: text for model in collected.models if (text := collected.remark(model, metric))}
+        without = [f"{text} ({model})" for model, text in remarks.items() if not collected.has_score(model, metric)]
+        if without:
+            unread[metric] = "; ".join(without)
+        if metric in collected.lowest:
+            direction = form.higher_is_better.get(metric)
+            declared = None if direction is None else Direction(direction, f"declared in {form.declared_in}")
+            contents[metric] = LoggedMetric(declared, collected.lowest[metric], collected.highest[metric], remarks)
+    if not contents:
+        values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
+        raise InputError(f"no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever{values}", str(path))
+
+    if taken := next((metric for metric in contents if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)), ""):
+        raise InputError(f"a metric has the name of a column, '{taken}'; rename it, or list the metrics in the field 'metrics'", str(path))
+
+    directed = {metric: _directed(metric, content) for metric, content in contents.items()}
     artifacts, rows = MemoryArtifacts(), list[ResultRecord]()
-    columns: dict[str, list[Any]] = {"model": [model for model, _ in scores], "example": [name for _, name in scores]}
-    empty: list[Any] = [() for _ in scores]
-    columns |= {"decoding": ["{}"] * len(scores), "candidates": empty, "references": empty}
-    for metric in metrics:
-        column = np.array([np.mean(values[metric]) if metric in values else np.nan for values in scores.values()])
+    models = np.array(columns["model"])
+    for metric in contents:
+        column = collected.column(metric)
         columns[metric] = column.tolist()
-        for model in models:
-            of_model = column[[name == model for name in columns["model"]]]
+        for model in collected.models:
+            of_model = column[models == model]
             n = int(np.sum(~np.isnan(of_model)))
             if not n:
                 continue
             key, value = ArtifactKey.of(f"{model} {metric}", model, metric), float(np.nanmean(of_model))
             artifacts.write_arrays(key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays())
-            rows.append(ResultRecord(model=model, metric=metric, higher_is_better=True, value=value, n=n, statistics=key.stem))
-    entries: list[Values] = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in metrics]
-    content: Values = {"task": path.stem, "data": {"reader": form, "fingerprint": form, "examples": len(scores)}, "metrics": entries}
-    return Run(Provenance(cast(Any, content)), tuple(rows), SampleTable(columns), artifacts=artifacts)
+            direction = directed[metric].metric.spec.higher_is_better
+            rows.append(ResultRecord(
+                model=model, metric=metric, higher_is_better=direction, value=value, n=n, skipped=len(of_model) - n, statistics=key.stem,
+            ))  # fmt: skip
+    entries: list[Values] = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in contents]
+    data = {"reader": form.name, "fingerprint": form.name, "examples": len(models)}
+    content: Values = {"task": path.stem, "data": data, "metrics": entries}
+    notes = [f"{path}: {collected.repeated}"] if collected.repeated else []
+    return ScoreLog(
+        Provenance(cast(Any, content)), tuple(rows), SampleTable(columns), notes=notes, artifacts=artifacts, source=str(path),
+        contents=contents, directed=directed, unread=unread,
+    )  # fmt: skip
 
 
-def _read_samples(path: Path) -> tuple[str, Iterable[SCORED_SAMPLE]]:
-    """Return the form of a log, with the task where the log names it, and its samples."""
-    if zipfile.is_zipfile(path):
-        return _inspect_archive(path)
-    if path.suffix != ".jsonl" and first_byte(path) == b"{":
-        content = load_json(path)
-        log = cast("Mapping[str, Any]", content if isinstance(content, dict) else {})
-        if isinstance(items := log.get("samples"), list):
-            return _inspect_samples(log.get("eval"), cast("list[Mapping[str, Any]]", items))
-    rows = [record.fields for record in records(path)]
-    for form, key, read in FORMS:
-        if rows and key in rows[0]:
-            return form, map(read, rows)
-    raise InputError("no log of lm-eval, lmms-eval, inspect or every-eval-ever: a line has no 'doc_id' or 'evaluation'", str(path))
+def _directed(metric: str, content: LoggedMetric) -> DirectedScore:
+    """Return a metric under the direction of its log, or of its name."""
+    direction = content.declared or direction_of_name(metric)
+    return DirectedScore(LoggedScore(metric, None, direction.higher_is_better), direction.note, content.infinite(metric))
 
 
-def _lm_eval_sample(row: Mapping[str, Any]) -> SCORED_SAMPLE:
-    names = row.get("metrics") or [name for name in row if name not in NO_SCORES]
-    scores = {f"{name}": score for name in names if (score := _number(row.get(name))) is not None}
-    filter_name = row.get("filter")
-    by_name = {f"{name},{filter_name}" if filter_name not in (None, "none") else name: value for name, value in scores.items()}
-    # Documents of other data have another hash: equal numbers do not pair them.
-    return "", f"{row['doc_id']}:{str(row.get('doc_hash', ''))[:12]}", by_name
+def read_score(value: YamlValue) -> float | None:
+    """Return a value of a log as a number: NaN for a sample without a score, None for a value that is no score.
+
+    >>> [read_score(value) for value in ("0.75", "C", "TRUE", "no", False, None, "maybe")]
+    [0.75, 1.0, 1.0, 0.0, 0.0, nan, None]
+    """
+    if value is None:
+        return math.nan
+    if isinstance(value, (bool, int, float)):
+        try:
+            return float(value)
+        except OverflowError:  # an integer beyond the largest float
+            return math.inf if value > 0 else -math.inf
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    known = LETTERS.get(text, WORDS.get(text.lower()))
+    if known is not None:
+        return known
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
-def _instance(row: Mapping[str, Any]) -> SCORED_SAMPLE:
-    evaluation = cast("Mapping[str, Any]", row["evaluation"])
-    score = _number(evaluation.get("score", evaluation.get("is_correct")))
-    scores = {} if score is None else {str(row.get("evaluation_name", "score")): score}
-    return str(row.get("model_id", "")), str(row.get("sample_id", "")), scores
+def _mean_score(numbers: Sequence[float]) -> float:
+    """Return the mean of the numbers of one sample that are not NaN; NaN without any."""
+    scores = [number for number in numbers if not math.isnan(number)]
+    return scores[0] if len(scores) == 1 else float(np.mean(scores)) if scores else math.nan
 
 
-FORMS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], SCORED_SAMPLE]], ...] = (
-    ("lm-eval", "doc_id", _lm_eval_sample), ("every-eval-ever", "evaluation", _instance),
-)  # fmt: skip
-"""Name of a form of lines, the key that tells it, and its reader."""
+def _name_value(value: YamlValue) -> str:
+    """Return a value that is no score for a note: a text in quotes, the kind of anything else."""
+    return f"'{value:.40}'" if isinstance(value, str) else kind(value)
 
 
-def _inspect_archive(path: Path) -> tuple[str, list[SCORED_SAMPLE]]:
-    """Return the form and the samples of an ``.eval`` archive."""
-    with zipfile.ZipFile(path) as archive:
-        check_expansion(archive)
-        names = archive.namelist()
-        header: Any = decode_json(archive.read("header.json"), f"{path}/header.json") if "header.json" in names else {}
-        samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-        contents = (cast("Mapping[str, Any]", decode_json(archive.read(name), f"{path}/{name}")) for name in samples)
-        return _inspect_samples(header.get("eval"), contents)
+@dataclass
+class _Collected:
+    """Values of all samples, by metric; what is no score is counted."""
 
+    advice: str
+    values: dict[str, dict[tuple[str, str], list[float]]] = field(default_factory=lambda: defaultdict(dict))
+    """Metric -> model and sample -> its numbers, one per epoch; NaN for a value that is none."""
+    lowest: dict[str, Extreme] = field(default_factory=dict[str, Extreme])
+    highest: dict[str, Extreme] = field(default_factory=dict[str, Extreme])
+    _samples: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+    """Models and samples, in the order of the log."""
+    _seen: dict[tuple[str, str, str, str], tuple[LoggedSample, YamlValue]] = field(
+        default_factory=dict[tuple[str, str, str, str], tuple[LoggedSample, YamlValue]]
+    )
+    """Model, sample, epoch, metric -> first record that has it."""
+    _unread: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """Model, metric -> values that are no scores."""
+    _copies: list[LoggedSample] = field(default_factory=list[LoggedSample])
+    """Records that repeat an earlier one word for word."""
 
-def _inspect_samples(task: Any, items: Iterable[Mapping[str, Any]]) -> tuple[str, list[SCORED_SAMPLE]]:
-    """Return the form of a log of inspect, with its task, and its samples."""
-    fields = cast("Mapping[str, Any]", task or {})
-    return f"inspect {fields.get('task', '')}".strip(), [_inspect_sample(item, str(fields.get("model", ""))) for item in items]
+    def add(self, sample: LoggedSample, model: str) -> None:
+        """Add a record; raise :class:`InputError` for one of a sample that has another record in the same epoch."""
+        keys = {metric: (model, sample.name, sample.epoch, metric) for metric in sample.values}
+        for metric, key in keys.items():
+            if key not in self._seen:
+                continue
+            earlier, value = self._seen[key]
+            if sample.repeats(earlier):
+                self._copies.append(sample)
+                return
+            raise InputError(
+                f"{sample.title} occurs twice (first at {earlier.where}): '{metric}' is {value!r:.40} and "
+                f"{sample.values[metric]!r:.40}; {self.advice}",
+                sample.where,
+            )
+        self._samples.setdefault((model, sample.name))
+        for metric, value in sample.values.items():
+            self._seen[keys[metric]] = sample, value
+            number = read_score(value)
+            if number is None:
+                self._unread[model, metric][_name_value(value)] += 1
+                number = math.nan
+            elif not math.isnan(number):
+                extreme = Extreme(number, sample.where)
+                self.lowest[metric] = min(self.lowest.get(metric, extreme), extreme, key=lambda item: item.value)
+                self.highest[metric] = max(self.highest.get(metric, extreme), extreme, key=lambda item: item.value)
+            self.values[metric].setdefault((model, sample.name), []).append(number)
 
+    @property
+    def models(self) -> list[str]:
+        """Models, in the order of the log."""
+        return list(dict.fromkeys(model for model, _ in self._samples))
 
-def _inspect_sample(item: Mapping[str, Any], model: str) -> SCORED_SAMPLE:
-    scores: dict[str, float] = {}
-    for name, score in cast("Mapping[str, Mapping[str, Any]]", item.get("scores") or {}).items():
-        value = score.get("value")
-        parts = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"": value}
-        numbers = {f"{name}/{part}".rstrip("/"): _number(LETTERS.get(str(raw), raw)) for part, raw in parts.items()}
-        scores |= {label: number for label, number in numbers.items() if number is not None}
-    return model, str(item.get("id", "")), scores
+    @property
+    def repeated(self) -> str:
+        """Records that were written twice, for a note; empty without any."""
+        if not self._copies:
+            return ""
+        lines = counted(len(self._copies), "record", "repeats an earlier one/repeat earlier ones")
+        return f"{lines} word for word and {'counts' if len(self._copies) == 1 else 'count'} once ({self._copies[0].title})"
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return the columns of the samples without those of metrics."""
+        models, names = zip(*self._samples) if self._samples else ((), ())
+        empty: list[Any] = [()] * len(models)
+        columns = {"model": list(models), "example": list(names), "decoding": ["{}"] * len(models)}
+        return {**columns, "candidates": empty, "references": list(empty)}
 
-def _number(value: object) -> float | None:
-    """Return a score as a number; None for anything that is no score."""
-    return float(value) if isinstance(value, (bool, int, float)) and np.isfinite(value) else None
+    def column(self, metric: str) -> np.ndarray:
+        """Return the means over the epochs that have a score, shape (B,); NaN for a sample without one."""
+        values = self.values[metric]
+        return np.array([_mean_score(values.get(sample, ())) for sample in self._samples], dtype=np.float64)
+
+    def has_score(self, model: str, metric: str) -> bool:
+        """Return True where some value of a model is a score."""
+        return any(not all(map(math.isnan, values)) for (name, _), values in self.values[metric].items() if name == model)
+
+    def remark(self, model: str, metric: str) -> str:
+        """Return what of a model's values is no score, with its number; empty where all are scores, or the model has none of them."""
+        of_model = [sample for sample in self._samples if sample[0] == model]
+        numbers = [number for sample in of_model for number in self.values[metric].get(sample, (math.nan,))]
+        if not any(sample in self.values[metric] for sample in of_model):
+            return ""
+        unread = self._unread.get((model, metric), Counter[str]())
+        count = unread.total()
+        unscored = sum(map(math.isnan, numbers)) - count
+        parts: list[str] = []
+        if count:
+            named = ", ".join([*list(unread)[:NAMED], *(["..."] if len(unread) > NAMED else [])])
+            parts.append(f"{count:,} of {counted(len(numbers), 'value')} {'is no score' if count == 1 else 'are no scores'}: {named}")
+        if unscored:
+            parts.append(f"{unscored:,} of {counted(len(numbers), 'value')} {'is' if unscored == 1 else 'are'} unscored")
+        return "; ".join(parts)

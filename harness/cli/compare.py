@@ -15,19 +15,30 @@ per-example scores with the numbers of examples that are larger in A, in B, and 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_count, add_flag, add_format, add_json, add_names, print_folded, print_json
+from harness.cli.options import (
+    add_count,
+    add_flag,
+    add_format,
+    add_json,
+    add_names,
+    add_score_options,
+    print_folded,
+    print_json,
+    score_options,
+)
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, one_line
 from harness.reporting.table import shown_name
 
 if TYPE_CHECKING:
-    from harness.analysis.comparisons import DifferingExample, RankedSystem
+    from harness.analysis.comparisons import Comparisons, DifferingExample, RankedSystem
     from harness.analysis.pairs import Pair
 
 MAX_PAIRS = 10
@@ -43,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
     add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
     add_flag(parser, "--anytime", "add the confidence sequence and p-value that stay valid however often one looks at a growing run")
+    add_score_options(parser)
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
     add_flag(parser, "--pairs", f"print all pairs, also where there are more than {MAX_PAIRS}")
@@ -64,13 +76,14 @@ def run(args: argparse.Namespace) -> int:
     pair = _only_pair(paths, args)
     rows = harness.compare(
         *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise, anytime=args.anytime,
-        draws=args.draws, seed=args.seed, show=form == "table",
+        **score_options(args), draws=args.draws, seed=args.seed, show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)
     examples = differing_most(pair, rows[0].metric, 3 if args.examples is None else args.examples) if pair else []
     if form == "json":
         ranked = {metric: [asdict(system) for system in systems] for metric, systems in clusters.items()}
         values: Values = {"comparisons": [row.to_dict() for row in rows], "clusters": ranked}
+        values |= {"notes": list(rows.notes)} if rows.notes else {}
         print_json({**values, **({"examples": [asdict(item) for item in examples]} if examples else {})})
     elif form == "table":
         _print(rows, clusters, examples, args)
@@ -79,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         from harness.reporting.formats import print_as
 
         print_as(comparison_table(rows), form)
+        for note in rows.notes:  # stdout is for programs
+            print(f"harness: {note}", file=sys.stderr)
     return 0
 
 
@@ -116,7 +131,7 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
 
 
 def _print(
-    rows: Sequence[Comparison], clusters: Mapping[str, Sequence[RankedSystem]], examples: Sequence[DifferingExample],
+    rows: Comparisons, clusters: Mapping[str, Sequence[RankedSystem]], examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:  # fmt: skip
     from harness.reporting.comparison_tables import cluster_table, pair_tables
@@ -134,6 +149,8 @@ def _print(
         print_folded(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")
+    for note in rows.notes:
+        print_folded(note)
     for sentence in rows[0].forced:
         print_folded(f"--force: {sentence}")
     _print_examples(rows, examples)

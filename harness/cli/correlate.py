@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, print_folded, print_json
+from harness.cli.options import add_common, add_permissions, print_folded, print_json
 from harness.errors import HarnessError, counted
 from harness.spec.metric_text import split_metrics
 
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judgments", metavar="METRICS",
         help="read the source as human judgments; the comma-separated metrics become columns",
     )  # fmt: skip
+    add_permissions(parser)
     add_common(parser)
 
 

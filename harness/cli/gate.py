@@ -15,7 +15,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from harness.cli.options import add_count, add_json, add_list, add_names, print_folded, print_json
+from harness.cli.options import add_count, add_json, add_list, add_names, add_score_options, print_folded, print_json, score_options
 from harness.errors import HarnessError, counted
 
 CODES = {"pass": 0, "fail": 1, "stop": 4}
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--undecided", choices=tuple(CODES), default="pass", help="how an undecided gate ends (default: pass)")
     for form in ("junit", "markdown", "page"):
         parser.add_argument(f"--{form}", metavar="FILE", help=f"also write the result as {'HTML' if form == 'page' else form}")
+    add_score_options(parser)
     add_count(parser, "--seed", "seed of resampling, for numbers that are no sums over examples", 0)
     add_json(parser)
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
             "give --metric NAME --max-drop MARGIN for each metric, or one margin"
         )
     margins = [Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))]
-    result = gate(args.new, args.baseline, dict(zip(names, margins)), slices=args.slice, seed=args.seed)
+    result = gate(args.new, args.baseline, dict(zip(names, margins)), slices=args.slice, **score_options(args), seed=args.seed)
     counted_as = f" (counts as {args.undecided}; --undecided {'fail' if args.undecided == 'pass' else 'pass'} changes it)"
     line = result.sentence + (counted_as if result.verdict == "undecided" and args.undecided != "stop" else "")
     write = {
@@ -60,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
     }
     write_files([(Path(path), content().encode("utf-8")) for path, content in write.items() if path])
     if args.json:
-        print_json({"verdict": result.verdict, "line": line, "rows": [{**asdict(row), "verdict": row.verdict} for row in result.rows]})
+        rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
+        notes = {"notes": list(result.notes)} if result.notes else {}
+        print_json({"verdict": result.verdict, "line": line, "rows": rows, **notes})
     else:
         print_as(gate_table(result))
         print_folded(line)

@@ -164,7 +164,7 @@ def _failure(text: str, code: int = 2) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from harness.spec.permissions import allow
+    from harness.registry.permissions import allow
 
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"harness {__version__}")
@@ -187,11 +187,12 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(options)
-    if verb not in VERBS:
-        return int(module.run(args) or 0)
-    use_registry(args)
-    with json_alone(args), allow(getattr(args, "allow_secret", ())):
-        return int(module.run(args) or 0)
+    with allow(getattr(args, "allow_secret", ())):
+        if verb not in VERBS:
+            return int(module.run(args) or 0)
+        use_registry(args)
+        with json_alone(args):
+            return int(module.run(args) or 0)
 
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:

@@ -96,8 +96,8 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--allow-secret``, for a verb that loads a spec."""
-    add_list(parser, "--allow-secret", "NAME", "an environment variable that the spec may read and send (may be repeated)")
+    """Add the option ``--allow-secret``, for a verb that creates components from a file."""
+    add_list(parser, "--allow-secret", "NAME", "an environment variable that a file may have read and sent (may be repeated)")
 
 
 def use_registry(args: argparse.Namespace) -> None:
@@ -134,6 +134,22 @@ def scale_options(args: argparse.Namespace) -> Options:
     text = getattr(args, "shard", None)
     shard = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
     return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, shard)
+
+
+def add_score_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that declare direction and range of the scores of logs."""
+    group = parser.add_argument_group("logs of other harnesses")
+    add_list(group, "--lower-is-better", "NAME", "a metric of a log that is a cost; may be repeated")
+    add_list(group, "--higher-is-better", "NAME", "a metric of a log that is none, whatever its name; may be repeated")
+    add_list(group, "--bounds", "LOW,HIGH", "smallest and largest possible score: of all metrics, or NAME=LOW,HIGH; may be repeated")
+
+
+def score_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of :func:`harness.compare` that :func:`add_score_options` adds; raise :class:`InputError` for a wrong one."""
+    from harness.analysis.score_declarations import parse_bounds
+
+    declared = {"lower_is_better": args.lower_is_better, "higher_is_better": args.higher_is_better}
+    return {**declared, "bounds": parse_bounds(args.bounds)}
 
 
 def add_all_results(parser: Arguments) -> None:
@@ -204,7 +220,8 @@ def _fold_line(line: str, width: int) -> str:
 
 
 _CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
-_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+_NUMBER = re.compile(r"-\.?\d.*")
+"""A value that begins as a negative number does, such as ``-1,1``; no option does."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -215,6 +232,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
         super().__init__(**{"formatter_class": _Formatter, **options})
+        # argparse takes "-1,1" for an option unless its pattern of negative numbers, which it keeps in this attribute, has it.
+        self._negative_number_matcher = _NUMBER
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse arguments; raise :class:`HarnessError` with the nearest option for an unknown one."""

@@ -19,7 +19,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_count, add_names, print_folded, print_json
+from harness.cli.options import add_common, add_count, add_names, add_permissions, print_folded, print_json
 from harness.errors import HarnessError, counted
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--repeats", "number of random orders of the captions", 3)
     add_count(parser, "--limit", "only the first N examples of the pilot")
     add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
+    add_permissions(parser)
     add_common(parser)
 
 

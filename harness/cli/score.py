@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import harness
 from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, fold, print_json, terminal_width
-from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
 from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
 
@@ -137,7 +137,7 @@ def _options(args: argparse.Namespace) -> FileOptions:
 
 
 def _remark(text: str) -> None:
-    print(fold(f"harness: {' '.join(text.split())}", terminal_width(sys.stderr)), file=sys.stderr)
+    print(fold(f"harness: {escape_controls(' '.join(text.split()))}", terminal_width(sys.stderr)), file=sys.stderr)
 
 
 def _files(args: argparse.Namespace) -> list[str]:

@@ -37,7 +37,7 @@ _NAMES = {
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia Prepares Reader Scorer StoreResult Timed needs_whole_task"
     ),
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
-    "parameters": "Parameters PathLike PathMark PathParam Values",
+    "parameters": "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values",
     "sums": "SplitColumns weighted_means weighted_sums",
 }
 """Names of each module."""

@@ -43,6 +43,22 @@ PathLike = Annotated[str | Path, PathMark]
 """As :data:`PathParam`, for constructors that also accept a :class:`~pathlib.Path`."""
 
 
+class KeyMark:
+    """Marker of constructor parameters that name the environment variable of a key, which is sent to a server."""
+
+
+class CodeMark:
+    """Marker of constructor parameters that have code run, of a folder or of a hub."""
+
+
+KeyVariable = Annotated[str, KeyMark]
+"""Annotation of a constructor parameter that names the environment variable of a key: a file needs the user's permission for it."""
+RunsCode = Annotated[bool, CodeMark]
+"""Annotation of a switch that has code run: a file needs the user's permission for it."""
+CodePath = Annotated[str, PathMark, CodeMark]
+"""Annotation of a path of code that is run: a file needs the user's permission for it."""
+
+
 class MayBeInfinite:
     """Marker of numbers with bounds that may also be infinite."""
 
@@ -201,13 +217,23 @@ def type_hints(factory: Callable[..., object]) -> Parameters:
 
 def path_parameters(factory: Callable[..., object]) -> set[str]:
     """Return the names of the parameters that are annotated with :data:`~harness.contracts.PathParam`."""
-    return {name for name, hint in type_hints(factory).items() if _is_path(hint)}
+    return _marked_parameters(factory, PathMark)
 
 
-def _is_path(hint: Any) -> bool:
-    if PathMark in getattr(hint, "__metadata__", ()):
+def guarded_parameters(factory: Callable[..., object]) -> dict[str, str]:
+    """Return the parameters for which a file needs the user's permission -> ``"key"`` or ``"code"``."""
+    keys = dict.fromkeys(_marked_parameters(factory, KeyMark), "key")
+    return keys | dict.fromkeys(_marked_parameters(factory, CodeMark), "code")
+
+
+def _marked_parameters(factory: Callable[..., object], mark: type) -> set[str]:
+    return {name for name, hint in type_hints(factory).items() if _has_mark(hint, mark)}
+
+
+def _has_mark(hint: Any, mark: type) -> bool:
+    if mark in getattr(hint, "__metadata__", ()):
         return True
-    return any(_is_path(part) for part in typing.get_args(hint))
+    return any(_has_mark(part, mark) for part in typing.get_args(hint))
 
 
 def check_parameters(component: str, factory: Callable[..., object], params: Parameters) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -32,6 +33,7 @@ from harness.files.records import (
     load_json,
     open_binary,
     parquet_rows,
+    records,
     utf16_hint,
 )
 from harness.files.streams import lines_of
@@ -115,8 +117,10 @@ def single_object(path: Path) -> Parameters | None:
     lines = json_lines(path)
     try:
         first = next(lines, None)
-    except InputError:  # an object over several lines, or invalid JSON, which load_json reports
-        value = load_json(path)
+    except InputError:  # an object over several lines, a log with NaN, or invalid JSON, which load_json reports
+        if _is_lm_eval_file(path):
+            return None
+        value = _load_object(path)
         if not isinstance(value, dict):
             raise InputError(f"found {kind(value)}; expected an object", str(path)) from None
         return value
@@ -125,6 +129,27 @@ def single_object(path: Path) -> Parameters | None:
     except InputError:  # reported when the records are read
         more = True
     return None if more or first is None else dict(load_json(path))
+
+
+def _is_lm_eval_file(path: Path) -> bool:
+    """Return True for a file that begins with a line of samples of lm-eval, whose scores may be NaN."""
+    try:
+        first = next(json_lines(path, constants=True), None)
+    except InputError:
+        return False
+    return first is not None and _is_lm_eval(first.fields.keys())
+
+
+def _load_object(path: Path) -> YamlValue:
+    """Return the value of a JSON file; NaN, which inspect writes for a sample without a score, is read in its logs alone."""
+    try:
+        return load_json(path)
+    except InputError:
+        with suppress(InputError):
+            value = load_json(path, constants=True)
+            if neighbours.is_inspect_log(value):
+                return value
+        raise
 
 
 # --------------------------------------------------------------------------- JSON
@@ -151,8 +176,9 @@ def _is_texts(item: YamlValue) -> bool:
 def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
     value = single_object(path)
     if value is None:
-        first, form = Form("jsonl", json_lines(path)).head()
-        return Form("lm-eval", neighbours.lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
+        if _is_lm_eval_file(path):
+            return Form("lm-eval", neighbours.lm_eval_rows(json_lines(path, constants=True)))
+        return Form("jsonl", json_lines(path))
     if neighbours.is_inspect_log(value):
         return Form("inspect", neighbours.inspect_rows(value, str(path)))
     if _is_lm_eval(value.keys()):
@@ -211,15 +237,14 @@ def _json_mapping(path: Path) -> Form:
 def _inspect(path: Path) -> Form:
     if neighbours.is_archive(path):
         return Form("inspect", neighbours.inspect_archive(path))
-    value = load_json(path)
+    value = load_json(path, constants=True)
     if not neighbours.is_inspect_log(value):
         raise InputError("is no log of inspect: it lacks 'eval' and 'samples'", str(path))
     return Form("inspect", neighbours.inspect_rows(value, str(path)))
 
 
 def _lm_eval(path: Path) -> Form:
-    rows = list_items(load_json(path), str(path)) if first_byte(path) == b"[" else json_lines(path)
-    return Form("lm-eval", neighbours.lm_eval_rows(rows))
+    return Form("lm-eval", neighbours.lm_eval_rows(records(path, constants=True)))
 
 
 FORMS: Mapping[str, Callable[[Path], Form]] = {

@@ -26,12 +26,16 @@ MAX_SAMPLE_BYTES = 1 << 26
 LM_EVAL_RESPONSES = frozenset(("filtered_resps", "resps"))
 """Fields of a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval, at least one of them beside ``doc_id``."""
 
+RESPONSES = "resps"
+"""Column of all responses to a document, where a file has more of them than filtered ones."""
+
 
 def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
     """Yield one record per document: ``id``, ``candidates``, ``references`` (the target), and the texts, numbers and lists of texts of the
     document as ``doc.NAME``.
 
-    A file with several filters has an object of them in ``candidates``: filter -> texts.
+    A file with several filters has an object of them in ``candidates``: filter -> texts. Where a document has more responses than filtered
+    ones (``repeats`` of lm-eval), all of them are in the column :data:`RESPONSES`.
 
     Raises :class:`InputError` for responses that are not texts (log-likelihoods of a multiple-choice task).
     """
@@ -44,10 +48,21 @@ def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
             raise InputError(f"the document '{key}' occurs twice with the filter '{name}'", row.where)
         responses = row.fields.get("filtered_resps", row.fields.get("resps"))
         filters[name] = list(_texts(responses, row.where))
+    responses = {key: _responses(row) for key, (row, _) in documents.items()}
+    has_more = any(len(responses[key]) > len(next(iter(filters.values()))) for key, (_, filters) in documents.items())
     for key, (row, filters) in documents.items():
         (first, *others) = filters.values()
         values = {"id": key, "candidates": filters if others else first, "references": _target(row.fields.get("target"))}
+        values |= {RESPONSES: responses[key]} if has_more else {}
         yield Record(row.where, values | _name_neighbour("doc", row.fields.get("doc")))
+
+
+def _responses(row: Record) -> list[str]:
+    """Return all responses to a document; empty where they are no texts."""
+    try:
+        return list(_texts(row.fields.get("resps"), row.where))
+    except InputError:
+        return []
 
 
 def _target(value: YamlValue) -> YamlValue:
@@ -119,17 +134,27 @@ def inspect_archive(path: Path) -> Iterator[Record]:
 
     Raises :class:`InputError` for an archive of another kind, and for a damaged one.
     """
-    samples: list[tuple[str, YamlValue]] = []
+    samples = list(archive_members(path, "samples/"))
+    if not samples:
+        raise InputError("is a zip archive without samples of inspect; expected a file of captions", str(path))
+    yield from _inspect_records(samples)
+
+
+def archive_members(path: Path, beginning: str) -> Iterator[tuple[str, YamlValue]]:
+    """Yield place and content of the JSON files of a log ``.eval`` whose names have a beginning, in the order of their names.
+
+    Inspect writes NaN for a sample that a scorer left unscored, so that the constants of Python's JSON are read.
+
+    Raises :class:`InputError` for a damaged archive.
+    """
     with readable(path, "log of inspect"), zipfile.ZipFile(path) as archive:
-        members = [item for item in archive.infolist() if item.filename.startswith("samples/")]
-        if not members:
-            raise InputError("is a zip archive without samples of inspect; expected a file of captions", str(path))
+        members = [item for item in archive.infolist() if item.filename.startswith(beginning)]
         for item in sorted(members, key=lambda member: member.filename):
             if item.file_size > MAX_SAMPLE_BYTES:
                 raise InputError(f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path))
             data = archive.read(item) if item.compress_type != ZSTANDARD else _zstandard(path, item)
-            samples.append((f"{path}: {item.filename}", decode_json(data, f"{path}: {item.filename}")))
-    yield from _inspect_records(samples)
+            location = f"{path}: {item.filename}"
+            yield location, decode_json(data, location, constants=True)
 
 
 def _zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:

@@ -37,6 +37,10 @@ class Record(NamedTuple):
     fields: Parameters
 
 
+UNCHECKED_ROWS = 1_000_000
+"""Number of rows up to which a Parquet file is not checked for its expansion."""
+
+
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
     """Return ``path`` as a :class:`~pathlib.Path` to an existing file, ``~`` expanded; a pipe is read to its end into a temporary file.
 
@@ -111,11 +115,14 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
 
 
 # --------------------------------------------------------------------------- JSON
-def load_json(path: Path) -> YamlValue:
-    """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON."""
+def load_json(path: Path, *, constants: bool = False) -> YamlValue:
+    """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON.
+
+    ``constants`` accepts NaN and Infinity.
+    """
     with open_binary(path) as file:
         data = file.read()
-    return decode_json(data, str(path), complete=True)
+    return decode_json(data, str(path), complete=True, constants=constants)
 
 
 def utf16_hint(data: bytes, name: str) -> str:
@@ -183,7 +190,8 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
     try:
         if not complete and not text.startswith("\ufeff"):
             return (_LENIENT if constants else _DECODER).decode(text)
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_keys if complete else None)
+        refuse = None if constants else _refuse_constant
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique_keys if complete else None)
     except _Constant as constant:
         raise InputError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
     except json.JSONDecodeError as error:
@@ -232,14 +240,17 @@ def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:
 
 
 # --------------------------------------------------------------------------- records
-def records(path: Path) -> Iterator[Record]:
-    """Yield the records of a Parquet file, a JSON list of objects, or JSON Lines; the content decides which."""
+def records(path: Path, *, constants: bool = False) -> Iterator[Record]:
+    """Yield the records of a Parquet file, a JSON list of objects, or JSON Lines; the content decides which.
+
+    ``constants`` accepts NaN and Infinity in JSON.
+    """
     if is_parquet(path):
         yield from parquet_rows(path)
     elif first_byte(path) == b"[":
-        yield from list_items(load_json(path), str(path))
+        yield from list_items(load_json(path, constants=constants), str(path))
     else:
-        yield from json_lines(path)
+        yield from json_lines(path, constants=constants)
 
 
 def list_items(value: YamlValue, location: str) -> Iterator[Record]:
@@ -275,6 +286,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
     number = 0
     try:
         with pq.ParquetFile(path) as file:
+            _check_rows(path, file.metadata.num_rows)
             # Rows of texts are large as Python objects: 4096 of them at a time, whatever the row groups of the writer.
             for batch in file.iter_batches(4096, columns=list(columns) if columns else None):
                 for row in batch.to_pylist():
@@ -282,6 +294,13 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
                     yield Record(f"{path}: record {number}", row)
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:  # ArrowInvalid, and names of columns that are no UTF-8
         raise InputError(f"not readable as Parquet after record {number}: {_one_line(error)}", str(path)) from error
+
+
+def _check_rows(path: Path, rows: int) -> None:
+    """Raise :class:`InputError` for many more rows than a file of this size holds records: equal values are packed without bound."""
+    size = path.stat().st_size
+    if rows > max(UNCHECKED_ROWS, size):
+        raise InputError(f"the {size:,} bytes expand to {rows:,} rows; if that is right, write them as JSON Lines", str(path))
 
 
 def _one_line(error: BaseException) -> str:

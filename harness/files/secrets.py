@@ -7,12 +7,16 @@ services. Whatever is written (:func:`harness.rundir.format.plain`) or printed a
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
+from urllib.parse import unquote_plus
 
 MIN_LENGTH = 6
 """Shortest text that is redacted: a shorter one occurs in captions by chance."""
+SEARCHED_LENGTH = 12
+"""Shortest secret that is searched for within words."""
 HIDDEN = "${secret}"
 """Replacement of a key that was written into a spec."""
 
@@ -21,6 +25,8 @@ _SECRET_VARIABLE = re.compile(r"((^|_)(API_?)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|C
 _SECRET_PARAMETER = re.compile(
     r"(x[-_])?(api[-_]?key|password|passwd|secret|client[-_]secret|(access|auth|bearer|hf)[-_]token|authorization)", re.IGNORECASE
 )
+_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/]))")
+_URL_SAFE = str.maketrans("-_", "+/")
 _KEYS = (
     re.compile(r"\b(sk-[\w-]{16,}|hf_\w{20,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,})"),
     re.compile(r"\b(eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"),
@@ -74,6 +80,39 @@ def remember_keys(value: object, name: str = "") -> None:
 def has_secrets() -> bool:
     """Return True when a secret is declared."""
     return bool(_values)
+
+
+def holds_secret(text: str) -> bool:
+    """Return True for a text with a declared secret: as it is, in JSON, percent-encoded, or in base64, alone or within a longer text.
+
+    A secret of fewer than :data:`SEARCHED_LENGTH` characters counts where it stands alone: it may occur within a word by chance.
+    """
+    if not _values:
+        return False
+    readings = {text, _JSON_ESCAPE.sub(_unescape, text), unquote_plus(text)}
+    if any(_shows(value, reading) for value in _values for reading in readings):
+        return True
+    compact = "".join(text.split()).translate(_URL_SAFE)
+    return any(part in compact for value in _values if len(value) >= SEARCHED_LENGTH for part in _base64_parts(value))
+
+
+def _shows(value: str, text: str) -> bool:
+    if len(value) >= SEARCHED_LENGTH:
+        return value in text
+    return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text) is not None
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else match[2]
+
+
+def _base64_parts(value: str) -> Iterator[str]:
+    """Yield what base64 has of a text at each of the three places where it may begin, without the letters that its neighbours share."""
+    data = value.encode()
+    for offset in range(3):
+        coded = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
+        first, last = -(-8 * offset // 6), 8 * (offset + len(data)) // 6
+        yield coded[first:last]
 
 
 def redact(text: str) -> str:

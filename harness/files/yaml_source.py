@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from harness.errors import InputError
 
 MAX_BYTES = 1 << 22
 """Maximum size of a YAML file."""
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+"""A scalar without quotes that YAML 1.1 may read as a number of base 60."""
 MAX_DEPTH = 50
 """Maximum number of levels in a YAML file."""
 MAX_NODES = 100_000
@@ -222,4 +225,9 @@ def _build(loader: Loader, node: yaml.Node, key: Key, name: str, locations: dict
         return mapping
     if isinstance(node, yaml.SequenceNode):
         return [_build(loader, child, (*key, index), name, locations) for index, child in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode) and node.style is None and _BASE_60.fullmatch(node.value):
+        value = loader.construct_object(node)  # type: ignore[no-untyped-call]
+        if not isinstance(value, str):
+            text = f"YAML reads {node.value} as {value} (base 60); write '{node.value}' in quotes for a text, or the number"
+            raise InputError(text, f"{name}:{node.start_mark.line + 1}")
     return loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]

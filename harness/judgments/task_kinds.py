@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
+from harness.registry.permissions import allow
 from harness.run.execute import Options, execute
 from harness.run.execution import log_bugs
 from harness.run.finished import Run
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.progress import note
-from harness.rundir.format import MANIFEST, write_suite
+from harness.rundir.file_names import MANIFEST
+from harness.rundir.format import write_suite
 from harness.rundir.rundir import Mode
 from harness.spec.loading import LoadedJudgments, LoadedSpec, load_written_spec
 from harness.spec.metric_text import parse_metric, split_metrics
-from harness.spec.permissions import allow
 
 if TYPE_CHECKING:
     from harness.judgments.plan import JudgmentPlan

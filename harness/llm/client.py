@@ -20,7 +20,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 from harness.contracts.parameters import Count, Index, NonNegative, Parameters, Positive, Values, check_fields
 from harness.errors import HarnessError, require
 from harness.files.json_text import parse_json
-from harness.files.secrets import remember
+from harness.files.secrets import holds_secret, remember
 from harness.llm.refusals import Refusal, stop_reason
 
 T = TypeVar("T")
@@ -52,6 +52,8 @@ class Unanswered(RequestFailed):
     """A request without a valid reply after all repetitions."""
 
 
+MOST_TOKENS = 10**9
+"""Tokens of one reply; a server that says more does not count."""
 Prices = Mapping[Literal["input", "output", "cached"], NonNegative]
 """Price of a million tokens, in any currency: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
 
@@ -96,7 +98,7 @@ class Usage:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else 0
 
 
 def read_key(owner: str, variable: str | None) -> str | None:
@@ -341,7 +343,12 @@ class Session:
                 content += chunk
                 if len(content) > MAX_REPLY:
                     raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB")
-            return reply.status_code, reply.headers, bytes(content)
+            if not holds_secret("\n".join((content.decode("utf-8", "replace"), *reply.headers.values()))):
+                return reply.status_code, reply.headers, bytes(content)
+            # A server that repeats a key would bring it into samples, caches and pages. Nothing of such a reply is kept.
+            if reply.status_code == 200:
+                raise RequestFailed("the reply holds a secret of this process; it is not kept")
+            return reply.status_code, {}, b"the reply holds a secret of this process; it is not shown"
 
     def _reject(self, refusal: Refusal, body: Parameters) -> NoReturn:
         """Raise for a reply with another status than 200."""
@@ -371,6 +378,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):  # no date, or one that no clock has
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None

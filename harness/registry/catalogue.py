@@ -31,12 +31,13 @@ from types import ModuleType
 from typing import Any, cast
 
 from harness.contracts import Parameters, Values
-from harness.contracts.parameters import check_parameters, parameters
+from harness.contracts.parameters import check_parameters, guarded_parameters, parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, example_needed, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, FILE_NAME, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
+from harness.registry.permissions import check_component, permitted
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
 
@@ -206,7 +207,8 @@ class Registry:
         """Create a component: ``Class(**params)``, checked against the contract of its kind.
 
         Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
-        parameter, a value of the wrong plain type, or an instance without the members of its kind.
+        parameter, a value of the wrong plain type, an instance without the members of its kind, or parameters that need a permission
+        which the user has not given (:mod:`harness.registry.permissions`).
         """
         from harness.registry.instance_checks import check_instance  # its protocols import numpy
 
@@ -214,9 +216,17 @@ class Registry:
         values = dict(params or {})
         label = f"{SINGULAR[kind]} '{name}'"
         check_parameters(label, factory, values)
+        check_component(label, values, guarded_parameters(factory) if values else {})
         instance = factory(**values)
         check_instance(kind, label, instance)
         return Component(instance, values)
+
+    def create_to_read(self, kind: str, name: str, params: Parameters) -> Any:
+        """Return the instance of :meth:`component` without parameters that need a permission which the user has not given.
+
+        A verb that reads a finished run creates its metrics to reduce their statistics, which needs no key and no code.
+        """
+        return self.create(kind, name, permitted(params, guarded_parameters(self.load(kind, name))))
 
     def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""

@@ -19,7 +19,8 @@ from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
 from harness.reporting import every_eval_ever
 from harness.run.finished import Run
-from harness.rundir.format import MANIFEST, RESULTS, SAMPLES, SHARDS, plain, write_files
+from harness.rundir.file_names import MANIFEST, RESULTS, SAMPLES, SHARDS
+from harness.rundir.format import plain, write_files
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 

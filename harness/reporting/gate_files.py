@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from harness.analysis.gate import GateResult, GateRow
+from harness.errors import counted
 from harness.reporting.formats.markdown import to_markdown
 from harness.reporting.formats.web import to_html
 from harness.reporting.page import assets
@@ -19,9 +20,12 @@ def gate_table(result: GateResult) -> Table:
     """Return a row per metric and slice; the interval is that of the two one-sided bounds."""
     systems = len({row.system for row in result.rows}) > 1
     cells = [[*([row.system] if systems else []), *_cells(row)] for row in result.rows]
+    left_out = max((row.left_out for row in result.rows), default=0)
+    missing = [f"up to {counted(left_out, 'example', 'is/are')} missing or undefined for one version and left out"] if left_out else []
+    rule = "passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05"
     return Table(
         [*(["system"] if systems else []), *HEADERS], cells, ("l" if systems else "") + "llrrrrrrl",
-        notes=("passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05",),
+        notes=(*result.notes, *missing, rule),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from harness.reporting.metric_gallery import metric_page
 from harness.reporting.page import PageOptions, write
 from harness.run.finished import Run
 from harness.rundir.format import run_folders, write_files
+from harness.rundir.unfinished import complete_unfinished
 
 
 def report(
@@ -75,6 +76,8 @@ def report(
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
         absent = [line for _, lines in folders for line in lines]
+        if target is not None:
+            complete_unfinished(target.parent)
         files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent))]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(inner, folder)

@@ -20,7 +20,7 @@ from harness.run.progress import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
-from harness.rundir.format import LOG
+from harness.rundir.file_names import LOG
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir

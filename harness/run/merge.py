@@ -19,7 +19,8 @@ from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
-from harness.rundir.format import MANIFEST, SHARDS, JsonObject, read_json_object
+from harness.rundir.file_names import MANIFEST, SHARDS
+from harness.rundir.format import JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
 from harness.rundir.run_folder import RunFolder
 from harness.rundir.rundir import Mode, RunDir

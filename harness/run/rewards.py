@@ -15,6 +15,7 @@ from harness.contracts import CaptionSet, Example, Reader
 from harness.errors import HarnessError, InputError
 from harness.files.captions import by_text_id
 from harness.registry import current, split_spec
+from harness.registry.permissions import typed_by_user
 from harness.run.file_pair import reference_reader
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.reward_object import Baseline, Decode, Reward, Term
@@ -104,7 +105,8 @@ def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
 def _term(text: str, given: Any, parameters: Mapping[str, Any]) -> Term:
     """Return the term of the metric that a text names, with the weight 1 or -1 unless one is given."""
     name, params = split_spec(parse_metric(text), "metric")
-    plan, *further = metric_plans([{name: {**params, **parameters}}])
+    with typed_by_user():
+        plan, *further = metric_plans([{name: {**params, **parameters}}])
     if further or not isinstance(plan, MetricPlan) or plan.metric.spec.level not in ("item", "set") or plan.metric.spec.rival:
         raise HarnessError(f"reward: '{text}' is not one metric of captions or of sets of captions", value=text)
     higher = plan.metric.spec.higher_is_better

@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
-from harness.rundir.format import ARTIFACT_FOLDERS, CHECKSUM, JsonObject, plain, read_object, to_json, write_atomically
+from harness.rundir.file_names import ARTIFACT_FOLDERS
+from harness.rundir.format import CHECKSUM, JsonObject, plain, read_object, to_json, write_atomically
 from harness.rundir.run_folder import RunFolder
+from harness.rundir.unfinished import complete_unfinished
 
 _log = logging.getLogger(__name__)
 
@@ -226,19 +229,21 @@ class KeptFile:
 
     def read(self) -> Any:
         """Return the rows; None without a whole file of this key."""
-        content = read_object(RunFolder(self.path.parent), self.path.name) if self.path and self.path.is_file() else {}
+        folder = RunFolder(self.path.parent) if self.path else None
+        content = read_object(folder, self.path.name) if self.path and folder and folder.has(self.path.name) else {}
         if content is None or (content and content.get("sha256") != content_digest(content.get("rows"))):
             _log.warning("%s is damaged; its content is computed again", self.path)
             return None
         return content.get("rows") if content.get("key") == self.key else None
 
     def write(self, schema: int, rows: object) -> None:
-        """Write the file; a directory that is read-only keeps none, which is logged."""
+        """Write the file; a directory that is read-only, or that another process writes, keeps none, which is logged."""
         if self.path is None:
             return
         try:
+            complete_unfinished(self.path.parent)
             write_atomically(self.path, to_json({"schema": schema, "key": self.key, "sha256": content_digest(rows), "rows": rows}))
-        except OSError as error:
+        except (OSError, HarnessError) as error:
             _log.info("%s is not kept: %s", self.path.name, error)
 
 

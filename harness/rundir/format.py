@@ -17,28 +17,33 @@ import numpy as np
 from harness.errors import InputError
 from harness.files.json_text import parse_json
 from harness.files.secrets import redact
-from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
+from harness.files.whole_folder import remove_left_overs
+from harness.rundir.file_names import MANIFEST
+from harness.rundir.run_folder import RunFolder
 
 RESULTS_SCHEMA = 1
 """Schema version of results.json."""
 MANIFEST_SCHEMA = 1
 """Schema version of manifest.json."""
-MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
-COMPARISONS, SAME = "comparisons.json", "same.json"
-SHARDS = "shards.json"
 CHECKSUM = "checksum"
 """Key of results.json and shards.json: SHA-256 of the other values."""
-ARTIFACT_FOLDERS = ("candidates", "scores")
-REPORT = "report.html"
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SAME, SHARDS, REPORT, COMMIT, PENDING)
-"""Everything that a run writes into its directory."""
-
 JsonObject = dict[str, object]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary name beside ``path``, flush to disk, and rename."""
+    """Write to a temporary name beside ``path``, flush to disk, and rename; remove what killed processes left under such names of it."""
+    remove_left_overs(path.parent, {path.name})
     RunFolder(path.parent).write(path.name, data)
+
+
+def write_output(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Write the output of a verb by :func:`write_atomically`.
+
+    Raises :class:`InputError` where a file of other content is there, which people may have written or filled in, unless ``overwrite``.
+    """
+    if not overwrite and path.exists() and (not path.is_file() or path.read_bytes() != data):
+        raise InputError("is there already, with other content; give another --output, or --overwrite to replace it", str(path))
+    write_atomically(path, data)
 
 
 def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:

@@ -21,7 +21,7 @@ from typing import cast
 from harness.contracts import Values
 from harness.errors import HarnessError
 from harness.files.json_text import parse_json
-from harness.rundir.format import LOCK
+from harness.rundir.file_names import LOCK
 from harness.rundir.run_folder import RunFolder
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}

@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean
-from harness.rundir.format import MANIFEST, JsonObject
+from harness.rundir.file_names import MANIFEST
+from harness.rundir.format import JsonObject
 from harness.rundir.records import ResultRecord
 from harness.spec.models import ViewSpec
 

@@ -6,40 +6,127 @@ A directory may come from somebody else. Each file is therefore opened relative 
 A writer that replaces the files of a directory puts the new ones into the folder :data:`PENDING`. The rename of :data:`COMMIT` is the
 moment at which they count: before it the directory has its old content, after it the new one. The renames that follow may be cut off
 by a kill at any point; the next writer repeats them, and until then readers find the files through :data:`COMMIT`.
+
+Somebody else may have written :data:`COMMIT`. It can therefore name nothing but files of a run (:data:`COMMITTED`), a reader carries
+nothing out, and a writer does so under the lock of the run. The size and hash of each file in it find damage; they are no proof of who
+wrote it.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from harness.errors import InputError
 from harness.files.json_text import parse_json
+from harness.files.whole_folder import temporary_name
+from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, COMMITTED, PENDING
 
-COMMIT = "commit.json"
-"""File that names the files of :data:`PENDING` that replace those of the directory, and the files that are removed with them."""
-PENDING = ".next"
-"""Folder of the files that the next commit brings into the directory."""
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags of every file: ``O_NONBLOCK`` keeps a pipe from blocking until it is refused."""
 
 
 @dataclass(frozen=True)
+class FileStamp:
+    """Size and SHA-256 of a file that waits for a commit."""
+
+    size: int
+    sha256: str
+
+    @classmethod
+    def of(cls, data: bytes) -> FileStamp:
+        """Return the stamp of a file with this content."""
+        return cls(len(data), hashlib.sha256(data).hexdigest())
+
+
+@contextmanager
+def name_file(path: Path) -> Generator[None]:
+    """Context whose system errors, such as a full disk, name a file: those of an open file name none, those of a rename a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+class NamedFile(FileIO):
+    """A file without a buffer whose errors name it."""
+
+    def __init__(self, descriptor: int, mode: str, path: Path) -> None:
+        super().__init__(descriptor, mode)
+        self.path = path
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write data and return how many of its bytes were written."""
+        with name_file(self.path):
+            return super().write(data)
+
+
+class StampedFile(io.RawIOBase):
+    """A new file whose stamp is computed while it is written, so that it need not be read again."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        super().__init__()
+        self._file = NamedFile(descriptor, "w", path)
+        self._hash = hashlib.sha256()
+        self._size = 0
+
+    @property
+    def stamp(self) -> FileStamp:
+        """Size and SHA-256 of what was written."""
+        return FileStamp(self._size, self._hash.hexdigest())
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._file.fileno()
+
+    def tell(self) -> int:
+        """Return the number of bytes that were written."""
+        return self._size
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of the data and return their length in bytes."""
+        view = memoryview(data).cast("B")
+        while len(view):
+            written = self._file.write(view)
+            self._hash.update(view[:written])
+            self._size += written
+            view = view[written:]
+        return memoryview(data).nbytes
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+@dataclass(frozen=True)
 class Commit:
     """Content of :data:`COMMIT`."""
 
-    moved: Sequence[str]
-    """Names of files and folders in :data:`PENDING` that replace those of the directory."""
+    moved: Mapping[str, FileStamp | None]
+    """Names in :data:`PENDING` that replace those of the directory, with the stamps of files; None for folders, whose files have
+    checksums of their own."""
     removed: Sequence[str] = ()
     """Names of files that are removed from the directory."""
 
@@ -115,8 +202,8 @@ class RunFolder:
     # ------------------------------------------------------------------ writing
     def write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, flush it to disk, and rename it; a link of that name is replaced, not followed."""
-        with self._enter(name, create=True) as (folder, last):
-            temporary = f".{last}.{os.getpid()}.tmp"
+        with name_file(self.path / name), self._enter(name, create=True) as (folder, last):
+            temporary = temporary_name(last)
             try:
                 with os.fdopen(_create(folder, temporary), "wb") as file:
                     file.write(data)
@@ -127,10 +214,10 @@ class RunFolder:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)
 
-    def create(self, name: str) -> BinaryIO:
+    def create(self, name: str) -> StampedFile:
         """Open a new file for writing, in place of one that has this name."""
         with self._enter(name, create=True) as (folder, last):
-            return os.fdopen(_create(folder, last), "wb")
+            return StampedFile(_create(folder, last), self.path / name)
 
     def append(self, name: str) -> FileIO:
         """Open a file for appending without a buffer; a file with several names (hard links) becomes a copy of its own first."""
@@ -140,7 +227,7 @@ class RunFolder:
             with os.fdopen(descriptor, "rb") as shared:
                 self.write(name, shared.read())
             descriptor = self._descriptor(name, flags)
-        return FileIO(descriptor, "a+")
+        return NamedFile(descriptor, "a+", self.path / name)
 
     def remove(self, *names: str) -> None:
         """Remove files, and folders with their content; names that do not exist are left out."""
@@ -152,19 +239,43 @@ class RunFolder:
                     os.unlink(last, dir_fd=folder)
 
     # ------------------------------------------------------------------ commits
-    def commit(self, removed: Sequence[str] = ()) -> None:
-        """Replace the files of the directory by those in :data:`PENDING`, and remove the files ``removed``; both happen or neither."""
-        moved = [name for name in self.names(PENDING) if not name.endswith(".tmp")]
+    def commit(self, removed: Sequence[str] = (), stamps: Mapping[str, FileStamp] | None = None) -> None:
+        """Replace the files of the directory by those in :data:`PENDING`, and remove the files ``removed``; both happen or neither.
+
+        Parameters
+        ----------
+        removed : sequence of str
+            Names that the directory does not have after the commit.
+        stamps : mapping, optional
+            Name -> stamp of files in :data:`PENDING` whose stamp is known from writing them; the others are read.
+        """
+        moved: dict[str, FileStamp | None] = {}
+        for name in self.names(PENDING):
+            if not name.endswith(".tmp"):
+                moved[name] = (stamps or {}).get(name) or self._stamp(name)
         self._sync(PENDING)
-        self.write(COMMIT, json.dumps({"moved": moved, "removed": [name for name in removed if name not in moved]}).encode())
+        commit = Commit(moved, [name for name in removed if name not in moved])
+        self.write(COMMIT, json.dumps(asdict(commit)).encode())
         self._sync()
-        self.complete()
+        self._carry_out(commit)
 
     def complete(self) -> None:
-        """Carry out the renames of a commit that a kill cut off; without a commit nothing happens."""
+        """Carry out the renames of a commit that a kill cut off; without a commit nothing happens.
+
+        Only the holder of the lock of the run calls it. Raises :class:`InputError`, before anything is changed, where a file that waits is
+        not the one that the commit names.
+        """
         commit = self._read_commit()
         if commit is None:
             return
+        for name in set(commit.moved).intersection(self.names(PENDING)):
+            if commit.moved[name] != self._stamp(name):
+                place = str(self.path / PENDING / name)
+                raise InputError(f"is damaged: it is not the file that {COMMIT} names; remove both and run the spec again", place)
+        self._carry_out(commit)
+
+    def _carry_out(self, commit: Commit) -> None:
+        """Do the renames and removals of a commit, and remove the commit."""
         self.remove(*commit.removed)
         waiting = set(self.names(PENDING))
         for name in commit.moved:
@@ -176,6 +287,15 @@ class RunFolder:
         self._sync()
         self.remove(PENDING, COMMIT)
 
+    def _stamp(self, name: str) -> FileStamp | None:
+        """Return the stamp of a file in :data:`PENDING`, read in blocks; None of a folder."""
+        with self._enter(f"{PENDING}/{name}") as (folder, last):
+            if stat.S_ISDIR(os.lstat(last, dir_fd=folder).st_mode):
+                return None
+        with os.fdopen(self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return FileStamp(file.tell(), digest.hexdigest())
+
     @property
     def has_commit(self) -> bool:
         """True when a commit waits for its renames."""
@@ -184,15 +304,15 @@ class RunFolder:
     def _read_commit(self) -> Commit | None:
         try:
             with os.fdopen(self._descriptor(COMMIT, os.O_RDONLY), "rb") as file:
-                content = parse_json(file.read())
+                return _parse_commit(parse_json(file.read()))
         except FileNotFoundError:
             return None
-        except ValueError:
-            content = None
-        names = cast("dict[str, object]", content) if isinstance(content, dict) else {}
-        if not all(_is_name_list(names.get(key)) for key in ("moved", "removed")):
-            raise InputError(f"is damaged; remove it to have the run before it, and the folder {PENDING}", str(self.path / COMMIT))
-        return Commit(cast("list[str]", names["moved"]), cast("list[str]", names["removed"]))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise InputError(
+                "is not a commit of this program: it names other things than files of a run, or is damaged. Nothing was changed; if this "
+                f"directory is your run, remove {COMMIT} and {PENDING} and run the spec again",
+                str(self.path / COMMIT),
+            ) from None
 
     # ------------------------------------------------------------------ descriptors
     @contextmanager
@@ -257,7 +377,18 @@ def _create(folder: int, name: str) -> int:
     return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder)
 
 
-def _is_name_list(value: object) -> bool:
-    """Return True for a list of plain file names."""
-    names = cast("list[object]", value) if isinstance(value, list) else [""]
-    return all(isinstance(name, str) and name not in ("", ".", "..") and "/" not in name for name in names)
+def _parse_commit(content: object) -> Commit:
+    """Return the commit of a JSON value.
+
+    Raises ValueError, TypeError or KeyError for anything that :meth:`RunFolder.commit` does not write.
+    """
+    fields = cast("dict[str, object]", content)
+    moved, removed = cast("dict[str, object]", fields["moved"]), fields["removed"]
+    names: list[object] = [*moved, *cast("list[object]", removed)] if isinstance(removed, list) else [""]
+    if len(fields) != 2 or not set(names) <= set(COMMITTED) or len(set(names)) < len(names):
+        raise ValueError("expected names of files of a run, each once")
+    stamps: dict[str, FileStamp | None] = {}
+    for name, stamp in moved.items():
+        is_folder = name in ARTIFACT_FOLDERS and stamp is None
+        stamps[name] = None if is_folder else FileStamp(**cast("dict[str, Any]", stamp))
+    return Commit(stamps, cast("list[str]", removed))

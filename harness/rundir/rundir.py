@@ -8,6 +8,7 @@ samples come into the directory by one commit, and with them the manifest of the
 from __future__ import annotations
 
 import errno
+import io
 import json
 import logging
 import time
@@ -19,39 +20,39 @@ from typing import BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
 from harness.files.streams import DAMAGED
+from harness.files.whole_folder import remove_left_overs
 from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
-from harness.rundir.format import (
+from harness.rundir.file_names import (
     ARTIFACT_FOLDERS,
-    CHECKSUM,
+    COMMIT,
     COMPARISONS,
     LOCK,
     LOG,
     MANIFEST,
+    PENDING,
     REPORT,
     RESULTS,
-    RESULTS_SCHEMA,
     RUN_FILES,
     SAME,
     SAMPLES,
     SHARDS,
-    JsonObject,
-    file_digest,
-    plain,
-    read_json_object,
-    read_object,
-    to_json,
 )
+from harness.rundir.format import CHECKSUM, RESULTS_SCHEMA, JsonObject, plain, read_json_object, read_object, to_json
 from harness.rundir.lock import RunLock
 from harness.rundir.provenance import Provenance, Results, check_manifest, check_results
 from harness.rundir.records import ResultRecord
-from harness.rundir.run_folder import COMMIT, PENDING, RunFolder
+from harness.rundir.run_folder import FileStamp, RunFolder, StampedFile
 from harness.rundir.samples import SampleTable
 
 _log = logging.getLogger(__name__)
 
+BESIDE = (COMPARISONS, SAME, REPORT)
+"""Files that are computed from a finished run, and written without its lock."""
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh", "extend"]
+SAMPLES_BUFFER = 1 << 20
+"""Bytes of samples.parquet that are written at once."""
 SAMPLES_CHECKSUM = "samples_sha256"
 """Key of results.json: SHA-256 of samples.parquet."""
 
@@ -72,14 +73,18 @@ class RunDir:
         """True while the files of this run wait for the commit that puts them in place of another run's."""
         self._inside = ""
         """Folder, with a slash, of captions, statistics and log: that of the next commit for a run that keeps nothing."""
+        self._samples: StampedFile
+        """File of :meth:`create_samples`."""
 
     # ------------------------------------------------------------------ opening
     @classmethod
     def open(cls, path: str | Path) -> RunDir:
-        """Return a finished run; raise :class:`InputError` when there is none or it is not finished."""
+        """Return a finished run, without changing the directory; raise :class:`InputError` when there is none or it is not finished.
+
+        A commit that a kill cut off is read as if it had been carried out.
+        """
         run = cls(Path(path))
-        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)  # before a commit moves what is no file
-        run._complete_commit()
+        run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)
         for name in (MANIFEST, RESULTS):
             if not run.folder.has(name):
                 unfinished = run.folder.has(MANIFEST)
@@ -140,18 +145,6 @@ class RunDir:
                     return False
                 raise
         raise AssertionError("the last attempt returns or raises")
-
-    def _complete_commit(self) -> None:
-        """Carry out the renames of a commit that a kill cut off; where this process may not, the files are read where they are."""
-        if self.folder.has_commit:
-            try:
-                self._lock.acquire()
-            except (HarnessError, OSError):  # a running writer does it, or the directory is read-only
-                return
-            try:
-                self.folder.complete()
-            finally:
-                self.close()
 
     def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
         """Bring the locked directory into the state of a run that begins or goes on."""
@@ -254,8 +247,9 @@ class RunDir:
             self.folder.remove(RESULTS)
 
     def _remove_temporary(self) -> None:
-        """Remove what a killed process was writing; only the holder of the lock writes these names."""
+        """Remove what a killed process was writing: the holder of the lock alone writes these names, but for files beside a run."""
         own = tuple(f".{name}." for name in (MANIFEST, RESULTS, SAMPLES, SHARDS, COMMIT))
+        remove_left_overs(self.path, BESIDE)
         for folder in ("", *(f"{inside}{name}" for inside in ("", f"{PENDING}/") for name in ARTIFACT_FOLDERS)):
             for name in self.folder.names(folder):
                 if _is_temporary(name) and (folder or name.startswith(own)):
@@ -357,14 +351,19 @@ class RunDir:
         self, records: Sequence[ResultRecord], failed: Mapping[str, str], notes: Sequence[str], costs: Mapping[str, object] | None = None
     ) -> None:
         """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
+        samples = self._samples.stamp
         content: JsonObject = {
-            "schema": RESULTS_SCHEMA, "signature": self.provenance.signature, "digest": self.provenance.digest,
-            SAMPLES_CHECKSUM: file_digest(self.path / PENDING / SAMPLES), "results": [record.to_dict() for record in records],
-        }  # fmt: skip
+            "schema": RESULTS_SCHEMA,
+            "signature": self.provenance.signature,
+            "digest": self.provenance.digest,
+            SAMPLES_CHECKSUM: samples.sha256,
+            "results": [record.to_dict() for record in records],
+        }
         optional: JsonObject = {"failed": dict(failed), "notes": list(notes), "costs": dict(costs or {})}
         content = cast(JsonObject, plain(content | {key: value for key, value in optional.items() if value}))
-        self.folder.write(f"{PENDING}/{RESULTS}", to_json({**content, CHECKSUM: content_digest(content)}))
-        self.commit()
+        data = to_json({**content, CHECKSUM: content_digest(content)})
+        self.folder.write(f"{PENDING}/{RESULTS}", data)
+        self.commit({SAMPLES: samples, RESULTS: FileStamp.of(data)})
 
     def write_manifest(self, content: Mapping[str, object]) -> None:
         """Write the manifest anew; it comes into the directory with the results."""
@@ -372,12 +371,16 @@ class RunDir:
 
     def create_samples(self) -> BinaryIO:
         """Open the file of the samples for writing; it comes into the directory with the results."""
-        return self.folder.create(f"{PENDING}/{SAMPLES}")
+        self._samples = self.folder.create(f"{PENDING}/{SAMPLES}")
+        return io.BufferedWriter(self._samples, SAMPLES_BUFFER)
 
-    def commit(self) -> None:
-        """Put the files of this run in place of those of the run before; what this run does not have is removed."""
+    def commit(self, stamps: Mapping[str, FileStamp] | None = None) -> None:
+        """Put the files of this run in place of those of the run before; what this run does not have is removed.
+
+        ``stamps`` are those of :meth:`harness.rundir.run_folder.RunFolder.commit`.
+        """
         removed = (RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS, REPORT) if self._replaces else ()
-        self.folder.commit((*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed)
+        self.folder.commit((*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed, stamps)
         self._replaces, self._inside = False, ""
         self.artifacts = ArtifactStore(self.path)
         self.__dict__.pop("provenance", None)

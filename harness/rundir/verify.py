@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from harness.rundir.format import RESULTS, plain, read_json_object, run_folders
+from harness.rundir.file_names import RESULTS
+from harness.rundir.format import plain, read_json_object, run_folders
 from harness.rundir.provenance import check_results
 from harness.rundir.records import ResultRecord
 

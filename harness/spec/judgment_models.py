@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
-from harness.spec.models import BootstrapSpec, Component, Count, Strict
+from harness.spec.models import BootstrapSpec, Component, Count, Strict, TaskName
 
 Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst", "ranking", "mqm"]
 Own = Literal["caption", "pair", "item", "keep"]
@@ -272,7 +272,7 @@ class MetricTestsSpec(Strict):
 class JudgmentSpec(Strict):
     """One task of human judgments: a judgment set, the references that a caption is scored with, statistics, metrics."""
 
-    task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    task: TaskName
     description: str = ""
     notice: str = ""
     judgments: JudgmentSource

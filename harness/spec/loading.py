@@ -5,7 +5,7 @@
 * ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
   is merged into the spec. Models and metrics with a ``when`` that does not hold are left out (:mod:`harness.spec.conditions`).
 * ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
-  ``${secret:NAME}`` is expanded too, where the user allows it (:mod:`harness.spec.permissions`), and its value is kept out of
+  ``${secret:NAME}`` is expanded too, where the user allows it (:mod:`harness.registry.permissions`), and its value is kept out of
   everything that is written (:mod:`harness.files.secrets`).
 * A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
 """
@@ -28,11 +28,11 @@ from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.captions import check_text
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, looks_like_key, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
+from harness.registry.permissions import check_permissions, check_secret
 from harness.spec.conditions import VARIABLE, drop_unmet, extend_notice, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
-from harness.spec.permissions import check_permissions, check_secret
 from harness.spec.published import resolve_references
 
 _CONTENT = ("dataset", "judgments")

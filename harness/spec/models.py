@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
@@ -52,6 +52,16 @@ def expand_ranges(value: YamlValue) -> YamlValue:
 def _items(value: YamlValue) -> list[YamlValue]:
     """Return the items of an axis: those of a list, or the value alone."""
     return cast("list[YamlValue]", value) if isinstance(value, list) else [value]
+
+
+def _task_name(value: str) -> str:
+    if value.startswith("/") or any(part in ("", ".", "..") for part in value.split("/")):
+        raise ValueError(f"found {value}; expected a name for the folder of the run, without '..' and '.'")
+    return value
+
+
+TaskName = Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$"), AfterValidator(_task_name)]
+"""Name of a task, below which its run is written: it does not leave the folder of runs."""
 
 
 def _finite(value: YamlValue) -> YamlValue:
@@ -236,7 +246,7 @@ class ViewSpec(Strict):
 class Spec(Strict):
     """One run: a task's data, models, decodings and metrics."""
 
-    task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    task: TaskName
     description: str = ""
     notice: str = ""
     """Notice that is printed when the run starts, and part of the manifest."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 
 from harness.errors import HarnessError, UnknownName
+from harness.files.whole_folder import whole_folder
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task")
@@ -58,11 +59,11 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
     rows = "\n".join(f"| {left} | {right} |" for left, right in plugin["card"].items())
     values |= {"function": package, "summary": plugin["summary"], "use": plugin["use"], "rows": rows}
     values["check"] = f"harness check {plugin['target']}"
-    paths = [root / path for path in files]
-    for path, template in zip(paths, files.values()):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_fill(template, values), encoding="utf-8")
-    return paths
+    with whole_folder(root) as folder:
+        for path, template in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(_fill(template, values), encoding="utf-8")
+    return [root / path for path in files]
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

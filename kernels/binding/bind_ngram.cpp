@@ -72,7 +72,7 @@ nb::tuple entries(const Index& index, int64_t row) {
 
 nb::object document_frequencies(const Index& index, const Input<int64_t, 1>& rows, const Input<int64_t, 1>& starts) {
   const int64_t n = length(starts) - 1, n_grams = index.read(ck_index_mark).grams;
-  require(n >= 0 && starts.data()[n] <= length(rows), "expected bounds of the documents within the rows");
+  require_bounds(starts, length(rows), "expected rising bounds of the documents within the rows");
   return index.fill_reading<int64_t>("document frequencies", {static_cast<size_t>(n_grams)}, [&](const ck_index* handle, int64_t* df) {
     return ck_document_frequencies(handle, rows.data(), starts.data(), n, df, n_grams);
   });

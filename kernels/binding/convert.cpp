@@ -1,5 +1,7 @@
 #include "convert.hpp"
 
+#include <algorithm>
+
 namespace binding {
 
 void check(ck_status status, const char* what) {
@@ -13,6 +15,13 @@ void check(ck_status status, const char* what) {
 
 void require(bool holds, const char* expected) {
   if (!holds) throw nb::value_error(expected);
+}
+
+void require_bounds(const Input<int64_t, 1>& bounds, int64_t limit, const char* expected) {
+  const int64_t* const values = bounds.data();
+  const int64_t size = length(bounds);
+  // The last bound alone says nothing of the ones before it, which are read first.
+  require(size > 0 && values[0] >= 0 && std::is_sorted(values, values + size) && values[size - 1] <= limit, expected);
 }
 
 namespace {

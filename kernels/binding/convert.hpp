@@ -28,6 +28,9 @@ void check(ck_status status, const char* what);
 // Raises ValueError where an argument is not as expected.
 void require(bool holds, const char* expected);
 
+// Raises ValueError where bounds of runs do not rise, each at least as large as the one before, from 0 or more to `limit` at most.
+void require_bounds(const Input<int64_t, 1>& bounds, int64_t limit, const char* expected);
+
 // Strings of a Python sequence as UTF-8, kept alive together with the sequence. Made with the interpreter lock, read without it.
 class Texts {
  public:

@@ -135,6 +135,12 @@ def test_ngrams_are_interned_by_text(engine):
         (lambda index: index.add_tokens(np.array([1, 2]), np.array([0, 2, 1, 2])), ValueError),
         (lambda index: index.rollback((9, 9, 9, 9)), IndexError),
         (lambda index: index.document_frequencies(np.array([7]), np.array([0, 1])), IndexError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2**32, 2**62, 2, 2])), ValueError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2**40, 2**40 + 1, 3])), ValueError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([-1, 2])), ValueError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([0, 4])), ValueError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2, 1])), ValueError),
+        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([], dtype=np.int64)), ValueError),
         (lambda index: index.document_frequencies(np.array([0]), np.array([0, 1])), IndexError),
     ],
 )

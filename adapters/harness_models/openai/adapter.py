@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, StoreResult, TaskView
+from harness.contracts import Decoding, Example, Failure, Generation, KeyVariable, PathParam, StoreResult, TaskView
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
@@ -128,7 +128,8 @@ class OpenAI:
     def __init__(
         self, *, base_url: str, model: str, prompt: str = "Describe the image in one sentence.", system: str | None = None,
         images: PathParam | None = None, image: bool | None = None, medium: Literal["auto", "image", "video", "audio"] = "auto",
-        frames: int = 8, frame_choice: str = "uniform", max_side: int | None = None, api_key_env: str | None = None, log_probs: bool = True,
+        frames: int = 8, frame_choice: str = "uniform", max_side: int | None = None,
+        api_key_env: KeyVariable | None = None, log_probs: bool = True,
         concurrency: int = 8, requests_per_minute: float | None = None, timeout: float = 120.0, connect_timeout: float = 10.0,
         retries: int = 5, first_wait: float = 1.0, proxy: str | None = None, max_length: Count = 64, seed: bool = True,
         parameters: Mapping[str, str | None] | None = None, prices: Prices | None = None, extra: Mapping[str, Any] | None = None,

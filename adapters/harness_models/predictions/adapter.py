@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
+from harness.files.neighbours import RESPONSES
 from harness_tasks.readers.annotations import ids_of_vdtk
 
 # --------------------------------------------------------------------------- tables
@@ -90,6 +91,8 @@ class Choice:
 def read_table(path: Path, form: str, choice: Choice) -> Table:
     """Return the captions of a file; raise :class:`InputError` with the line or record that does not fit the format ``form``."""
     name, rows = _read(path, form, choice)
+    if name == "lm-eval" and not choice.candidates:
+        rows = replace(rows, rows=_note_other_responses(path, rows.rows))
     table = Table(path, numbered=rows.numbered or choice.id is None)
     if name == "vdtk" and choice.id == USUAL:
         listed = list(rows.rows)
@@ -107,6 +110,29 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
             path, number, captions.quote_list(repeated_ids),
         )  # fmt: skip
     return table
+
+
+def _note_other_responses(path: Path, rows: Iterable[records.Record]) -> Iterator[records.Record]:
+    """Yield the documents of lm-eval; note at the end how many responses they have where not all are scored."""
+    scored: list[int] = []
+    responses: list[int] = []
+    for row in rows:
+        if RESPONSES in row.fields:
+            texts = row.fields["candidates"]
+            scored.append(len(next(iter(texts.values())) if isinstance(texts, Mapping) else texts))
+            responses.append(len(row.fields[RESPONSES]))
+        yield row
+    if responses:
+        _log.warning(
+            "note: %s: %s responses per document in resps; filtered_resps has %s, and these are scored (all of them: --column resps, "
+            "or candidates: resps in a spec)",
+            path, _range_text(responses), _range_text(scored),
+        )  # fmt: skip
+
+
+def _range_text(counts: Sequence[int]) -> str:
+    """Return the smallest and the largest of some numbers, or the only one."""
+    return f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
 
 
 def detect(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TokenScores
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, RunsCode, TokenScores
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
@@ -76,7 +76,7 @@ class Transformers(LeftToRight):
         self, *, model: str, revision: str | None = None, kind: str = "auto", prompt: str | None = None, chat: bool | None = None,
         system: str | None = None, images: PathParam | None = None, medium: str = "auto", frames: int | None = None,
         frame_choice: str = "uniform", max_length: int = DEFAULT_LENGTH, batch_size: int | str = "auto", device: str | list[str] = "auto",
-        device_map: Any = None, dtype: str = "auto", trust_remote_code: bool = False, strict: bool = True,
+        device_map: Any = None, dtype: str = "auto", trust_remote_code: RunsCode = False, strict: bool = True,
     ) -> None:  # fmt: skip
         if kind not in ("auto", *KINDS):
             raise HarnessError(f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}")

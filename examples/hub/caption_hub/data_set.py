@@ -13,8 +13,10 @@ from caption_hub.card import MARK, CardOptions, card, check_text
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
 from harness.files.memory import require_memory
+from harness.files.whole_folder import whole_folder
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, open_run_file, run_folders, to_json, write_atomically
+from harness.rundir.file_names import SAMPLES
+from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
 from harness.rundir.records import ResultRecord
 
 CARD = "README.md"
@@ -72,10 +74,10 @@ def push(
     folders = (run_folders(item)[0] if isinstance(item, (str, Path)) else [item] for item in runs)
     opened = _name_runs([run if isinstance(run, Run) else Run.open(run) for inner in folders for run in inner])
     with ExitStack() as stack:
-        folder = Path(to) if to is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        if to is not None:
-            _take_folder(folder, overwrite=overwrite)
-        write_folder(folder, opened, options, references=references)
+        folder = Path(to) if to is not None else Path(stack.enter_context(tempfile.TemporaryDirectory())) / "push"
+        _check_folder(folder, overwrite=overwrite)
+        with whole_folder(folder) as new:
+            write_folder(new, opened, options, references=references)
         return str(folder) if repo is None else _upload(folder, repo, private=private)
 
 
@@ -150,8 +152,8 @@ def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
     return by_name
 
 
-def _take_folder(folder: Path, *, overwrite: bool) -> None:
-    """Create the folder; raise :class:`InputError` for one with other files."""
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Raise :class:`InputError` for a folder with other files, and for an earlier push without ``overwrite``."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; expected a folder for the data set", str(folder), parameter="to")
     if folder.is_dir() and any(folder.iterdir()):
@@ -161,7 +163,6 @@ def _take_folder(folder: Path, *, overwrite: bool) -> None:
             raise InputError("is not empty and no earlier push; give another folder", str(folder), parameter="to")
         if not overwrite:
             raise InputError("holds an earlier push; --overwrite replaces its files", str(folder), parameter="to")
-    folder.mkdir(parents=True, exist_ok=True)
 
 
 # --------------------------------------------------------------------------- the hub

@@ -77,6 +77,29 @@ def test_a_folder_with_other_files_is_not_touched(folder, spec):
     assert "# Again" in (folder / "out" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_push_that_fails_or_is_killed_is_given_again(folder, spec, monkeypatch, overwrite):
+    harness.evaluate(spec, output="r")
+    if overwrite:
+        push("r", to="out", title="Before")
+    with monkeypatch.context() as patch:
+
+        def fail(*arguments: object) -> str:
+            raise OSError(28, "No space left on device")
+
+        patch.setattr("caption_hub.data_set.card", fail)
+        with pytest.raises(OSError, match="No space left"):
+            push("r", to="out", overwrite=overwrite)
+    assert (folder / "out").exists() == overwrite
+    if overwrite:
+        assert "# Before" in (folder / "out" / "README.md").read_text()
+    (folder / ".out.99999999.tmp").mkdir()  # what a kill leaves
+    (folder / ".out.99999999.tmp" / "samples.parquet").write_text("torn")
+    push("r", to="out", overwrite=overwrite, title="After")
+    assert "# After" in (folder / "out" / "README.md").read_text()
+    assert not list(folder.glob(".out*"))
+
+
 def test_mistakes_are_one_line(folder, spec, monkeypatch):
     harness.evaluate(spec, output="r")
     with pytest.raises(HarnessError, match=r"no target: give a folder \(--to DIR\) or a repository of the hub"):

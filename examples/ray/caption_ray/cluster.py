@@ -19,6 +19,7 @@ from harness import __version__
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
 from harness.errors import HarnessError, InputError
 from harness.registry import current
+from harness.registry.permissions import typed_by_user
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
 from harness.run.generate import results_of
 from harness.run.metric_plan import ModelPlan
@@ -236,7 +237,8 @@ class _Generator:
     def __init__(self, blob: bytes) -> None:
         code, name, params, self._label = pickle.loads(blob)  # sent by the driver
         code.load()
-        self._adapter = cast(Adapter, current().create("adapters", name, params))
+        with typed_by_user():  # the driver has checked its parameters
+            self._adapter = cast(Adapter, current().create("adapters", name, params))
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[Generation | Failure]:
         """Return one result per example."""

@@ -13,6 +13,7 @@ import importlib.util
 import io
 import math
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from urllib.parse import quote
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
-from harness.errors import HarnessError
+from harness.errors import HarnessError, counted
 from harness.files.media import check_media
 from harness.files.yaml_source import Located
 from harness.registry import current
@@ -31,7 +32,8 @@ from harness.reporting.page.groups import Group
 from harness.reporting.page.provenance import portable
 from harness.reporting.table import shown_names
 from harness.run.finished import Run
-from harness.rundir.format import SAMPLES, open_run_file
+from harness.rundir.file_names import SAMPLES
+from harness.rundir.format import open_run_file
 from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import P_PREFIX, System
@@ -188,6 +190,8 @@ SIDE = 224
 QUALITY = 65
 BUDGET = 4_000_000
 """Largest sum of the thumbnails in bytes, before base64."""
+MAX_PIXELS = 40_000_000
+"""Pixels of an image that are decoded for its thumbnail, 4 bytes each."""
 MAX_THUMBNAILS = 600
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 GOLDEN = 0.6180339887498949
@@ -235,10 +239,13 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], folder: Path | N
         return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({portable(str(first))}).")
     if importlib.util.find_spec("PIL") is None:
         return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
-    data = _embed_images(present, budget)
+    data, too_large = _embed_images(present, budget)
     start = (folder or Path()).resolve()
     links = {example: quote(Path(os.path.relpath(file.resolve(), start)).as_posix()) for example, file in present.items()}
-    return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(present) - len(data)))
+    note = _note(len(ids), len(files) - len(present), len(data), len(present) - len(data))
+    if too_large:
+        note += f" {counted(too_large, 'image')} of more than {MAX_PIXELS // 10**6} million pixels: no thumbnail."
+    return Thumbnails(data, links, note.strip())
 
 
 def _note(total: int, missing: int, embedded: int, linked: int) -> str:
@@ -258,33 +265,45 @@ def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
     }
 
 
-def _embed_images(files: dict[str, Path], budget: int) -> dict[str, str]:
-    """Return example id -> data URL for as many images as the budget allows, in the order of the examples."""
+def _embed_images(files: dict[str, Path], budget: int) -> tuple[dict[str, str], int]:
+    """Return example id -> data URL for as many images as the budget allows, in the order of the examples; and how many are too large."""
     order = sorted(range(len(files)), key=lambda k: (k * GOLDEN) % 1)
     names = list(files)
     urls: dict[str, str] = {}
-    spent = 0
+    spent = too_large = 0
     for name, content in _encode_image([(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]):
+        if content is None:
+            too_large += 1
+            continue
         if spent + len(content) > budget:
             break
         spent += len(content)
         urls[name] = f"data:image/webp;base64,{base64.b64encode(content).decode('ascii')}"
-    return {name: urls[name] for name in names if name in urls}
+    return {name: urls[name] for name in names if name in urls}, too_large
 
 
-def _encode_image(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:
-    """Yield names and thumbnails as WebP; files that are no images are left out."""
+def _encode_image(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield names and thumbnails as WebP, None for an image of too many pixels; files that are no images are left out."""
     from PIL import Image, ImageOps
 
     for name, file in files:
         try:
-            with Image.open(file) as image:
-                image.draft("RGB", (2 * SIDE, 2 * SIDE))
+            with warnings.catch_warnings():  # the bound below takes the place of Pillow's warning
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+                opened = Image.open(file)
+            with opened as image:
+                image.draft("RGB", (2 * SIDE, 2 * SIDE))  # a JPEG is decoded at a fraction of its size
+                if image.width * image.height > MAX_PIXELS:
+                    yield name, None
+                    continue
                 small = ImageOps.exif_transpose(image).convert("RGB")
                 small.thumbnail((SIDE, SIDE))
                 buffer = io.BytesIO()
                 small.save(buffer, "WEBP", quality=QUALITY, method=4)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        except Image.DecompressionBombError:
+            yield name, None
+            continue
+        except (OSError, ValueError, SyntaxError):
             continue
         yield name, buffer.getvalue()
 

@@ -53,7 +53,7 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
     data: dict[str, list[list[dict[str, object]]]] = {}
     lines: list[str] = []
     for entry in _entries(group):
-        metric: Metric = current().create("metrics", entry.name, entry.params)
+        metric: Metric = current().create_to_read("metrics", entry.name, entry.params)
         amount = count if count is not None else 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
         if not isinstance(metric, Explains) or not amount:
             continue

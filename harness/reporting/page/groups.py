@@ -16,7 +16,8 @@ from harness.errors import InputError
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.table import shown_names
 from harness.run.finished import Run
-from harness.rundir.format import MANIFEST, MANIFEST_SCHEMA, RESULTS, RESULTS_SCHEMA, read_json_object
+from harness.rundir.file_names import MANIFEST, RESULTS
+from harness.rundir.format import MANIFEST_SCHEMA, RESULTS_SCHEMA, read_json_object
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 

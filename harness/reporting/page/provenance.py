@@ -13,7 +13,8 @@ from harness.contracts.parameters import Values
 from harness.files.json_text import parse_json
 from harness.reporting.table import Table, number, shown_name
 from harness.run.finished import Run
-from harness.rundir.format import LOG, open_run_file
+from harness.rundir.file_names import LOG
+from harness.rundir.format import open_run_file
 
 DELIMITER = "SPEC"
 """Word that ends the spec in the command."""

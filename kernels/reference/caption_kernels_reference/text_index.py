@@ -172,8 +172,11 @@ class TextIndex:
     def document_frequencies(self, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the number of documents that contain each n-gram, shape (n_grams,), int64.
 
-        Document d has the gram rows ``rows[starts[d] : starts[d + 1]]``.
+        Document d has the gram rows ``rows[starts[d] : starts[d + 1]]``. Raises ValueError for bounds that do not rise or lie outside.
         """
+        bounds = starts.tolist()
+        if not bounds or bounds[0] < 0 or bounds != sorted(bounds) or bounds[-1] > len(rows):
+            raise ValueError("expected rising bounds of the documents within the rows")
         self._check(rows)
         frequencies = np.zeros(self.n_grams, dtype=np.int64)
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist()):

@@ -31,12 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="bootstrap samples (default 1000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument(
+        "--allow-secret",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an environment variable that the judge file may have read and sent",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the ranking and return 0."""
     from harness.files import yaml_source
     from harness.registry import current
+    from harness.registry.permissions import check_permissions
     from harness_metrics.judges.duels import CRITERION
     from harness_metrics.judges.judge import resolve_judge
     from harness_metrics.judges.tournament import arena
@@ -44,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
     labels = args.label or [Path(file).name.split(".")[0] for file in args.files]
     if len(labels) != len(args.files) or len(set(labels)) < len(labels):
         raise InputError(f"arena: the systems are called {', '.join(labels)}; expected one different --label per file")
-    judge = resolve_judge(yaml_source.load(Path(args.judge)).data, "arena")
+    settings = yaml_source.load(Path(args.judge))
+    check_permissions(settings)
+    judge = resolve_judge(settings.data, "arena")
     examples = list(current().create("readers", "auto", {"path": args.references}))
     examples = examples[: args.limit] if args.limit else examples
     systems = {label: first_captions(file, examples, bool(args.limit)) for label, file in zip(labels, args.files)}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from harness.contracts import Values
+from harness.contracts import KeyVariable, Values
 from harness.contracts.parameters import Count, NonNegative, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, RequestFailed, Session, read_key
@@ -53,7 +53,7 @@ class Server:
 
     @check_arguments
     def __init__(
-        self, *, base_url: str, model: str, api_key_env: str | None = None, concurrency: int = 16,
+        self, *, base_url: str, model: str, api_key_env: KeyVariable | None = None, concurrency: int = 16,
         temperature: NonNegative = 0.0, max_tokens: Count = 512, seed: int | None = None, extra: Mapping[str, Any] | None = None,
         timeout: float = 120.0, retries: int = 5, first_wait: float = 0.25, parameters: Mapping[str, str | None] | None = None,
         max_side: Count | None = None,

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from caption_kernels.coco.spice import ENGINE, JARS, OPENINGS
-from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, CaptionSet, CodePath, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.announcements import announce
 from harness.files.user_path import cache_folder, user_path
@@ -269,7 +269,7 @@ class Spice(MeanMetric):
     Anderson, Fernando, Johnson & Gould (2016), "SPICE: Semantic Propositional Image Caption Evaluation".
     """
 
-    def __init__(self, *, jars: str | None = None, memory: str = "4G") -> None:
+    def __init__(self, *, jars: CodePath | None = None, memory: str = "4G") -> None:
         self.jars, self.memory = find_jars(jars), memory
         self._process: SpiceProcess | None = None
         self.spec = MetricSpec(

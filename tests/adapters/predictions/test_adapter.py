@@ -348,3 +348,27 @@ def test_captions_that_the_run_has_stored_are_dropped_and_read_again(save):
         assert list(adapter.generate(EXAMPLES, decoding, [0, 0])) == [("one",), ("two",)]
         adapter.forget_texts()
         assert adapter._tables is None
+
+
+@pytest.mark.parametrize(
+    ("responses", "filtered", "note"),
+    [
+        ([["a dog", "the dog", "a dog now"]] * 2, 1, "3 responses per document in resps; filtered_resps has 1, and these are scored"),
+        ([["a", "b"], ["c", "d", "e", "f"]], 1, "2 to 4 responses per document in resps; filtered_resps has 1, and these are scored"),
+        ([["a", "b", "c"], ["d", "e", "f"]], 2, "3 responses per document in resps; filtered_resps has 2, and these are scored"),
+    ],
+)
+def test_responses_of_lm_eval_that_are_not_scored_are_noted(save, caplog, responses, filtered, note):
+    rows = [{"doc_id": k, "target": "a dog", "resps": [texts], "filtered_resps": texts[:filtered]} for k, texts in enumerate(responses, 1)]
+    path = save(rows, "samples.jsonl")
+    assert captions(path=path) == [tuple(texts[:filtered]) for texts in responses]
+    assert f"{path}: {note} (all of them: --column resps, or candidates: resps in a spec)" in caplog.text
+    caplog.clear()
+    assert captions(path=path, candidates="resps") == [tuple(texts) for texts in responses]
+    assert not caplog.text
+
+
+def test_responses_of_lm_eval_that_are_all_scored_need_no_note(save, caplog):
+    rows = [{"doc_id": k, "target": "a dog", "resps": [["a", "b"]], "filtered_resps": ["x", "y"]} for k in (1, 2)]
+    assert captions(path=save(rows, "samples.jsonl")) == [("x", "y")] * 2
+    assert not caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,21 @@ def test_the_plan_is_csv_with_an_empty_column_of_scores(run, capsys):
     assert capsys.readouterr().out == "plan.csv: 6 examples, 6 captions; fill in the column score\n"
     with open("plan.csv") as file:
         assert file.read() == text
+
+
+def test_a_plan_that_people_have_filled_in_is_not_replaced(run, capsys):
+    arguments = ["label-plan", run, "--budget", "6", "--by", "caption-length", "--strata", "3", "-o", "plan.csv"]
+    assert main(arguments) == 0
+    assert main(arguments) == 0, "the same plan again changes nothing"
+    empty = Path("plan.csv").read_text()
+    Path("plan.csv").write_text(filled := empty.replace(",\n", ",4\n"))
+    capsys.readouterr()
+    assert main(arguments) == 2
+    expected = "harness: plan.csv: is there already, with other content; give another --output, or --overwrite to replace it\n"
+    assert capsys.readouterr().err == expected
+    assert Path("plan.csv").read_text() == filled != empty
+    assert main([*arguments, "--overwrite"]) == 0
+    assert Path("plan.csv").read_text() == empty
 
 
 @pytest.mark.parametrize("budget", ["5", "13"])

@@ -7,8 +7,10 @@ import json
 import math
 
 import numpy as np
+import pytest
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import Parser, add_json, add_list, add_registry, print_json, use_registry
+from harness.errors import HarnessError
 from harness.registry import current
 
 
@@ -37,3 +39,13 @@ def test_json_is_ascii_without_nan_and_keeps_the_order_of_keys(capsys):
     text = capsys.readouterr().out
     assert text.isascii()
     assert list(json.loads(text).items()) == [("b", None), ("a", 0.5), ("c", "é"), ("d", "inf"), ("e", [0, 1])]
+
+
+@pytest.mark.parametrize("value", ["-1,1", "-1%", "-.5", "-3"])
+def test_a_value_that_begins_as_a_negative_number_is_no_option(value):
+    parser = Parser(prog="harness verb")
+    add_list(parser, "--bounds", "LOW,HIGH", "a range")
+    parser.add_argument("file")
+    assert parser.parse_args(["--bounds", value, "a.json"]).bounds == [value]
+    with pytest.raises(HarnessError, match="no option '-x1'"):
+        parser.parse_args(["--bounds", "-x1", "a.json"])

@@ -51,6 +51,49 @@ def test_samples_that_are_no_texts(rows, message):
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("resps", "filtered", "column"),
+    [
+        ([["a", "b", "c"]], ["a"], ["a", "b", "c"]),
+        ([["a", "b"], ["c", "d"]], ["a", "c"], ["a", "b", "c", "d"]),
+        ([["a"]], ["a"], None),
+        ([["a b"]], ["b"], None),
+        ([[[-2.5, "False"]]], ["b"], None),
+        (None, ["b"], None),
+    ],
+)
+def test_responses_of_lm_eval_that_its_filtered_ones_leave_out(resps, filtered, column):
+    (row,) = lm_eval_rows([Record("f:1", {"doc_id": 1, "resps": resps, "filtered_resps": filtered})])
+    assert row.fields.get("resps") == column
+    assert row.fields["candidates"] == filtered
+
+
+def test_every_document_has_its_responses_where_one_has_more():
+    rows = [Record("f", {"doc_id": k, "resps": [texts], "filtered_resps": ["a"]}) for k, texts in enumerate((["a"], ["a", "b"]))]
+    assert [row.fields["resps"] for row in lm_eval_rows(rows)] == [["a"], ["a", "b"]]
+
+
+NAN = float("nan")
+
+
+def test_nan_is_read_in_logs_alone(tmp_path):
+    """Python's json writes the constant for a sample without a score; in captions it is no JSON."""
+    logs = {
+        "s.jsonl": [{"doc_id": k, "filtered_resps": ["x"], "acc": NAN} for k in range(2)],
+        "one.json": [{"doc_id": 1, "filtered_resps": ["x"], "acc": NAN}],
+        "l.json": [{"eval": {}, "samples": [{**sample(1, ["x"]), "scores": {"m": {"value": NAN}}}]}],
+        "c.jsonl": [{"id": k, "caption": "x", "acc": NAN} for k in range(2)],
+    }
+    for name, rows in logs.items():
+        (tmp_path / name).write_text("\n".join(json.dumps(row, indent=1 if name == "l.json" else None) for row in rows))
+    for name, form in (("s.jsonl", "lm-eval"), ("one.json", "lm-eval"), ("l.json", "inspect")):
+        for given in (None, form):
+            read = read_form(tmp_path / name, "candidates", form=given)
+            assert read.name == form and next(iter(read.rows)).fields["candidates"] == ["x"]
+    with pytest.raises(InputError, match="found NaN; JSON numbers are finite"):
+        list(read_form(tmp_path / "c.jsonl", "candidates").rows)
+
+
 def sample(key, content, epoch=1):
     choices = [{"message": {"role": "assistant", "content": text}} for text in content]
     return {"id": key, "epoch": epoch, "input": "describe", "target": "a dog", "output": {"choices": choices}}

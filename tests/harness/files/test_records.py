@@ -158,6 +158,18 @@ def test_parquet_rows(tmp_path):
     assert [row.fields for row in files.records(path)] == [{"id": 1, "captions": ["a"]}, {"id": 2, "captions": ["b", "c"]}]
 
 
+def test_parquet_of_many_more_rows_than_bytes(tmp_path, monkeypatch):
+    file = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"id": pa.array(["a"] * 200_000)}), file)
+    assert len(list(files.parquet_rows(file))) == 200_000
+    monkeypatch.setattr(files, "UNCHECKED_ROWS", 100_000)
+    size = file.stat().st_size
+    expected = f"{file}: the {size:,} bytes expand to 200,000 rows; if that is right, write them as JSON Lines"
+    assert message(files.parquet_rows, file) == expected
+    pq.write_table(pa.table({"id": [str(k) for k in range(150_000)]}), file)
+    assert len(list(files.parquet_rows(file))) == 150_000
+
+
 def test_broken_parquet(tmp_path):
     path = write(tmp_path / "a.parquet", b"PAR1 and then nothing of use")
     assert message(files.records, path).startswith(f"{path}: not readable as Parquet after record 0: ")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 import harness
 from harness.errors import InputError
-from harness.files.secrets import redact, redact_values, remember, remember_keys
+from harness.files.secrets import holds_secret, redact, redact_values, remember, remember_keys
 from harness.rundir.format import plain
 from harness.spec.loading import load_specs
 
@@ -113,3 +116,32 @@ def test_the_longer_secret_is_replaced_first():
     remember("abcdefghi", "B")
     assert redact("abcdefghi abcdef") == "B A"
     assert redact_values({"x": ("abcdef", 1)}) == {"x": ["A", 1]}
+
+
+KEY = "sk-AbC/dEf+ghi_jkl=mno"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        f"x{KEY}y",
+        json.dumps({"a": KEY}).replace("/", "\\/"),
+        "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+        quote(KEY, safe=""),
+        *(base64.b64encode(before + KEY.encode() + after).decode() for before in (b"", b"a", b"ab", b"Bearer ") for after in (b"", b"z")),
+        base64.urlsafe_b64encode(KEY.encode()).decode(),
+        base64.encodebytes(b"x" * 60 + KEY.encode()).decode(),
+    ],
+)
+def test_a_secret_is_found_in_its_usual_spellings(text):
+    assert not holds_secret(text)
+    remember(KEY)
+    assert holds_secret(text)
+    assert not holds_secret("a dog runs") and not holds_secret(KEY[:-1])
+
+
+def test_a_short_secret_is_found_where_it_stands_alone():
+    remember("dog-runs")
+    assert holds_secret("the dog-runs here") and holds_secret('{"key": "dog-runs"}')
+    assert not holds_secret("the hotdog-runs here") and not holds_secret("dog-runs-2")

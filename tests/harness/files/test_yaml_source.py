@@ -113,3 +113,14 @@ def test_libyaml_refuses_with_the_same_message(text):
     with pytest.raises(InputError) as fast:
         loads(text, "f", compiled=True)
     assert str(fast.value) == str(slow.value)
+
+
+@pytest.mark.parametrize("value, read", [("1:30:00", "5400"), ("-1:30", "-90"), ("1:30.5", "90.5")])
+def test_a_number_of_base_60_is_refused(value, read):
+    with pytest.raises(InputError, match=rf"^s.yaml:2: YAML reads {value} as {read} \(base 60\); write '{value}' in quotes"):
+        loads(f"task: t\nseed: {value}\n", "s.yaml")
+    assert loads(f"seed: '{value}'\n", "s.yaml").data == {"seed": value}
+
+
+def test_what_only_looks_like_base_60_is_a_text():
+    assert loads("a: 1:75\nb: 12:x\n", "s.yaml").data == {"a": "1:75", "b": "12:x"}

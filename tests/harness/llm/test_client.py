@@ -303,6 +303,8 @@ def test_the_header_of_the_wait():
     assert retry_after({}) is None
     date = email.utils.formatdate(time.time() + 30, usegmt=True)
     assert 25 <= (retry_after({"retry-after": date}) or 0) <= 31
+    for date in ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", "Mon, 01 Jan 99999 00:00:00 GMT", "1e400"):
+        assert retry_after({"retry-after": date}) in (None, 60.0)
 
 
 def test_tokens_and_their_cost():
@@ -314,6 +316,8 @@ def test_tokens_and_their_cost():
     assert (usage.replies, usage.uncounted) == (4, 2)
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
     assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
+    usage.add({"usage": {"prompt_tokens": 10**400, "completion_tokens": -3, "prompt_tokens_details": {"cached_tokens": 10**12}}})
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
     assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
-from harness.rundir.artifacts import ArtifactKey
+from harness.rundir.artifacts import ArtifactKey, KeptFile
 from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
+from harness.rundir.unfinished import complete_unfinished
 from tests.support.sample_files import write_samples
 
 MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
@@ -35,8 +39,15 @@ def files_of(folder):
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+def fill_samples(run):
+    """Write the samples of a run through the file that computes their stamp."""
+    with tempfile.TemporaryDirectory() as folder, run.create_samples() as file:
+        write_samples(Path(folder) / "samples.parquet", SampleTable(COLUMNS))
+        file.write((Path(folder) / "samples.parquet").read_bytes())
+
+
 def finish(run, **fields):
-    write_samples(run.path / ".next" / "samples.parquet", SampleTable(COLUMNS))
+    fill_samples(run)
     run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"])
     run.close()
 
@@ -218,35 +229,66 @@ def test_a_folder_in_a_commit_that_was_cut_off_is_not_moved(tmp_path):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
     run.folder.write(".next/scores/x.npz/inner.txt", b"mine")
-    run.folder.write("commit.json", b'{"moved": ["scores"], "removed": []}')
+    run.folder.write("commit.json", b'{"moved": {"scores": null}, "removed": []}')
     with pytest.raises(InputError, match=r"\.next/scores/x\.npz: is no plain file"):
         RunDir.open(tmp_path / "r")
     assert (tmp_path / "r" / ".next/scores/x.npz/inner.txt").read_bytes() == b"mine"
 
 
-def test_opening_a_run_carries_out_a_commit_that_was_cut_off(tmp_path):
+def test_opening_a_run_reads_a_commit_that_was_cut_off_and_a_writer_carries_it_out(tmp_path):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
-    run.folder.write(".next/report.html", b"new")
-    run.folder.write("commit.json", b'{"moved": ["report.html"], "removed": []}')
-    RunDir.open(tmp_path / "r")
+    cut_off_commit(run, "report.html", b"new")
+    before = files_of(tmp_path / "r")
+    assert RunDir.open(tmp_path / "r").folder.read("report.html") == b"new"
+    assert files_of(tmp_path / "r") == before
+    complete_unfinished(tmp_path / "r")
     assert (tmp_path / "r" / "report.html").read_bytes() == b"new"
     assert not (tmp_path / "r" / "commit.json").exists()
 
 
-@pytest.mark.parametrize("error", [HarnessError("another process is writing this run"), OSError(errno.EROFS, "read-only")], ids=repr)
-def test_a_commit_that_may_not_be_carried_out_is_read_where_it_is(tmp_path, monkeypatch, error):
+def cut_off_commit(run, name, data, removed=()):
+    """Leave a directory as a kill after the rename of its commit does."""
+    run.folder.write(f".next/{name}", data)
+    content = {"moved": {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}}, "removed": list(removed)}
+    run.folder.write("commit.json", json.dumps(content).encode())
+
+
+def test_what_is_kept_beside_a_run_waits_for_a_commit_that_was_cut_off(tmp_path):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
-    run.folder.write(".next/report.html", b"new")
-    run.folder.write("commit.json", b'{"moved": ["report.html"], "removed": []}')
+    run.folder.write("comparisons.json", b"old")
+    cut_off_commit(run, "report.html", b"new", ["comparisons.json"])
+    kept = KeptFile(tmp_path / "r" / "comparisons.json", "key")
+    assert kept.read() is None
+    kept.write(1, [1])
+    assert kept.read() == [1]
+    assert not (tmp_path / "r" / "commit.json").exists()
+
+
+@pytest.mark.parametrize("error", [HarnessError("another process is writing this run"), OSError(errno.EROFS, "read-only")], ids=repr)
+def test_nothing_is_kept_beside_a_run_whose_commit_may_not_be_carried_out(tmp_path, monkeypatch, error):
+    finish(create(tmp_path / "r"))
+    cut_off_commit(RunDir.open(tmp_path / "r"), "report.html", b"new")
+    before = files_of(tmp_path / "r")
 
     def refuse(lock):
         raise error
 
     monkeypatch.setattr(RunLock, "acquire", refuse)
-    assert RunDir.open(tmp_path / "r").folder.read("report.html") == b"new"
-    assert (tmp_path / "r" / "commit.json").exists()
+    KeptFile(tmp_path / "r" / "comparisons.json", "key").write(1, [1])
+    assert files_of(tmp_path / "r") == before
+
+
+def test_a_file_that_is_not_the_one_of_the_commit_is_not_moved(tmp_path):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    cut_off_commit(run, "report.html", b"new")
+    run.folder.write(".next/report.html", b"torn")
+    before = files_of(tmp_path / "r")
+    with pytest.raises(InputError, match=r"\.next/report\.html: is damaged: it is not the file that commit\.json names"):
+        complete_unfinished(tmp_path / "r")
+    assert files_of(tmp_path / "r") == before
 
 
 def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
@@ -423,9 +465,10 @@ def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
 
 
 def test_a_run_that_failed_at_once_leaves_the_files_of_others(tmp_path):
-    (tmp_path / ".comparisons.json.999.tmp").write_text("{")
+    name = f".comparisons.json.{os.getpid()}.tmp"
+    (tmp_path / name).write_text("{")
     create(tmp_path).discard_if_empty()
-    assert list(files_of(tmp_path)) == [".comparisons.json.999.tmp"]
+    assert list(files_of(tmp_path)) == [name]
 
 
 def test_a_finished_run_without_artifacts_is_not_discarded(tmp_path):
@@ -478,7 +521,9 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
         (".samples.parquet.999.tmp", True),
         ("scores/.bleu-0123.npz.999.tmp", True),
         ("candidates/.echo-0123.json.999.tmp", True),
-        (".comparisons.json.999.tmp", False),  # 'harness compare' writes it without the lock
+        (".comparisons.json.99999999.tmp", True),
+        (f".comparisons.json.{os.getpid()}.tmp", False),  # 'harness compare' writes it without the lock, and may be running
+        (".notes.txt.99999999.tmp", False),
         ("scores/notes.tmp", False),
         ("scores/.hidden", False),
     ],
@@ -616,7 +661,7 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     for torn in (b"", whole[: len(whole) // 2], whole.replace(b"5", b"7", 1), whole.replace(b"12", b"13", 1)):
         file.write_bytes(torn)
         assert run.shard_size() is None
-    write_samples(run.path / ".next" / "samples.parquet", SampleTable(COLUMNS))
+    fill_samples(run)
     run.write_results([], {}, [], {"model": {"tokens": 3}})
     run.close()
     assert RunDir.open(tmp_path).results.costs == {"model": {"tokens": 3}}

@@ -6,11 +6,11 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
+from harness.registry.permissions import allow
 from harness.run.plan import decoding_grid, make_plan
 from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
-from harness.spec.permissions import allow
 
 BASE = """task: t
 dataset: {reader: words}

@@ -132,3 +132,10 @@ def test_sizes_are_all_or_equal():
     assert SignificanceSpec().scorings == 200_000
     with pytest.raises(ValidationError):
         SignificanceSpec(scorings=0)
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../outside", "a/../b", "/tmp/outside", "a//b"])
+def test_a_task_does_not_leave_the_folder_of_runs(name):
+    with pytest.raises(ValidationError, match=rf"found {name}; expected a name for the folder of the run"):
+        spec(task=name)
+    assert spec(task="studies/a..b").task == "studies/a..b"

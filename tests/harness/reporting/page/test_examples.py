@@ -206,6 +206,25 @@ def test_media_that_are_no_images_have_no_thumbnail(project):
     assert thumbnails(["x", "y", "z"], data).note.endswith("gone.PNG).")
 
 
+def test_an_image_of_too_many_pixels_is_named_and_not_decoded(project, monkeypatch, recwarn):
+    files = {"large": (13_000, 13_000), "bomb": (60_000, 60_000), "fair": (60, 40)}
+    for name, size in files.items():
+        width, height = (part.to_bytes(4, "big") for part in size)
+        header = b"IHDR" + width + height + bytes([1, 0, 0, 0, 0])
+        if name == "fair":
+            Image.effect_noise(size, 40).save(project / "fair.png")
+        else:  # the header alone: what says more is not decoded
+            chunk = (13).to_bytes(4, "big") + header + zlib.crc32(header).to_bytes(4, "big")
+            data = zlib.compress(bytes(1000))
+            block = len(data).to_bytes(4, "big") + b"IDAT" + data + zlib.crc32(b"IDAT" + data).to_bytes(4, "big")
+            (project / f"{name}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk + block)
+    data = [Example(name, ("a b",), str(project / f"{name}.png")) for name in files]
+    result = thumbnails(list(files), data)
+    assert list(result.data) == ["fair"] and list(result.links) == list(files)
+    assert result.note.endswith("2 linked to their files. 2 images of more than 40 million pixels: no thumbnail.")
+    assert not recwarn.list
+
+
 def test_a_damaged_image_is_linked_alone(project):
     file = project / "a.png"
     Image.effect_noise((64, 48), 40).save(file)

@@ -11,8 +11,8 @@ import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
+from harness.registry.permissions import allow
 from harness.spec.loading import load_specs
-from harness.spec.permissions import allow
 
 BASE = "task: t\ndataset: {reader: words}\nmetrics: [length]\nbootstrap: {samples: 0}\n"
 KEYED = '''
