@@ -211,7 +211,7 @@ def set_table(judged: LeagueSet) -> Table:
     return Table(
         headers=list(columns), rows=rows, alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
-        notes=[counts, *interval_notes(records), *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
+        notes=[counts, *_interval_notes(records), *_notes_of_people(records), *usage_notes(judged.run.records), *_published_notes(judged)],
         bold=frozenset((i, k) for i, record in enumerate(records) if cluster(record) == 1 for k in range(len(columns))),
         groups=frozenset(starts), bars=bars, data=[DATA, *map(partial(_data, judged), records)],
         secondary=("captions", "items", "ties", "n"),
@@ -223,6 +223,11 @@ def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:
     ends = [end for record in records for end in (*(record.ci95 or ()), record.value) if not math.isnan(end)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return lambda end: (end - low) / ((high - low) or 1.0)
+
+
+def _interval_notes(records: Sequence[ResultRecord]) -> list[str]:
+    """Return the reasons why values have no interval, with the statistics that they apply to."""
+    return interval_notes([record for record in records if not math.isnan(record.value)])
 
 
 def _notes_of_people(records: Sequence[ResultRecord]) -> Iterator[str]:

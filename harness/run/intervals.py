@@ -61,14 +61,10 @@ def estimate(
     """Return the corpus number of the defined rows and its interval (:func:`nominal_estimate`), unless its measured coverage is too low.
 
     Parameters and result are those of :func:`nominal_estimate`: statistics of shape (B, d) or objects, clusters and order of shape (B,).
-    The interval of a share stays: its coverage is Wilson's, not the one that was measured for scores of all sizes.
     """
     value, interval = nominal_estimate(metric, stats, samples, seed, clusters, order)
     count = len(stats) if clusters is None else len(np.unique(clusters))
-    checked = checked_interval(metric, interval, count)
-    if checked.ends is None and interval.ends is not None and clusters is None and _share_interval(metric, stats, value) is not None:
-        return value, interval
-    return value, checked
+    return value, checked_interval(metric, interval, count)
 
 
 def nominal_estimate(

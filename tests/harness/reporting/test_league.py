@@ -1,10 +1,12 @@
 """The league of metrics: order, clusters, published values, numbers as texts."""
 
+import json
 import math
 from dataclasses import replace
 
 import pytest
 
+import harness
 from harness.cli.main import main
 from harness.reporting.export import write_tables
 from harness.reporting.league import (
@@ -22,6 +24,7 @@ from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
+from tests.harness.reporting.conftest import RECORDS
 
 
 def one_set(name, values, statistic="kendall_c", form="captions", published=(), skipped=0):
@@ -197,6 +200,16 @@ def test_files_of_a_single_set_have_no_number(judged_runs, tmp_path):
     assert list(dict.fromkeys(names)) == ["league", "judgments-one"]
 
 
+def test_intervals_are_bars(tmp_path):
+    records = [{**row, "id": f"{row['id']}/{k}", "human_score": row["human_score"] * (1 + k % 3)} for k in range(6) for row in RECORDS]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    metrics = [{name: {"tokenizer": "none"}} for name in ("bleu1", "rouge")]
+    task = {"task": "many", "judgments": {"form": "captions", "path": str(tmp_path / "many.jsonl")}, "metrics": metrics}
+    run = harness.evaluate({**task, "statistics": ["kendall_c", "pearson", "accuracy"], "tests": {"draws": 0}}, output=tmp_path / "r")
+    bars = set_table(LeagueSet(run)).bars
+    assert len(bars) == 6 and all(0 <= end <= 1 for bar in bars.values() for end in bar)
+
+
 def test_the_set_is_one_table_for_all_formats(judged_runs, tmp_path):
     judged = LeagueSet(Run.open(tmp_path / "out/one"))
     table = set_table(judged)
@@ -205,5 +218,8 @@ def test_the_set_is_one_table_for_all_formats(judged_runs, tmp_path):
         ["kendall_c", "BLEU-1", "0.9"], ["", "ROUGE-L", "0.9"], ["", "Self-BLEU-2", "–"], ["pearson", "BLEU-1", "4.1"],
     ]  # fmt: skip
     assert {row for row, _ in table.bold} == {0, 1} and table.groups == {0, 3, 6}
-    assert len(table.bars) == 6 and all(0 <= end <= 1 for bar in table.bars.values() for end in bar)
+    assert not table.bars and list(table.notes[1:3]) == [
+        "no 95 % interval: kendall_c, pearson (undefined in 26 of 1,000 resamples of the items)",
+        "no 95 % interval: accuracy (measured coverage 0.860 with 7 items, below 0.90; from 20 items on there is one)",
+    ]
     assert [row[:2] for row in pairwise_table(judged).rows] == [["BLEU-1", "ROUGE-L"]]
