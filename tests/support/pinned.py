@@ -45,8 +45,8 @@ def as_text(value: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION) -> None:
-    """Compare a text with ``tests/golden/pinned/NAME`` within a relative tolerance, or write it where ``HARNESS_PIN`` is ``write``."""
+def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION, absolute: float = _ABSOLUTE) -> None:
+    """Compare a text with ``tests/golden/pinned/NAME`` within tolerances, or write it where ``HARNESS_PIN`` is ``write``."""
     path = FOLDER / name
     text = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
     if os.environ.get("HARNESS_PIN") == "write":
@@ -55,18 +55,18 @@ def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION) -> N
         return
     expected, found = path.read_text(encoding="utf-8").split("\n"), text.split("\n")
     for number, (old, new) in enumerate(zip(expected, found), 1):
-        assert _same(old, new, relative), f"{path.name}, line {number}\npinned {old}\nfound  {new}"
+        assert _same(old, new, relative, absolute), f"{path.name}, line {number}\npinned {old}\nfound  {new}"
     assert len(found) == len(expected), (
         f"{path.name}: {len(found)} lines for {len(expected)}: {(found + expected)[min(len(found), len(expected))]}"
     )
 
 
-def _same(old: str, new: str, relative: float) -> bool:
+def _same(old: str, new: str, relative: float, absolute: float) -> bool:
     if old == new:
         return True
     numbers = [[float(number) for number in _NUMBER.findall(line)] for line in (old, new)]
     return (
         _NUMBER.sub("#", old) == _NUMBER.sub("#", new)
         and len(numbers[0]) == len(numbers[1])
-        and all(math.isclose(a, b, rel_tol=relative, abs_tol=_ABSOLUTE) for a, b in zip(*numbers))
+        and all(math.isclose(a, b, rel_tol=relative, abs_tol=absolute) for a, b in zip(*numbers))
     )

@@ -1,4 +1,4 @@
-"""Hash seed, locale, time zone and threads never change a digit: every number is computed in processes of other surroundings."""
+"""Hash seed, locale, time zone, threads and processor never change a digit: every number is computed in processes of other surroundings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tools.other_processors import surroundings
 
 pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("every_number.py")
@@ -23,6 +25,8 @@ WITHOUT = {
     "text-space-qdisc": "an oracle", "wmd": "word vectors", "bertscore": "a language model",
 }  # fmt: skip
 """Metrics that need more than captions."""
+OF_PROCESSORS = {"corpus-frechet": "LAPACK", "corpus-vendi": "LAPACK", "distance bert": "a language model"}
+"""Names whose last digits are those of a processor, with what computes them."""
 PLAIN = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 OTHERS = {
     "hash seed": {"PYTHONHASHSEED": "4242"},
@@ -64,6 +68,11 @@ def test_other_surroundings_change_no_digit():
 @pytest.mark.parametrize("name", OTHERS)
 def test_each_surrounding_changes_no_digit(name):
     assert changed(False, OTHERS[name]) == []
+
+
+@pytest.mark.parametrize("processor", surroundings())
+def test_other_processors_change_no_digit(processor):
+    assert set(changed(False, surroundings()[processor])) <= OF_PROCESSORS.keys()
 
 
 def test_other_surroundings_change_no_digit_of_metrics_with_models():
