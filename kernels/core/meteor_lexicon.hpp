@@ -35,7 +35,7 @@ struct LexiconHeader {
   uint32_t version;
   uint32_t n_sections;
   int64_t size;       // of the whole buffer
-  uint64_t checksum;  // for the program that wrote it
+  uint64_t checksum;  // CRC-32 of all other bytes; compared where a file is mapped, not here
   int64_t n_synsets;
   struct {
     int64_t offset, size;  // bytes

@@ -229,14 +229,21 @@ def _digest(path: Path, status: tuple[int, ...]) -> bytes:
     record, state = None, " ".join(map(str, status))
     with suppress(OSError, ValueError, RuntimeError):  # no record or a damaged one: hash the file
         record = _folder() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
-        hexadecimal, _, recorded_state = record.read_text(encoding="ascii").partition(" ")
-        if recorded_state == state and len(hexadecimal) == 2 * hashlib.sha256().digest_size:
+        text, _, checksum = record.read_text(encoding="ascii").rpartition(" ")
+        hexadecimal, _, recorded_state = text.partition(" ")
+        if recorded_state == state and checksum == _checksum(text):
             return bytes.fromhex(hexadecimal)
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").digest()
     if record is not None:
-        _write_record(record, f"{digest.hex()} {state}")
+        text = f"{digest.hex()} {state}"
+        _write_record(record, f"{text} {_checksum(text)}")
     return digest
+
+
+def _checksum(text: str) -> str:
+    """Return the CRC-32 of a record as eight hexadecimal digits."""
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _write_record(path: Path, text: str) -> None:
