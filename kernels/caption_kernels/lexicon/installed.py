@@ -2,9 +2,9 @@
 
 Its data, which have their own licences, are no part of this package: word lists in the jar of METEOR 1.5, and a table of paraphrases. The
 lexicon is one file, ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/VERSION-KEY.lexicon``, where
-KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds the
-CRC-32 of all its bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at the
-same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
+KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds a
+checksum of all other bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at
+the same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
 Without a folder to write to, the lexicon is built in memory.
 """
 
@@ -166,7 +166,7 @@ def _folder() -> Path:
 
 def _map_file(path: Path) -> Lexicon:
     """Return the lexicon of a file; raise ValueError if a byte of it is damaged."""
-    with open(path, "rb", buffering=0) as stream:
+    with open(path, "rb") as stream:
         verify(stream)
         return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
