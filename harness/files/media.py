@@ -218,14 +218,18 @@ def store_media(content: bytes, name: str) -> Path:
     stem = Path(name).stem or "media"
     folder = cache_folder("media") / hashlib.sha256(content).hexdigest()[:32]
     path = folder / f"{stem}{suffix}"
-    if path.is_file() and path.stat().st_size == len(content):
+    if path.is_file() and path.read_bytes() == content:
         return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=folder)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            raise
     except OSError as error:
         raise HarnessError(
             f"the cache of media cannot be written ({error.strerror or error}): set HARNESS_CACHE to a folder with space", str(folder)

@@ -3,7 +3,7 @@
 
 namespace {
 
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Numbers = binding::Aligned<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>;
 
 // The results of `work(input, size, output)` in a new array of the same shape; a number for an array without dimensions, as NumPy's numbers are.
 nb::object map(const Numbers& x, auto&& work) {

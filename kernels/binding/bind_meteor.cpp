@@ -6,7 +6,7 @@ namespace {
 using namespace binding;
 
 template <class T, size_t Dimensions>
-using Output = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+using Output = Aligned<nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>>;
 
 constexpr size_t STATISTICS = CK_METEOR_STATISTICS;
 

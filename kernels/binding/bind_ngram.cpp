@@ -1,6 +1,8 @@
 // Binding of the index of texts, BLEU, ROUGE-L and CIDEr.
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+
 #include "index.hpp"
 
 namespace {
@@ -60,7 +62,11 @@ nb::tuple entries(const Index& index, int64_t row) {
   int64_t ends[ORDERS];
   check(index.read([&](const ck_index* handle) { return ck_index_entries(handle, row, ends, nullptr, nullptr); }), "n-grams");
   const nb::object both = index.fill_reading<int64_t>("n-grams", {2, static_cast<size_t>(ends[3])}, [&](const ck_index* handle, int64_t* out) {
-    return ck_index_entries(handle, row, ends, out, out + ends[3]);
+    int64_t present[ORDERS];
+    const ck_status status = ck_index_entries(handle, row, present, nullptr, nullptr);
+    if (status != CK_OK) return status;
+    // Another thread may have changed the row since its entries were counted.
+    return std::equal(present, present + ORDERS, ends) ? ck_index_entries(handle, row, present, out, out + ends[3]) : CK_OUT_OF_RANGE;
   });
   nb::list orders;
   for (size_t order = 0; order < ORDERS; ++order) {
@@ -92,7 +98,10 @@ void rollback(Index& index, const Mark& mark, bool keep_grams) {
 // Words and n-grams without rows, for copies in other processes.
 nb::tuple get_state(const Index& index) {
   const size_t n_grams = index.read(ck_index_mark).grams;
-  const nb::object keys = index.fill_reading<uint64_t>("n-grams", {n_grams}, ck_index_gram_keys);
+  const nb::object keys = index.fill_reading<uint64_t>("n-grams", {n_grams}, [&](const ck_index* handle, uint64_t* out) {
+    const bool is_same = ck_index_mark(handle).grams == static_cast<int64_t>(n_grams);  // or another thread has added some
+    return is_same ? ck_index_gram_keys(handle, out) : CK_OUT_OF_RANGE;
+  });
   return nb::make_tuple(index.ptb ? "ptb" : "none", index.list_reading("words", ck_index_words), keys);
 }
 
@@ -105,9 +114,13 @@ void set_state(Index& index, const State& state) {
   });
 }
 
+// Number of examples with `texts` texts in all. Where they have none there is nothing to do, for however many of them: a shape such as
+// (2^40, 0) takes no memory.
+int64_t count_examples(const auto& array, size_t texts) { return texts ? length(array) : 0; }
+
 ck_pairs pairs_of(const Rows& hyp, const Rows& ref) {
   require(hyp.shape(0) == ref.shape(0), "hypotheses and references of different numbers of examples");
-  return {hyp.data(), ref.data(), length(hyp), length(hyp, 1), length(ref, 1)};
+  return {hyp.data(), ref.data(), count_examples(hyp, hyp.size() + ref.size()), length(hyp, 1), length(ref, 1)};
 }
 
 nb::object clip(const Index& index, const Rows& hyp, const Rows& ref, bool each) {
@@ -162,14 +175,14 @@ nb::object bleu_scores(const Input<double, 2>& matches, const Input<double, 2>& 
 }
 
 // A new array with a mean for each example and relabeling.
-nb::object fill_means(const char* what, size_t examples, size_t texts, const Labels& labels, auto&& work) {
-  require(labels.shape(1) == texts, "expected labels (P, N) of the N texts of each example");
-  const ck_relabelings relabelings = {labels.data(), static_cast<int64_t>(examples), length(labels, 1), length(labels)};
-  return fill<double>(what, {examples, labels.shape(0)}, [&](double* out) { return work(relabelings, out); });
+nb::object fill_means(const char* what, const auto& examples, const Labels& labels, auto&& work) {
+  require(labels.shape(1) == examples.shape(1), "expected labels (P, N) of the N texts of each example");
+  const ck_relabelings relabelings = {labels.data(), count_examples(examples, examples.size()), length(labels, 1), length(labels)};
+  return fill<double>(what, {examples.shape(0), labels.shape(0)}, [&](double* out) { return work(relabelings, out); });
 }
 
 nb::object bleu_relabel(const Index& index, const Rows& rows, const Labels& labels, int order) {
-  return fill_means("BLEU", rows.shape(0), rows.shape(1), labels, [&](const ck_relabelings& relabelings, double* out) {
+  return fill_means("BLEU", rows, labels, [&](const ck_relabelings& relabelings, double* out) {
     return index.read([&](const ck_index* handle) { return ck_bleu_relabel(handle, rows.data(), relabelings, order, out); });
   });
 }
@@ -177,14 +190,14 @@ nb::object bleu_relabel(const Index& index, const Rows& rows, const Labels& labe
 nb::object rouge_relabel(const Input<int64_t, 3>& lcs, const Rows& lengths, const Labels& labels, double beta) {
   require(lcs.shape(0) == lengths.shape(0) && lcs.shape(1) == lcs.shape(2) && lcs.shape(1) == lengths.shape(1),
           "expected lcs (B, N, N) and lengths (B, N)");
-  return fill_means("ROUGE-L", lcs.shape(0), lcs.shape(1), labels, [&](const ck_relabelings& relabelings, double* out) {
+  return fill_means("ROUGE-L", lcs, labels, [&](const ck_relabelings& relabelings, double* out) {
     return ck_rouge_relabel(lcs.data(), lengths.data(), relabelings, beta, out);
   });
 }
 
 nb::object best_relabel(const Input<double, 3>& pairs, const Labels& labels) {
   require(pairs.shape(1) == pairs.shape(2), "expected scores (B, N, N)");
-  return fill_means("scores by the best reference", pairs.shape(0), pairs.shape(1), labels,
+  return fill_means("scores by the best reference", pairs, labels,
                     [&](const ck_relabelings& relabelings, double* out) { return ck_best_relabel(pairs.data(), relabelings, out); });
 }
 

@@ -5,10 +5,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caption_kernels.h"
@@ -17,8 +19,17 @@ namespace nb = nanobind;
 
 namespace binding {
 
+// An array whose numbers lie at multiples of their size: nanobind lets others pass, such as a field of packed records, and vector
+// instructions may fail on them.
+template <class Array>
+struct Aligned : Array {
+  Aligned() = default;
+  explicit Aligned(Array&& array) : Array(std::move(array)) {}
+  bool holds() const { return reinterpret_cast<uintptr_t>(this->data()) % sizeof(typename Array::Scalar) == 0; }
+};
+
 template <class T, size_t Dimensions>
-using Input = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+using Input = Aligned<nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>>;
 
 int64_t length(const auto& array, size_t axis = 0) { return static_cast<int64_t>(array.shape(axis)); }
 
@@ -145,3 +156,19 @@ class Handle {
 };
 
 }  // namespace binding
+
+namespace nanobind::detail {
+
+template <class Array>
+struct type_caster<binding::Aligned<Array>> {
+  NB_TYPE_CASTER(binding::Aligned<Array>, make_caster<Array>::Name)
+
+  bool from_python(handle source, auto flags, cleanup_list* cleanup) noexcept {
+    make_caster<Array> array;
+    if (!array.from_python(source, flags, cleanup)) return false;
+    value = binding::Aligned<Array>(std::move(array.value));
+    return value.holds();
+  }
+};
+
+}  // namespace nanobind::detail

@@ -35,7 +35,7 @@ struct LexiconHeader {
   uint32_t version;
   uint32_t n_sections;
   int64_t size;       // of the whole buffer
-  uint64_t checksum;  // for the program that wrote it
+  uint64_t checksum;  // of all other bytes, by caption_kernels.lexicon.file_format; compared where a file is mapped, not here
   int64_t n_synsets;
   struct {
     int64_t offset, size;  // bytes
@@ -44,7 +44,7 @@ struct LexiconHeader {
 
 constexpr char LEXICON_MAGIC[8] = {'C', 'K', 'M', 'E', 'T', 'E', 'O', 'R'};
 // Increase it when the layout or the meaning of a section changes. Files of another version are not read.
-constexpr uint32_t LEXICON_VERSION = 2;
+constexpr uint32_t LEXICON_VERSION = 3;
 
 // Bits of FLAGS.
 constexpr uint8_t IS_FUNCTION_WORD = 1, IS_PREFIX = 2, IS_NUMERIC_PREFIX = 4, HAS_SYNSETS = 8;

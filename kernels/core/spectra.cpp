@@ -82,7 +82,8 @@ void find_eigenvalues(double* a, size_t size, double* values) {
       }
   }
   for (size_t k = 0; k < size; ++k) values[k] = at(k, k);
-  std::sort(values, values + size);
+  // Numbers that overflowed may be NaN: they come last, as an order that std::sort can use needs a place for them.
+  std::sort(values, values + size, [](double a, double b) { return a < b || (a == a && b != b); });
 }
 
 }  // namespace
@@ -91,7 +92,8 @@ void find_eigenvalues(double* a, size_t size, double* values) {
 ck_status ck_sum_law(const double* laws, const int64_t* counts, int64_t designs, int64_t size, double* law) {
   return ck::guarded([&] {
     const size_t points = static_cast<size_t>(size);
-    if (size < 2 || !std::has_single_bit(points)) ck::fail(CK_BAD_ARGUMENT);
+    const bool is_negative = std::any_of(counts, counts + designs, [](int64_t count) { return count < 0; });
+    if (size < 2 || !std::has_single_bit(points) || is_negative) ck::fail(CK_BAD_ARGUMENT);
     const std::vector<ck::Complex> roots = ck::find_roots(points);
     std::vector<ck::Complex> product(points, {1.0, 0.0}), own(points), work(points);
     for (int64_t d = 0; d < designs; ++d) {
@@ -110,6 +112,7 @@ ck_status ck_sum_law(const double* laws, const int64_t* counts, int64_t designs,
 ck_status ck_eigenvalues(const double* matrices, int64_t n, int64_t size, double* values) {
   return ck::guarded([&] {
     const size_t extent = static_cast<size_t>(size);
+    if (extent == 0) return;
     std::vector<double> own(extent * extent);
     for (int64_t k = 0; k < n; ++k) {
       const double* matrix = matrices + k * size * size;

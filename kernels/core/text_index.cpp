@@ -100,13 +100,9 @@ int64_t TextIndex::gram_row(int64_t row) {
   reserve_more(resolved_, 2);
   if (row_grams_[target].first < 0) {
     count_row(target);
-    gram_rows_[target] = static_cast<Id>(target);
-    resolved_.push_back(static_cast<Id>(target));
+    set_gram_row(target, target);
   }
-  if (target != row) {
-    gram_rows_[row] = static_cast<Id>(target);
-    resolved_.push_back(static_cast<Id>(row));
-  }
+  if (target != row) set_gram_row(row, target);
   return target;
 }
 
@@ -168,8 +164,11 @@ void TextIndex::rollback(const ck_mark& mark, bool keep_grams) {
   const ck_mark now = this->mark();
   const bool is_beyond = mark.rows > now.rows || mark.grams > now.grams || mark.entries > now.entries || mark.resolved > now.resolved;
   if (is_beyond || std::min({mark.rows, mark.grams, mark.entries, mark.resolved}) < 0) fail(CK_OUT_OF_RANGE);
+  // The rows that stay must keep their entries and n-grams: the sizes of a mark are those of one moment, not any four numbers.
+  const Resolved last = mark.resolved ? resolved_[mark.resolved - 1] : Resolved{};
+  if (last.rows > mark.rows || last.entries != mark.entries || (!keep_grams && last.grams > mark.grams)) fail(CK_OUT_OF_RANGE);
   // A row that stays may have been counted since the mark: it is counted again when it is needed.
-  for (const Id row : std::span(resolved_).subspan(mark.resolved)) {
+  for (const auto& [row, rows, grams, entries] : std::span(resolved_).subspan(mark.resolved)) {
     gram_rows_[row] = -1;
     if (row_grams_[row].first >= mark.entries) row_grams_[row] = {};
   }

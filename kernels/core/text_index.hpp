@@ -28,6 +28,12 @@ struct RowGrams {
   int32_t ends[ORDERS] = {};
 };
 
+// A row whose gram row was found, and the numbers of rows, n-grams and entries after that.
+struct Resolved {
+  Id row, rows, grams;
+  int64_t entries;
+};
+
 // Texts are split at single blanks, as in the COCO toolkit's ROUGE-L: an empty text is one empty word. Equal word sequences share a
 // row. n-grams are made of the words between white space, as in its BLEU and CIDEr: `gram_row` is the row of these words, which is
 // another one only for texts with empty words or with white space other than blanks inside a word (a no-break space, as in "3 1/2").
@@ -105,6 +111,12 @@ class TextIndex {
     return row;
   }
   void split_words(std::string_view text);
+  // Notes that the gram row of a row is known; there is room for it.
+  void set_gram_row(int64_t row, int64_t target) {
+    gram_rows_[row] = static_cast<Id>(target);
+    const ck_mark now = mark();
+    resolved_.push_back({static_cast<Id>(row), static_cast<Id>(now.rows), static_cast<Id>(now.grams), now.entries});
+  }
   bool is_plain(Id word);
   void count_row(int64_t row);
   // Room for `count` more n-grams.
@@ -132,7 +144,7 @@ class TextIndex {
   std::vector<Id> gram_rows_;  // per row: its gram row, -1 unknown
   std::vector<RowGrams> row_grams_;
   std::vector<Entry> entries_;
-  std::vector<Id> resolved_;          // rows in the order in which their gram rows were found
+  std::vector<Resolved> resolved_;    // in the order in which the gram rows were found
 
   KeyPlaces grams_;                   // of gram_keys_
   KeyArray gram_keys_;

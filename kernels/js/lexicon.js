@@ -3,7 +3,7 @@
 import { cumulate } from "./caption_kernels.js";
 
 const LISTS = ["function/english.words", "nonbreaking/english.prefixes", "synonym/english.exceptions", "synonym/english.synsets"];
-const VERSION = 2;
+const VERSION = 3;
 const TABLE_SECTIONS = 7; // of the paraphrase table, before those of the lists
 const DAMAGED = "METEOR's lexicon: the data are damaged or of another version";
 const BLOCK = 1 << 20;

@@ -344,12 +344,14 @@ def test_other_content_of_equal_size_and_modification_time_is_detected(sources):
     assert files.content_key(sources) != before
 
 
-@pytest.mark.parametrize("damage", ["", "zz", "\u00e9", "00" * 32, "00" * 32 + " 1 2 3 4"])
+@pytest.mark.parametrize("damage", ["", "zz", "\u00e9", "00" * 32, "00" * 32 + " 1 2 3 4", "digit", "cut"])
 def test_damaged_record_is_replaced(sources, root, damage):
     key = files.content_key(sources)
     whole = {path: path.read_bytes() for path in records(root)}
-    for path in whole:
-        path.write_text(damage, encoding="utf-8")
+    for path, content in whole.items():
+        other_digit = b"1" if content[:1] == b"0" else b"0"
+        changed = {"digit": other_digit + content[1:], "cut": content[:-1]}
+        path.write_bytes(changed.get(damage, damage.encode()))
     files._digest.cache_clear()
     assert files.content_key(sources) == key
     assert {path: path.read_bytes() for path in records(root)} == whole

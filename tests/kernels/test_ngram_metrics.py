@@ -134,6 +134,42 @@ def test_best_reference_under_relabelings(seed, size):
     assert np.array_equal(compiled.best_relabel(pairs, labels), reference.best_relabel(pairs, labels))
 
 
+def off_by_one_byte(array):
+    buffer = bytearray(array.nbytes + 1)
+    buffer[1:] = array.tobytes()
+    return np.frombuffer(buffer, array.dtype, array.size, 1).reshape(array.shape)
+
+
+def test_arrays_whose_numbers_lie_between_multiples_of_their_size_are_refused():
+    index, rows = rows_of(compiled, [["a b", "a"]], True)
+    hyp, ref = split(rows, 1)
+    for call in (
+        lambda: compiled.clip_pairs(index, off_by_one_byte(hyp), ref),
+        lambda: compiled.clip_pairs(index, hyp, off_by_one_byte(ref)),
+        lambda: compiled.best_relabel(off_by_one_byte(np.zeros((1, 2, 2))), np.array([[0, 1]], dtype=np.uint8)),
+        lambda: compiled.log(off_by_one_byte(np.ones(3))),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_examples_without_texts_take_no_time():
+    index, _ = rows_of(compiled, [["a b", "a"]], True)
+    none = np.empty((1 << 40, 0), dtype=np.int64)
+    for call in (compiled.clip_pairs, compiled.clip_all, compiled.lcs_pairs, compiled.cider_repetition):
+        assert call(index, none, none).shape[:2] == none.shape
+    assert compiled.bleu_relabel(index, none, np.empty((0, 0), dtype=np.uint8), 4).shape == none.shape
+    assert compiled.best_relabel(np.empty((1 << 40, 0, 0)), np.empty((0, 0), dtype=np.uint8)).shape == none.shape
+
+
+@pytest.mark.parametrize("engine", [compiled, reference])
+def test_laws_and_matrices_at_the_limits(engine):
+    with pytest.raises(ValueError, match="law of a sum"):
+        engine.sum_law(np.full((2, 2), 0.5), np.array([1, -1]))
+    huge = np.random.default_rng(3).choice([1e308, -1e308, 1e-308, 1.0], (1, 20, 20))
+    assert not np.isfinite(engine.eigenvalues(huge)).all()
+
+
 @pytest.mark.parametrize("engine", [compiled, reference])
 def test_bad_arguments_are_named(engine):
     index, rows = rows_of(engine, [["a b", "a"]], True)

@@ -154,6 +154,33 @@ def test_bad_input_is_an_exception_with_one_line(engine, call, error):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("fewer", [(0, 0, 1, 0), (0, 0, 9, 0), (3, 0, 0, 0), (0, 9, 0, 0), (1, 9, 9, 0)])
+def test_a_mark_of_no_moment_is_refused(engine, fewer):
+    """Rows that stay would name entries and n-grams that are gone."""
+    index = engine.TextIndex("none")
+    rows = index.gram_rows(index.add(["a dog", "the dog runs", "b"]))
+    mark = index.mark()
+    with pytest.raises(IndexError, match="mark of another index"):
+        index.rollback(tuple(now - less for now, less in zip(mark, fewer, strict=True)))
+    assert index.mark() == mark
+    assert index.document_frequencies(rows, np.array([0, 3])).tolist() == [1] * index.n_grams
+    index.rollback(mark)
+    index.rollback((0, mark[1], 0, 0))
+    assert (index.n_rows, index.n_grams) == (0, mark[1])
+
+
+def test_a_mark_of_dropped_rows_is_refused_after_others_took_their_place():
+    index = compiled.TextIndex("none")
+    empty = index.mark()
+    index.gram_rows(index.add(["a dog", "b"]))
+    old = index.mark()
+    index.rollback(empty)
+    index.gram_rows(index.add(["a longer text with many words", "another", "one more"]))
+    with pytest.raises(IndexError, match="mark of another index"):
+        index.rollback(old)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_an_unknown_tokenizer_is_named(engine):
     with pytest.raises(ValueError, match="expected 'ptb' or 'none'"):
         engine.TextIndex("moses")

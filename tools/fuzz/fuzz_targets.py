@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.fuzz import (
     fuzz_files,  # noqa: F401
+    fuzz_kernels,  # noqa: F401
     fuzz_scores,  # noqa: F401
     fuzz_sessions,  # noqa: F401
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -15,12 +15,12 @@ import numpy as np
 from caption_kernels.lexicon.word_lists import WordLists
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from io import BufferedIOBase, RawIOBase
+    from collections.abc import Callable, Sequence
+    from io import BufferedIOBase
 
     from typing_extensions import Buffer
 
-VERSION = 2
+VERSION = 3
 """Increase it when the layout or the meaning of an array changes; ``LEXICON_VERSION`` in C++."""
 IS_FUNCTION_WORD, IS_PREFIX, IS_NUMERIC_PREFIX, HAS_SYNSETS = 1, 2, 4, 8
 """Bits of ``Sections.flags``."""
@@ -29,8 +29,8 @@ _HEADER = struct.Struct("=8sIIqQq")  # magic, version, number of sections, size,
 _PLACE = struct.Struct("=qq")  # offset and size of a section
 _CHECKSUM = slice(24, 32)
 _MAGIC = b"CKMETEOR"
-_BLOCK = 1 << 16
-"""Bytes of a file that are read at a time for its checksum."""
+_WORDS_OF_BLOCK = 1 << 13
+"""64-bit words that are summed at a time: they and their sums stay in the processor's cache."""
 
 
 class Reader(Protocol):
@@ -128,25 +128,57 @@ def _write_buffer(sections: Sections, n_synsets: int) -> memoryview:
     for offset, section in zip(ends.tolist(), sections):
         buffer[offset : offset + section.nbytes] = section.view(np.uint8)
     view = buffer.data
-    view[_CHECKSUM] = _checksum(view)
+    view[_CHECKSUM] = _sum_bytes(_reader_of(view)).found
     return view
 
 
-def _checksum(buffer: memoryview) -> bytes:
-    return zlib.crc32(buffer[_CHECKSUM.stop :], zlib.crc32(buffer[: _CHECKSUM.start])).to_bytes(8, "little")
+class _Checksum(NamedTuple):
+    held: bytes
+    """That of the header."""
+    found: bytes
+    """That of all other bytes."""
 
 
-def verify(stream: BufferedIOBase | RawIOBase) -> None:
+def _sum_bytes(fill: Callable[[memoryview], int]) -> _Checksum:
+    """Return the checksums of the bytes that ``fill(block)`` gives, block by block; its result is their number, 0 at the end.
+
+    Fletcher's sums (1982) of 64-bit words, each place in a block for itself: the sum of the blocks, which any change of a single block
+    alters, and the sum of its values so far, which depends on their order. The CRC-32 of both are kept. This takes half the time of the
+    CRC-32 of all bytes, and does not depend on how zlib was built.
+    """
+    block, sums, sums_so_far = (np.zeros(_WORDS_OF_BLOCK, dtype=np.uint64) for _ in range(3))
+    view = block.view(np.uint8).data
+    held = None
+    while size := fill(view):
+        view[size:] = bytes(len(view) - size)
+        if held is None:
+            held = bytes(view[_CHECKSUM])
+            view[_CHECKSUM] = bytes(len(held))
+        sums += block
+        sums_so_far += sums
+    return _Checksum(held or b"", b"".join(zlib.crc32(values).to_bytes(4, "little") for values in (sums, sums_so_far)))
+
+
+def _reader_of(buffer: memoryview) -> Callable[[memoryview], int]:
+    """Return a function that copies the next bytes of a buffer to its argument, as ``readinto`` of a file does."""
+    starts = count(0, 8 * _WORDS_OF_BLOCK)
+
+    def fill(block: memoryview) -> int:
+        start = next(starts)
+        part = buffer[start : start + len(block)]
+        block[: len(part)] = part
+        return len(part)
+
+    return fill
+
+
+def verify(stream: BufferedIOBase) -> None:
     """Raise :class:`ValueError` if a byte of an open file of a lexicon has changed.
 
-    The file is read in blocks: a sum over its mapping would bring all of it, 100 MB, into the memory of the process.
+    The file is read in blocks: sums over its mapping would bring all of it, 100 MB, into the memory of the process.
     """
-    header = stream.read(_CHECKSUM.stop)
-    checksum = zlib.crc32(header[: _CHECKSUM.start])
-    block = memoryview(bytearray(_BLOCK))
-    while size := stream.readinto(block):
-        checksum = zlib.crc32(block[:size], checksum)
-    if header[_CHECKSUM] != checksum.to_bytes(8, "little"):
+    checksum = _sum_bytes(stream.readinto)
+    if checksum.held != checksum.found:
         raise damaged_error()
 
 

@@ -2,9 +2,9 @@
 
 Its data, which have their own licences, are no part of this package: word lists in the jar of METEOR 1.5, and a table of paraphrases. The
 lexicon is one file, ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/VERSION-KEY.lexicon``, where
-KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds the
-CRC-32 of all its bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at the
-same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
+KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds a
+checksum of all other bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at
+the same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
 Without a folder to write to, the lexicon is built in memory.
 """
 
@@ -166,7 +166,7 @@ def _folder() -> Path:
 
 def _map_file(path: Path) -> Lexicon:
     """Return the lexicon of a file; raise ValueError if a byte of it is damaged."""
-    with open(path, "rb", buffering=0) as stream:
+    with open(path, "rb") as stream:
         verify(stream)
         return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
@@ -229,14 +229,21 @@ def _digest(path: Path, status: tuple[int, ...]) -> bytes:
     record, state = None, " ".join(map(str, status))
     with suppress(OSError, ValueError, RuntimeError):  # no record or a damaged one: hash the file
         record = _folder() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
-        hexadecimal, _, recorded_state = record.read_text(encoding="ascii").partition(" ")
-        if recorded_state == state and len(hexadecimal) == 2 * hashlib.sha256().digest_size:
+        text, _, checksum = record.read_text(encoding="ascii").rpartition(" ")
+        hexadecimal, _, recorded_state = text.partition(" ")
+        if recorded_state == state and checksum == _checksum(text):
             return bytes.fromhex(hexadecimal)
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").digest()
     if record is not None:
-        _write_record(record, f"{digest.hex()} {state}")
+        text = f"{digest.hex()} {state}"
+        _write_record(record, f"{text} {_checksum(text)}")
     return digest
+
+
+def _checksum(text: str) -> str:
+    """Return the CRC-32 of a record as eight hexadecimal digits."""
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _write_record(path: Path, text: str) -> None:

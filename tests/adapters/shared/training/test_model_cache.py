@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from harness.errors import HarnessError
+from harness.files.checksums import find_damage
 from harness_models.shared.training.model_cache import cache_folder, get_or_train, model_key
 from harness_models.shared.training.recipe import Trainer
 from harness_tasks.a3ds import render
@@ -45,6 +47,51 @@ def test_a_model_is_trained_once(cache: Path):
     assert folders == [cache / "key.partial"]
     assert [path.name for path in cache.iterdir()] == ["key"]
     assert (first / "model").read_text() == "weights"
+
+
+@pytest.mark.parametrize("damage", ["zeros", "flipped", "missing"])
+def test_a_damaged_model_is_trained_again_with_one_note(cache: Path, caplog: pytest.LogCaptureFixture, damage: str):
+    trainings: list[Path] = []
+
+    def train(folder: Path, advance: Callable[[int], object]) -> None:
+        trainings.append(folder)
+        (folder / "stage").mkdir()
+        (folder / "stage" / "weights").write_bytes(bytes(range(200)))
+
+    weights = get_or_train("toy", "key", "a toy", 1, train) / "stage" / "weights"
+    whole = weights.read_bytes()
+    caplog.clear()
+    if damage == "missing":
+        weights.unlink()
+    else:
+        weights.write_bytes({"zeros": whole[:100] + bytes(100), "flipped": whole[:-1] + b"x"}[damage])
+    assert get_or_train("toy", "key", "a toy", 1, train) == cache / "key"
+    assert weights.read_bytes() == whole
+    assert len(trainings) == 2
+    notes = [text for record in caplog.records if (text := record.getMessage()).startswith("note")]
+    assert notes == [f"note: {weights} is damaged; training a toy again"]
+    get_or_train("toy", "key", "a toy", 1, train)
+    assert len(trainings) == 2
+
+
+def test_a_damaged_model_in_a_folder_that_cannot_be_written_is_an_error(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    def train(folder: Path, advance: Callable[[int], object]) -> None:
+        (folder / "weights").write_text("weights")
+
+    folder = get_or_train("toy", "key", "a toy", 1, train)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert get_or_train("toy", "key", "a toy", 1, train) == folder
+    (folder / "weights").write_text("weightz")
+    with pytest.raises(HarnessError, match="weights: is damaged, in a folder that cannot be written: set HARNESS_CACHE"):
+        get_or_train("toy", "key", "a toy", 1, train)
+    assert (folder / "weights").read_text() == "weightz"
+
+
+def test_a_model_without_checksums_gets_them(cache: Path):
+    (cache / "key").mkdir(parents=True)
+    (cache / "key" / "weights").write_text("weights")
+    folder = get_or_train("toy", "key", "a toy", 1, lambda folder, advance: pytest.fail("trained again"))
+    assert find_damage(folder) is None
 
 
 def test_a_failed_training_leaves_no_files(cache: Path):
