@@ -1,11 +1,12 @@
 """Run the kernels under the sanitizers: ``make sanitize``.
 
-    python kernels/driver/sanitize.py [--count 100000] [--only address memory thread python]
+    python kernels/driver/sanitize.py [--count 100000] [--only address memory thread python calls]
 
 ``address``: the C++ driver, built with AddressSanitizer and UndefinedBehaviorSanitizer, on generated texts, on the texts of the
 vectors, of the golden sets and of the fuzzer's findings. ``memory``: the same program while each allocation in turn fails.
 ``thread``: four threads that share handles, under ThreadSanitizer. ``python``: the tests of the kernels and the golden sets
-through Python, with an extension under AddressSanitizer. Exit code 1 at the first finding. Needed are g++ with its sanitizers, and
+through Python, with an extension under AddressSanitizer. ``calls``: calls of the fuzzer with arrays that do not fit, with the same
+extension. Exit code 1 at the first finding. Needed are g++ with its sanitizers, and
 the environment of `make setup`.
 """
 
@@ -25,7 +26,7 @@ from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent.parent
 ROOT = KERNELS.parent
-STEPS = ("address", "memory", "thread", "python")
+STEPS = ("address", "memory", "thread", "python", "calls")
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -50,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             start = time.perf_counter()
             if step == "python":
                 run_python(build_extension())
+            elif step == "calls":
+                run_calls(build_extension(), args.count)
             elif step == "thread":
                 run([build_driver("thread", "thread"), str(lexicon), "threads", str(args.count // 10)])
             else:
@@ -138,23 +141,35 @@ def _build(name: str, options: Sequence[str]) -> None:
 
 
 def run_python(extension: Path) -> None:
-    """Run the tests with the extension; the sanitizer's library and that of C++ come first, so that both see all exceptions."""
+    """Run the tests with the extension."""
+    tests = [name for name in TESTS if (ROOT / name).exists()]
+    options = ["-p", "extension_of_tests", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow and not java"]
+    run([sys.executable, "-m", "pytest", "-q", *options, *tests], variables_of(extension))
+
+
+def run_calls(extension: Path, count: int) -> None:
+    """Make calls of the kernels with arrays that do not fit, with axes that memory has room for."""
+    arguments = ["fuzz_kernels", "--calls", str(count), "--longest", str(2**21)]
+    start = "runpy.run_module('tools.fuzz.fuzz_kernels', run_name='__main__')"
+    program = f"import extension_of_tests, runpy, sys; sys.argv = {arguments}; {start}"
+    run([sys.executable, "-W", "ignore", "-c", program], variables_of(extension))
+
+
+def variables_of(extension: Path) -> dict[str, str]:
+    """Return the environment of an extension; the sanitizer's library and that of C++ come first, so that both see all exceptions."""
     compiler = os.environ.get("CXX", "g++")
     libraries = [
         subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, check=True, text=True).stdout.strip()
         for name in ("libasan.so", "libubsan.so", "libstdc++.so.6")
     ]
-    variables = {
+    return {
         "LD_PRELOAD": " ".join(libraries),
         "PYTHONMALLOC": "malloc",
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter itself leaks at its end
         "CAPTION_KERNELS": "compiled",
         "CAPTION_KERNELS_EXTENSION": str(extension),
-        "PYTHONPATH": str(Path(__file__).parent),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
-    tests = [name for name in TESTS if (ROOT / name).exists()]
-    options = ["-p", "extension_of_tests", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow and not java"]
-    run([sys.executable, "-m", "pytest", "-q", *options, *tests], variables)
 
 
 def run(command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:

@@ -28,6 +28,8 @@ from tools.fuzz.fuzz_target import target
 
 CALLS = 100
 """Calls of an input."""
+LONGEST = 2**40
+"""Length of axes of arrays that take no memory: those without numbers, and those of one number for all."""
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, BufferError, MemoryError)
 LIMITS = (-(2**63), -(2**31) - 1, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1)
 NUMBERS = (*map(float, LIMITS), 0.5, -0.5, 1e-308, 1e308, float("inf"), float("-inf"), float("nan"))
@@ -57,8 +59,8 @@ LISTS = (b"a\nthe\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"dog\ndogges\n", b"dog\n10 20
 class Session:
     """Objects of the kernels that the calls of an input share."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, longest: int = LONGEST) -> None:
+        self.rng, self.longest = rng, longest
         self.tokenizer = kernels.Tokenizer()
         self.index = kernels.TextIndex(rng.choice(["ptb", "none"]))
         self.marks = [self.index.mark()]
@@ -338,7 +340,7 @@ def reshape(session: Session, array: np.ndarray) -> np.ndarray:
 
 def empty_of_any_size(session: Session, array: np.ndarray) -> np.ndarray:
     """Return an array without numbers whose other axes may be longer than the memory."""
-    shape = [session.rng.choice([0, 1, 2**20, 2**40]) for _ in range(array.ndim)]
+    shape = [session.rng.choice([0, 1, 2**20, session.longest]) for _ in range(array.ndim)]
     if shape:
         shape[session.rng.randrange(len(shape))] = 0
     try:
@@ -358,7 +360,7 @@ def stride(session: Session, array: np.ndarray) -> np.ndarray:
             return array[..., ::-1]
         case 2:
             return np.asfortranarray(array)
-    return np.broadcast_to(array[..., :1], (*array.shape[:-1], session.rng.choice([3, 2**40])))
+    return np.broadcast_to(array[..., :1], (*array.shape[:-1], session.rng.choice([3, session.longest])))
 
 
 def misalign(session: Session, array: np.ndarray) -> np.ndarray:
@@ -386,9 +388,9 @@ CHANGES: tuple[Callable[[Session, np.ndarray], Any], ...] = (
 
 
 # --------------------------------------------------------------------------- target
-def run_calls(seed: bytes, calls: int = CALLS) -> int:
+def run_calls(seed: bytes, calls: int = CALLS, longest: int = LONGEST) -> int:
     """Make the calls of a seed and return how many were refused."""
-    session = Session(random.Random(int.from_bytes(hashlib.sha256(seed).digest())))
+    session = Session(random.Random(int.from_bytes(hashlib.sha256(seed).digest())), longest)
     refused = 0
     with np.errstate(all="ignore"):
         for _ in range(calls):
@@ -414,11 +416,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=int, default=LONGEST, help="longest axis; AddressSanitizer ends at an allocation that fails")
     args = parser.parse_args()
     if kernels.engine != "compiled":
         raise SystemExit(f"the engine is '{kernels.engine}': the compiled one is to be tested")
     inputs = -(-args.calls // CALLS)
-    refused = sum(run_calls(b"%d %d" % (args.seed, number)) for number in range(inputs))
+    refused = sum(run_calls(b"%d %d" % (args.seed, number), longest=args.longest) for number in range(inputs))
     print(f"{inputs * CALLS:,} calls of the kernels, {refused:,} of them refused, no other end")
     return 0
 
