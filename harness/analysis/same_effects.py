@@ -2,8 +2,8 @@
 
 Both are sums over pairs of texts (of one prompt, or of a training and a test prompt), products of noise where the sources are equal. A t
 interval over prompts is too narrow there: squared distances of few prompts are skewed, and two folds of the accuracy use each other's
-prompts, so that each product of noise counts twice. Relabelings have that noise exactly: they widen the intervals, and an interval leaves
-the number of equal sources out only where relabelings seldom reach the estimate.
+prompts, so that each product of noise counts twice. Relabelings have that noise exactly: an interval leaves the number of equal sources out
+only where relabelings seldom reach the estimate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from harness.stats.stratified_test import Relabelings, Stratum
 FOLDS = 5
 """Parts of the prompts that are held out in turn, for the accuracy."""
 DRAWS = 199
-"""Maximum number of random relabelings from which the spread of the accuracy is read."""
+"""Maximum number of random relabelings with which the accuracy is compared."""
 TIE = 1e-12
 """Largest difference of two scores that counts as none."""
 _SCORES = 1 << 20
