@@ -150,13 +150,18 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     sampling = float(shares.var(ddof=1)) / prompts
     if sampling == 0:
         return Effect(value, reason="no prompt differs from another")
-    half = student_quantile(prompts - 1, 0.975) * math.sqrt(2 * sampling)
-    low, high = value - half, value + half
+    error = math.sqrt(2 * sampling)
+
+    def upper_end(level: float) -> float:
+        high = value + error * student_quantile(prompts - 1, level)
+        if -value <= _largest_seldom_exceeded(-null, 1 - level):
+            high = max(high, 0.5)
+        return min(high, 1.0)
+
+    low = value - error * student_quantile(prompts - 1, 0.975)
     if value <= _largest_seldom_exceeded(null, 0.025):
         low = min(low, 0.5)
-    if -value <= _largest_seldom_exceeded(-null, 0.025):
-        high = max(high, 0.5)
-    return Effect(value, (max(low, 0.0), min(high, 1.0)))
+    return Effect(value, (max(low, 0.0), upper_end(0.975)), upper_end(0.95))
 
 
 def _shifts_of_folds(relabelings: Relabelings, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
