@@ -20,8 +20,16 @@ from harness.analysis.same_level import Series
 from harness.stats.stratified_test import adaptive_p
 
 WORDS = [f"word{k}" for k in range(60)]
+REFUSAL = "I am sorry, I cannot help with that."
 DRAWS = 199
-"""Relabelings of a simulated check; fewer than the default make intervals wider and less sure, not narrower."""
+"""Relabelings of a simulated check of one night."""
+QUICK_RUNS = 50
+MARGIN_LEVEL = 0.05
+"""Level of the test beside which equivalence is stated."""
+SERIES = 20
+"""Number of nights of a simulated series."""
+NIGHTS = (1, 6, 7, 60)
+"""Nights on which a total change is looked for."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +51,15 @@ Answers = tuple[list[list[str]], list[list[str]]]
 """Answers of two sources to each prompt."""
 
 
-def draw_few_texts(rng: np.random.Generator, design: Design, replaced: float = 0.0) -> Answers:
-    """Return answers out of eight texts per prompt; a share of those of the second source is replaced by texts of another prompt."""
+def draw_few_texts(rng: np.random.Generator, design: Design) -> Answers:
+    """Return answers of two equal sources out of eight texts per prompt."""
     texts = [[" ".join(rng.choice(WORDS, rng.integers(3, 9))) for _ in range(8)] for _ in range(design.prompts)]
     first: list[list[str]] = []
     second: list[list[str]] = []
-    for k, own in enumerate(texts):
+    for own in texts:
         shares = rng.dirichlet(np.full(8, 0.3))
         first.append([own[j] for j in rng.choice(8, design.answers, p=shares)])
-        other = texts[(k + 1) % design.prompts]
-        drawn = [own[j] for j in rng.choice(8, design.answers, p=shares)]
-        second.append([other[rng.integers(8)] if rng.random() < replaced else text for text in drawn])
+        second.append([own[j] for j in rng.choice(8, design.answers, p=shares)])
     return first, second
 
 
@@ -71,9 +77,15 @@ def draw_many_texts(rng: np.random.Generator, design: Design, temperature: float
     return first, second
 
 
+def draw_refusals(rng: np.random.Generator, design: Design, share: float) -> Answers:
+    """Return answers out of few texts; a share of those of the second source is a refusal."""
+    first, second = draw_few_texts(rng, design)
+    return first, [[REFUSAL if rng.random() < share else text for text in texts] for texts in second]
+
+
 DISTANCES: dict[str, Callable[[np.random.Generator, Design], Answers]] = {
     "equal sources": draw_few_texts,
-    "one answer in ten replaced": partial(draw_few_texts, replaced=0.1),
+    "one answer in ten is a refusal": partial(draw_refusals, share=0.1),
     "temperature .6": partial(draw_many_texts, temperature=0.6),
 }
 """Name -> sources; of the first ones both distances are known: 0, and an accuracy of .5."""
@@ -114,3 +126,116 @@ def true_values(checks: Sequence[Checked], name: str) -> tuple[float, float]:
 
 def _covered(effect: Effect, value: float) -> bool:
     return effect.interval is not None and effect.interval[0] <= value <= effect.interval[1]
+
+
+def _cells(full: bool, count: Callable[[Sequence[Checked], str], int]) -> list[Cell]:
+    """Return a cell for each design and distance, of the runs that are counted."""
+    cells: list[Cell] = []
+    for design in DESIGNS:
+        for name in DISTANCES:
+            checks = simulate(design, name, design.runs if full else QUICK_RUNS)
+            cells.append(Cell(f"{design}, {name}", count(checks, name), len(checks)))
+    return cells
+
+
+def measure_distance(full: bool) -> list[Cell]:
+    """Return how often the interval of MMD² contains the distance."""
+
+    def count(checks: Sequence[Checked], name: str) -> int:
+        distance, _ = true_values(checks, name)
+        return sum(_covered(c.distance, distance) for c in checks)
+
+    return _cells(full, count)
+
+
+def measure_accuracy(full: bool) -> list[Cell]:
+    """Return how often the interval of the held-out accuracy contains the expected accuracy."""
+
+    def count(checks: Sequence[Checked], name: str) -> int:
+        _, accuracy = true_values(checks, name)
+        return sum(_covered(c.accuracy, accuracy) for c in checks)
+
+    return _cells(full, count)
+
+
+def measure_equivalence(full: bool) -> list[Cell]:
+    """Return how often sources are called equivalent within a margin that is their distance."""
+
+    def count(checks: Sequence[Checked], name: str) -> int:
+        distance, _ = true_values(checks, name)
+        return sum(c.p > MARGIN_LEVEL and c.distance.upper is not None and c.distance.upper < distance for c in checks)
+
+    return _cells(full, count)
+
+
+def measure_nights(full: bool) -> list[Cell]:
+    """Return how often a series of nights with equal sources and one baseline has a false alarm."""
+    design = Design(5, 5, 0)
+    runs = 1000 if full else 30
+    alarms = {"--nights": 0, "--night": 0}
+    for run in range(runs):
+        rng = np.random.default_rng([run, 54])
+        # All answers of a prompt, those of the baseline and of every night, are drawn from one distribution.
+        baseline, later = draw_few_texts(rng, Design(design.prompts, design.answers * SERIES, 0))
+        tonight = [[texts[k * design.answers : (k + 1) * design.answers] for texts in later] for k in range(SERIES)]
+        kept = [texts[: design.answers] for texts in baseline]
+        for option in alarms:
+            alarms[option] += any(
+                _finds((kept, answers), Series(night, SERIES if option == "--nights" else None), [run, night])
+                for night, answers in enumerate(tonight, 1)
+            )
+    return [Cell(f"{design}, {SERIES} nights, {option}", hits, runs) for option, hits in alarms.items()]
+
+
+def _finds(answers: Answers, series: Series, seed: Sequence[int]) -> bool:
+    """Return whether the check of a night finds a difference."""
+    state = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    settings = Settings(("n-grams",), 1000, state, series.level(0.05))
+    prompts = check(answers)
+    return adaptive_p(resolve(prompts, evaluate(prompts, settings), settings)) <= settings.alpha
+
+
+def measure_total_change(full: bool) -> list[Cell]:
+    """Return how often refusals in place of all answers are found, by night."""
+    design = Design(5, 10, 0)
+    runs = 50 if full else 2
+    cells: list[Cell] = []
+    for night in NIGHTS:
+        for series, option in ((Series(night), "--night"), (Series(night, max(NIGHTS)), "--nights")):
+            found = sum(_finds(draw_refusals(np.random.default_rng([run, 55]), design, 1.0), series, [run, night]) for run in range(runs))
+            cells.append(Cell(f"{design}, night {night}, {option}", found, runs))
+    return cells
+
+
+PLACES = ("docs/same.md",)
+PROMISES: Sequence[Promise] = (
+    Promise(
+        "same-distance",
+        "`same`: the 95 % interval of MMD² contains the distance of the sources",
+        PLACES,
+        0.93,
+        measure_distance,
+        at_least=True,
+    ),
+    Promise(
+        "same-accuracy",
+        "`same`: the 95 % interval of the held-out accuracy contains the accuracy that is expected at this training size",
+        PLACES,
+        0.93,
+        measure_accuracy,
+        at_least=True,
+    ),
+    Promise("same-margin", "`same --margin`: sources whose MMD² is the margin are called equivalent", PLACES, 0.06, measure_equivalence),
+    Promise(
+        "same-nights", "`same --nights N`, `--night K`: a series of checks of equal sources has a false alarm", PLACES, 0.05, measure_nights
+    ),
+    Promise(
+        "same-change",
+        "`same --night K`, `--nights N`: refusals in place of all answers are found on every night",
+        PLACES,
+        1.0,
+        measure_total_change,
+        at_least=True,
+        exact=True,
+    ),
+)

@@ -2,8 +2,8 @@
 
 Both are sums over pairs of texts (of one prompt, or of a training and a test prompt), products of noise where the sources are equal. A t
 interval over prompts is too narrow there: squared distances of few prompts are skewed, and two folds of the accuracy use each other's
-prompts, so that each product of noise counts twice. Relabelings have that noise exactly: they widen the intervals, and an interval leaves
-the number of equal sources out only where relabelings seldom reach the estimate.
+prompts, so that each product of noise counts twice. Relabelings have that noise exactly: an interval leaves the number of equal sources out
+only where relabelings seldom reach the estimate.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from harness.stats.stratified_test import Relabelings, Stratum
 FOLDS = 5
 """Parts of the prompts that are held out in turn, for the accuracy."""
 DRAWS = 199
-"""Maximum number of random relabelings from which the spread of the accuracy is read."""
+"""Maximum number of random relabelings with which the accuracy is compared."""
 TIE = 1e-12
 """Largest difference of two scores that counts as none."""
-MOST_WIDER = 1.5
-"""Largest factor by which learning makes the interval of the accuracy wider; doubling the variance makes it 1.41."""
 _SCORES = 1 << 20
 """Maximum number of scores that are held at once."""
 
@@ -117,10 +115,10 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     the other parts. The target is the expected accuracy at this training size, four fifths of these many prompts with these many answers,
     not that of the best weights, which more prompts approach.
 
-    The variance has two parts. Given the weights, prompts are independent: the variance of their shares over the number of prompts. The
-    weights of two parts are learnt on each other's prompts, which doubles the variance where the sources are equal (a sum over ordered
-    pairs of parts counts each pair twice): half of the variance under relabeling is added. Where the sources differ much it is too large,
-    and :data:`MOST_WIDER` bounds it. The interval leaves .5 out only where at most 2.5 % of the relabelings are as far from it.
+    Given the weights, prompts are independent, and the variance is that of their shares over the number of prompts. The weights of two
+    parts are learnt on each other's prompts: with equal sources the accuracy is a sum over ordered pairs of parts that counts each pair
+    twice, which doubles the variance. Where the sources differ the weights are surer, and twice the variance is more than enough. .5 is
+    left out only where at most 2.5 % of the relabelings are as far from it.
 
     Parameters
     ----------
@@ -152,14 +150,18 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     sampling = float(shares.var(ddof=1)) / prompts
     if sampling == 0:
         return Effect(value, reason="no prompt differs from another")
-    narrow = student_quantile(prompts - 1, 0.975) * math.sqrt(sampling)
-    half = min(math.hypot(narrow, normal_quantile(0.975) * math.sqrt(float(null.var()) / 2)), MOST_WIDER * narrow)
-    low, high = value - half, value + half
+    error = math.sqrt(2 * sampling)
+
+    def upper_end(level: float) -> float:
+        high = value + error * student_quantile(prompts - 1, level)
+        if -value <= _largest_seldom_exceeded(-null, 1 - level):
+            high = max(high, 0.5)
+        return min(high, 1.0)
+
+    low = value - error * student_quantile(prompts - 1, 0.975)
     if value <= _largest_seldom_exceeded(null, 0.025):
         low = min(low, 0.5)
-    if -value <= _largest_seldom_exceeded(-null, 0.025):
-        high = max(high, 0.5)
-    return Effect(value, (max(low, 0.0), min(high, 1.0)))
+    return Effect(value, (max(low, 0.0), upper_end(0.975)), upper_end(0.95))
 
 
 def _shifts_of_folds(relabelings: Relabelings, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
