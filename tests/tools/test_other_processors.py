@@ -11,7 +11,10 @@ import pytest
 from tools.other_processors import surroundings
 
 # What adds in floating point, resamples, combines p-values and decomposes matrices: one metric of each kind.
-FEW = "[bleu, rouge, cider, self-cider, entropy, {production-variability: {distance: rouge}}, {trm: {distance: cider}}]"
+FEW = (
+    "[bleu, rouge, cider, self-cider, entropy, {production-variability: {distance: rouge}}, {trm: {distance: cider}},"
+    "{mauve: {embedding: bow}}, {mauve-knn: {embedding: bow}}, {mmd: {embedding: bow}}, {frechet: {embedding: bow}}]"
+)
 MANY = (
     "[bleu, meteor, rouge, cider, cider-r, chrf, {pairwise: {distance: meteor}}, {best: {metric: meteor}}, cnd, corpus-bleu, cr,"
     "ms-jaccard, reverse-perplexity, {trm: {distance: [meteor, cider, rouge]}}, {precision-example: {distance: rouge}},"
@@ -22,6 +25,16 @@ MANY = (
     "object-recall]"
 )
 """Metrics over strings that neither Java nor a model computes; TER, the slowest, adds whole numbers as chrF does."""
+OVER_COUNTS = (
+    "mmd", "energy", "frechet", "sliced-wasserstein", "mauve", "mauve-example", "mauve-knn", "mauve-kde", "mmdagg", "c2st", "vendi",
+    "corpus-mmd", "precision", "recall", "density", "coverage", "retrieval", "fense",
+)  # fmt: skip
+"""Metrics over counts of words; two more have the last digits of LAPACK (docs/testing.md)."""
+COSINE = "{distance: {bert: {embedding: bow}}}"
+COUNTED = ", ".join(
+    [f"{{{name}: {{embedding: bow}}}}" for name in OVER_COUNTS]
+    + [f"{{{name}: {COSINE}}}" for name in ("trm", "precision-example", "coverage-example", "production-variability", "semantic-entropy")]
+)
 
 
 def run(metrics: str, limit: int, variables: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
@@ -53,8 +66,9 @@ def test_results_are_those_of_an_old_processor_and_of_threads(tmp_path):
 
 
 @pytest.mark.slow
-def test_all_metrics_over_strings_have_the_same_results_as_on_other_processors(tmp_path):
+@pytest.mark.parametrize("metrics", [MANY, f"[{COUNTED}]"], ids=["strings", "counts of words"])
+def test_all_metrics_have_the_same_results_as_on_other_processors(metrics, tmp_path):
     stored = str(tmp_path / "run")
-    assert run(MANY, 8, {}, "--output", stored).returncode == 0
+    assert run(metrics, 8, {}, "--output", stored).returncode == 0
     for variables in surroundings().values():
-        verify(MANY, 8, stored, variables)
+        verify(metrics, 8, stored, variables)

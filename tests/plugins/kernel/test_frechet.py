@@ -50,6 +50,14 @@ def test_helmert_columns_are_orthonormal_and_sum_to_zero(size):
     assert basis.sum(axis=0) == pytest.approx(np.zeros(size - 1), abs=1e-12)
 
 
+@pytest.mark.parametrize("n,m", SHAPES)
+def test_examples_have_the_distances_of_lapack(n, m):
+    x, y = samples(n, m, batch=(3,))
+    inner = geometry.gram(np.concatenate([x, y], axis=1))
+    inner[1] = geometry.gram(np.rint(np.concatenate([x, y], axis=1)))[1]
+    assert frechet_module.of_examples(inner, n) == pytest.approx(frechet_module.from_gram(inner, n), rel=1e-12)
+
+
 @pytest.mark.equal_bits
 def test_chunks_of_relabelings_change_nothing(monkeypatch):
     x, y = samples(3, 3, batch=(2,))

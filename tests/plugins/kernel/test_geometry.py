@@ -123,6 +123,6 @@ def test_projections_of_whole_numbers():
 def test_close_distances_take_the_value_of_the_first_of_them():
     distances = np.array([[[0.0, 2.0], [2.0 + 1e-6, 2.0 - 1e-6]], [[1.0, 1.0 + 1e-4], [np.inf, np.nan]]])
     merged = geometry.merge_close(distances)
-    assert merged[0].tolist() == [[0.0, 2.0 - 1e-6]] + [[2.0 - 1e-6] * 2]
+    assert merged[0].tolist() == [[0.0, 2.0 - 1e-6], [2.0 - 1e-6] * 2]
     np.testing.assert_array_equal(merged[1], distances[1])
     assert geometry.merge_close(distances, 1e-9)[0].tolist() == distances[0].tolist()

@@ -49,6 +49,37 @@ def test_neighbours_include_the_text_itself_and_all_ties():
     assert shares_metric.neighbour_weights(squared, 9).all()
 
 
+def test_rounding_errors_change_no_neighbour():
+    points = np.random.default_rng(1).integers(0, 3, (4, 12, 3)).astype(float)
+    squared = ((points[:, :, None] - points[:, None]) ** 2).sum(axis=-1)
+    noisy = squared * (1 + 1e-9 * np.random.default_rng(2).normal(size=squared.shape))
+    for k in (1, 4, 7):
+        assert np.array_equal(shares_metric.neighbour_weights(noisy, k), shares_metric.neighbour_weights(squared, k))
+
+
+def test_many_texts_have_finite_divergences():
+    """Products of densities are formed of a few texts at a time."""
+    weights = np.full((1, 400, 400), 1e-6)
+    weights[0, :200, :200] = 1.0
+    weights[0, np.arange(400), np.arange(400)] = 1.0
+    value = shares_metric.area(weights, (np.arange(400) < 200)[None])[0, 0]
+    assert value == pytest.approx(by_definition_area(weights[0], np.arange(400) < 200), rel=1e-9)
+
+
+def by_definition_area(weights, label):
+    """Return the area of :func:`by_definition` with densities as matrix products."""
+    own = np.where(label, weights @ label / label.sum(), weights @ ~label / (~label).sum())
+    other = np.where(label, weights @ ~label / (~label).sum(), weights @ label / label.sum())
+
+    def divergence(sample, w):
+        return max(np.log(own[sample] / (w * own[sample] + (1 - w) * other[sample])).mean(), 0.0)
+
+    grid = np.linspace(1e-6, 1 - 1e-6, 25)
+    x = [1.0, *(np.exp(-5 * divergence(~label, 1 - w)) for w in grid), 0.0]
+    y = [0.0, *(np.exp(-5 * divergence(label, w)) for w in grid), 1.0]
+    return np.trapezoid(y[::-1], x[::-1])
+
+
 def test_the_curve_is_that_of_histograms():
     p, q = np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])
     weights = frontier.mixtures()[:, None]

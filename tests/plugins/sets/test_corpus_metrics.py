@@ -56,6 +56,17 @@ def test_feature_sums_equal_one_product(width, number, size):
     assert np.array_equal(alone[0], first[:1]) and np.array_equal(alone[1], second[:1])
 
 
+def test_features_of_counts_and_of_large_phases():
+    rng = np.random.default_rng(3)
+    counts, frequency = rng.poisson(0.3, (5, 4, 30)).astype(np.float32), rng.standard_normal((30, 8))
+    for scale in (1.0, 1e7):
+        phase = counts.astype(np.float64) @ (scale * frequency)
+        waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+        first, second = corpus_metrics.feature_sums(counts, scale * frequency, 3)
+        np.testing.assert_allclose(first, waves[:, :3].sum(axis=1), atol=1e-15 * scale + 1e-12)
+        np.testing.assert_allclose(second, waves[:, 3], atol=1e-15 * scale + 1e-12)
+
+
 # --------------------------------------------------------------------------- metrics
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from harness.stats import permutation
 from harness_metrics.sets import neighbours
+from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
 def loop(distances, labels, k, kind):
@@ -85,3 +86,39 @@ def test_a_sample_that_is_too_small_is_undefined():
     assert np.isnan(neighbours.of_corpora(x, x[:2], 2, "coverage"))
     assert np.isnan(neighbours.of_corpora(x[:0], x, 1, "coverage"))
     assert neighbours.of_corpora(x, x[:2], 2, "recall") == 1.0
+
+
+# --------------------------------------------------------------------------- rounding
+# Points of a lattice have many equal distances, which rounding makes different.
+
+
+def lattice(count, dimensions, seed):
+    return np.random.default_rng(seed).integers(0, 4, (count, dimensions)).astype(np.float64)
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_rounding_errors_change_no_statistic_of_distances(kind, k):
+    points = lattice(10, 3, seed=1)
+    distances = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))[None]
+    labels = permutation.relabelings(4, 6)
+    expected = neighbours.of_distances(distances, labels, k, kind)
+    credit = neighbours.coverage_credits(distances, 4, k)
+    for seed in range(3):
+        noisy = distances * (1 + 1e-9 * np.random.default_rng(seed).normal(size=distances.shape))
+        assert np.array_equal(neighbours.of_distances(noisy, labels, k, kind), expected)
+        assert np.array_equal(neighbours.coverage_credits(noisy, 4, k), credit)
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+@pytest.mark.parametrize("k", [1, 3])
+def test_rounding_errors_change_no_statistic_of_corpora(kind, k):
+    candidates, references = lattice(40, 3, seed=2), lattice(50, 3, seed=3)
+    groups = [np.arange(len(side)) % 4 for side in (candidates, references)]
+    expected = neighbours.of_corpora(candidates, references, k, kind)
+    without = without_groups(Sample(candidates, groups[0]), Sample(references, groups[1]), k, kind, 4)
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    turned, others = (side @ axes * 0.3 for side in (candidates, references))
+    assert neighbours.of_corpora(turned, others, k, kind) == expected
+    found = without_groups(Sample(turned, groups[0]), Sample(others, groups[1]), k, kind, 4)
+    assert found.tolist() == without.tolist()
