@@ -112,7 +112,7 @@ ck_status ck_sum_law(const double* laws, const int64_t* counts, int64_t designs,
 ck_status ck_eigenvalues(const double* matrices, int64_t n, int64_t size, double* values) {
   return ck::guarded([&] {
     const size_t extent = static_cast<size_t>(size);
-    if (extent == 0) return;
+    if (n == 0 || extent == 0) return;
     std::vector<double> own(extent * extent);
     for (int64_t k = 0; k < n; ++k) {
       const double* matrix = matrices + k * size * size;

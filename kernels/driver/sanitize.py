@@ -149,7 +149,7 @@ def run_python(extension: Path) -> None:
 
 def run_calls(extension: Path, count: int) -> None:
     """Make calls of the kernels with arrays that do not fit, with axes that memory has room for."""
-    arguments = ["fuzz_kernels", "--calls", str(count), "--longest", str(2**21)]
+    arguments = ["fuzz_kernels", "--calls", str(count), "--longest", str(2**16)]
     start = "runpy.run_module('tools.fuzz.fuzz_kernels', run_name='__main__')"
     program = f"import extension_of_tests, runpy, sys; sys.argv = {arguments}; {start}"
     run([sys.executable, "-W", "ignore", "-c", program], variables_of(extension))
