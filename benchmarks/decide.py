@@ -16,8 +16,9 @@ sample shows.
 *Examples used*: of the pairs that differ significantly with all examples (z test, level .05), the share of the examples until the sequence
 excludes 0, at the looks of ``harness run --until``; 1 where it never does. Wrong directions are counted among them.
 
-*Gate*: share of runs of 200 and 1000 examples that pass and that fail at the margin (the true worsening), and the power of both beside
-that of Student's t where the normal approximation promises .8.
+*Gate*: share of runs of 200, 500 and 1000 examples that pass and that fail at the margin (the true worsening), the power of both beside
+that of Student's t where the normal approximation promises .8, and the number of examples for which the gate has the power .8 there: the
+price of bounds that hold at every skew. Before, the smallest number of examples at which a version without any change passes.
 
 *Overhead*: CPU time of a run with a condition that the data never decide, beside the run without it.
 
@@ -56,7 +57,9 @@ from harness.run.features import FeatureCache
 from harness.run.sequences import finite_bounds, mean_bounds, metric_looks
 from harness.run.stopping import BATCH, batches
 from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, influences
+from harness.stats.bounded_mean import BoundedMean
 from harness.stats.one_sided import SkewedMean
+from harness.stats.paired_shares import PairedShares
 from harness.stats.readiness import CARRIERS, count_carriers
 from harness.stats.seeds import derive
 
@@ -73,8 +76,14 @@ SHARES = {"cider": 0.5, "meteor": 0.6}
 WRONG, OVERHEAD = 0.01, 0.05
 PRICE, EFFECTS = 1.2, (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
 """Goal of the price of the conditions, and mean normal differences in standard deviations; those above 1.5 have no goal."""
-GATED = (200, 1000)
+GATED = (200, 500, 1000)
 """Numbers of examples of the runs of a gate."""
+MARGINS = {
+    "CIDEr-D": (10.0, (0.02, 0.05, 0.1)), "ROUGE-L, accuracy as declared by --bounds, BLEU and METEOR": (1.0, (0.005, 0.01, 0.02, 0.05)),
+}  # fmt: skip
+"""Metrics -> range, and margins of which the smallest numbers of examples are printed."""
+ANSWERS = (0.005, 0.01, 0.02, 0.05)
+"""The same margins of right and wrong answers."""
 failures: list[str] = []
 
 
@@ -324,8 +333,25 @@ def price_of_conditions(runs: int, seed: int) -> None:
 
 
 # --------------------------------------------------------------------------- gate
+def smallest_numbers() -> None:
+    """Print the smallest numbers of examples at which a version without any change passes."""
+    for name, (reach, margins) in MARGINS.items():
+        numbers = [BoundedMean.of_values(np.zeros(1), -reach, reach).n_without_change(margin) for margin in margins]
+        print(f"  {name}: " + ", ".join(f"{number:,.0f} (margin {margin:g})" for margin, number in zip(margins, numbers)))
+    numbers = [PairedShares(0, 0, 1).n_without_change(margin) for margin in ANSWERS]
+    print("  right and wrong answers: " + ", ".join(f"{number:,.0f} (margin {margin:g})" for margin, number in zip(ANSWERS, numbers)))
+
+
+def gate_mean(data: Addends, sign: float, x: np.ndarray, y: np.ndarray) -> BoundedMean | SkewedMean:
+    """Return the test of a gate of two systems on the addends of a sample, shape (n, k)."""
+    if data.bound is not None:
+        return BoundedMean.of_values(sign * (x - y)[:, 0], -data.bound, data.bound)
+    differ = np.asarray((x != y).any(axis=1))
+    return SkewedMean.of(sign * (data.value(x) - data.value(y)), sign * data.influences_of(x, y), differ)
+
+
 def gate_size(data: Addends, runs: int, seed: int) -> None:
-    """Print how often a gate passes and fails at the margin, and its power beside Student's t."""
+    """Print how often a gate passes and fails at the margin, its power beside Student's t, and the examples that it needs."""
     populations = [(*data.ends, None), skewed_population(data, *data.ends)]
     sign = -1.0 if data.metric.spec.higher_is_better else 1.0
     for (a, b, p), kind in zip(populations, ("real", "skewed")):
@@ -333,14 +359,16 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
         truth = sign * (data.value(a * weights[:, None]) - data.value(b * weights[:, None]))
         sample = np.random.default_rng(seed).choice(len(a), 100_000, p=p)
         spread = float(np.std(data.influences_of(a[sample], b[sample])))
+        population = gate_mean(data, sign, a[sample[:20_000]], b[sample[:20_000]])
         for n in GATED:
             rng = np.random.default_rng(derive(seed, data.name, kind, n))
             step, counts = 2.4865 * spread / sqrt(n), np.zeros(6)
             for _ in range(runs):
                 rows = rng.choice(len(a), n, p=p)
                 x, y = a[rows], b[rows]
-                mean = SkewedMean.of(sign * (data.value(x) - data.value(y)), sign * data.influences_of(x, y))
-                t = (mean.value - truth + np.array([-step, step])) / (mean.error or 1.0)
+                mean = gate_mean(data, sign, x, y)
+                error = float(np.std(data.influences_of(x, y))) / sqrt(n - 1) or 1.0
+                t = (sign * (data.value(x) - data.value(y)) - truth + np.array([-step, step])) / error
                 counts += [
                     mean.p_below(truth) <= LEVEL, mean.p_above(truth) <= LEVEL,
                     mean.p_below(truth + step) <= LEVEL, mean.p_above(truth - step) <= LEVEL,
@@ -348,9 +376,11 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
                 ]  # fmt: skip
             share = counts / runs
             marks = [check(f"gate {side} {data.name} {kind} {n}", share[k], LEVEL, runs) for k, side in enumerate(("pass", "fail"))]
+            needed = population.n_to_decide(population.value + step), population.n_to_decide(population.value - step)
             print(
                 f"  {display_name(data.metric.spec.name):12} {kind:7} n = {n:5}  at the margin: pass {share[0]:.4f} fail {share[1]:.4f}   "
-                f"power: pass {share[2]:.3f} (t {share[4]:.3f}) fail {share[3]:.3f} (t {share[5]:.3f})   {' '.join(marks)}",
+                f"power: pass {share[2]:.3f} (t {share[4]:.3f}) fail {share[3]:.3f} (t {share[5]:.3f})   "
+                f"power .8: pass {needed[0]:,.0f} fail {needed[1]:,.0f} examples   {' '.join(marks)}",
                 flush=True,
             )
 
@@ -405,6 +435,8 @@ def main() -> int:
     print("\nExamples used by pairs that are significant with all of them")
     for data in metrics:
         examples_used(data, args.orders, args.seed)
+    print("\nSmallest number of examples at which a version without a change passes the gate")
+    smallest_numbers()
     print(f"\nGate, {args.runs:,} runs; goal {LEVEL} at the margin")
     for data in metrics:
         gate_size(data, args.runs, args.seed)

@@ -20,8 +20,8 @@ FEWEST_REPEATED = 150
 """The same where the differences take few values, as grades do: rare ones may be much larger than all that were seen."""
 FEWEST_EFFECTIVE = 20
 """Number of equal differences that the variance has to consist of: n divided by the kurtosis."""
-MOST_KURTOSIS = 4.0
-"""Kurtosis up to which fewer units than these, :data:`FEWEST` at least, are enough: 3 is that of normal values."""
+MOST_KURTOSIS = 5.0
+"""Kurtosis up to which fewer than these are enough: 3 is that of normal values, which samples of 20 exceed by as much."""
 MOST_ONE_SIDED = 0.3
 """Skewness over the root of n from which the side of the few large values is undecided."""
 MOST_SKEWED = 0.3
