@@ -23,7 +23,7 @@ COVERAGE: dict[str, dict[int, float]] = {
     "spearman_system": {2: 0.311, 3: 0.706, 5: 0.900, 7: 0.963, 10: 0.973, 20: 0.988, 50: 0.998, 100: 1.000},
     "kendall_system": {2: 0.411, 3: 0.788, 5: 0.900, 7: 0.963, 10: 0.973, 20: 0.988, 50: 0.998, 100: 1.000},
     "accuracy_system": {2: 0.520, 3: 0.814, 5: 0.900, 7: 0.965, 10: 0.973, 20: 0.988, 50: 0.998, 100: 1.000},
-    "soft_pairwise_accuracy": {2: 0.5, 5: 0.840, 10: 0.910},
+    "soft_pairwise_accuracy": {2: 0.400, 3: 0.680, 5: 0.840, 7: 0.910, 10: 0.910},
 }
 """Statistic -> number of items -> lowest coverage of the 95 % interval over normal, skewed and tied judgments, as
 ``python -m benchmarks.agreement_coverage`` prints it. ``kendall_within`` stands for every mean over items of a correlation."""
