@@ -121,10 +121,17 @@ REPEATED = ["one one one one", "two two two two two", "three three three three"]
 @pytest.mark.parametrize("metric", ["bleu1", "bleu2", "bleu3", "bleu4", "rouge"])
 def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interval_of_a_share(captions, metric):
     low, high = wilson_interval(1.0, len(captions))
-    perfect = harness.score(captions, captions, metric)[metric]
-    assert perfect.value == pytest.approx(1, abs=2e-9) and perfect.ci95 == (low, high) and high == 1
-    nothing = harness.score(["zzz qqq"] * len(captions), captions, metric)[metric]
-    assert nothing.value == pytest.approx(0, abs=1e-9) and nothing.ci95 == pytest.approx((0.0, 1 - low), abs=1e-15)
+    value, perfect = nominal_estimate(*_statistics(metric, captions, captions), 1000, 0)
+    assert value == pytest.approx(1, abs=2e-9) and perfect.ends == (low, high) and high == 1
+    value, nothing = nominal_estimate(*_statistics(metric, ["zzz qqq"] * len(captions), captions), 1000, 0)
+    assert value == pytest.approx(0, abs=1e-9) and nothing.ends == pytest.approx((0.0, 1 - low), abs=1e-15)
+
+
+def test_a_perfect_and_a_zero_system_on_five_examples_have_equal_intervals_by_bleu_and_rouge():
+    captions = ["a dog runs", "two cats", "a red bus", "a boat on a lake", "one man"]
+    for candidates, ends in ((captions, (0.5655175, 1.0)), (["zzz qqq"] * 5, (0.0, 0.4344825))):
+        scores = harness.score(candidates, captions, ["bleu1", "rouge"])
+        assert [result.ci95 for result in scores.values()] == [pytest.approx(ends, abs=1e-7)] * 2
 
 
 @pytest.mark.parametrize(
@@ -133,15 +140,15 @@ def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interv
 def test_captions_without_an_n_gram_of_the_order_have_a_number_of_zero(order, captions):
     """They share words with their references, and have none of the highest order in common."""
     references = [f"{caption.split()[0]} is what was seen there" for caption in captions]
-    result = harness.score(captions, references, f"bleu{order}")[f"bleu{order}"]
-    assert result.value < 0.1 and result.ci95 == pytest.approx((0.0, 1 - wilson_interval(1.0, len(captions))[0]), abs=1e-15)
+    value, interval = nominal_estimate(*_statistics(f"bleu{order}", captions, references), 1000, 0)
+    assert value < 0.1 and interval.ends == pytest.approx((0.0, 1 - wilson_interval(1.0, len(captions))[0]), abs=1e-15)
 
 
-def test_a_mean_over_candidates_is_at_a_bound_where_all_are():
-    candidates = [["a dog runs far", "a dog runs far"], ["zzz", "qqq"], ["two cats sleep here"] * 2]
-    references = [["a dog runs far"], ["a boat on a lake"], ["two cats sleep here"]]
-    best = harness.score(candidates, references, "best:metric=bleu1")
-    assert next(iter(best.values())).ci95 == pytest.approx(wilson_interval(2 / 3, 3))
+def test_a_mean_of_scores_at_both_bounds_but_for_the_constants_is_a_share():
+    candidates = ["a dog runs far", "zzz", "two cats sleep here"]
+    references = ["a dog runs far", "a boat on a lake", "two cats sleep here"]
+    ends = nominal_estimate(*_statistics({"best": {"metric": "bleu1"}}, candidates, references), 1000, 0)[1].ends
+    assert ends == pytest.approx(wilson_interval(2 / 3, 3))
 
 
 def test_scores_of_one_size_but_for_the_constants_have_no_spread():
