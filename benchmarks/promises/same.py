@@ -121,7 +121,9 @@ def true_values(checks: Sequence[Checked], name: str) -> tuple[float, float]:
     """Return the distance and the accuracy that the intervals are for: both numbers are unbiased, so that their means over runs are."""
     if name == "equal sources":
         return 0.0, 0.5
-    return float(np.mean([c.distance.value for c in checks])), float(np.mean([c.accuracy.value for c in checks]))
+    distances = [c.distance.value for c in checks if c.distance.value is not None]
+    accuracies = [c.accuracy.value for c in checks if c.accuracy.value is not None]
+    return float(np.mean(distances)), float(np.mean(accuracies))
 
 
 def _covered(effect: Effect, value: float) -> bool:

@@ -522,7 +522,7 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
         ("scores/.bleu-0123.npz.999.tmp", True),
         ("candidates/.echo-0123.json.999.tmp", True),
         (".comparisons.json.99999999.tmp", True),
-        (".comparisons.json.1.tmp", False),  # the first process always runs: 'harness compare' writes it without the lock, and may be running
+        (".comparisons.json.1.tmp", False),  # 'harness compare' writes it without the lock, and may be running
         (".notes.txt.99999999.tmp", False),
         ("scores/notes.tmp", False),
         ("scores/.hidden", False),
