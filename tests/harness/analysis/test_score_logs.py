@@ -232,7 +232,7 @@ def scores_of_inspect(path, values, model="m/a", scorer="acc"):
 def test_scores_as_texts_are_read_as_inspect_reads_them(tmp_path, values, mean):
     paths = [scores_of_inspect(tmp_path / "a.json", values), scores_of_inspect(tmp_path / "b.json", ["0"] * len(values), "m/b")]
     (row,) = harness.compare(*map(str, paths), draws=200)
-    assert (row.a, row.b, row.n, row.left_out, row.note) == (pytest.approx(mean), 0.0, len(values), 0, "")
+    assert (row.a, row.b, row.n, row.left_out) == (pytest.approx(mean), 0.0, len(values), 0) and "score" not in row.note
 
 
 @pytest.mark.parametrize(
@@ -246,15 +246,17 @@ def test_scores_as_texts_are_read_as_inspect_reads_them(tmp_path, values, mean):
 )  # fmt: skip
 def test_values_that_are_no_scores_are_counted_and_named(tmp_path, capsys, values, mean, note):
     a = scores_of_inspect(tmp_path / "a.json", values)
-    b = scores_of_inspect(tmp_path / "b.json", [0] * len(values), "m/b")
+    b = scores_of_inspect(tmp_path / "b.json", [1] * len(values), "m/b")
     (row,) = harness.compare(str(a), str(b), draws=200)
     read = sum(not isinstance(value, (str, list, type(None))) for value in values)
     assert (row.a, row.n, row.left_out, row.note) == (mean, read, len(values) - read, note)
 
-    assert main(["gate", str(a), "--baseline", str(b), "-m", "acc", "--max-drop", "0.1", "--json"]) in (0, 4)
+    assert main(["gate", str(a), "--baseline", str(b), "-m", "acc", "--max-drop", "0.1", "--json"]) == 2, "the gate compares all examples"
+    assert "--allow-missing" in capsys.readouterr().err
+    assert main(["gate", str(a), "--baseline", str(b), "-m", "acc", "--max-drop", "0.1", "--json", "--allow-missing"]) in (0, 1, 4)
     result = json.loads(capsys.readouterr().out)
     assert result["notes"] == [f"acc: {note}"]
-    assert [(row["n"], row["left_out"]) for row in result["rows"]] == [(read, len(values) - read)]
+    assert [(row["n"], row["left_out"]) for row in result["rows"]] == [(len(values), 0)], "no score counts as the worst one"
 
 
 @pytest.mark.parametrize(
@@ -272,8 +274,12 @@ def test_nan_is_a_sample_without_a_score(tmp_path, capsys, a, b, means):
     (row,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert (row["a"], row["b"], row["n"], row["left_out"]) == (pytest.approx(means[0]), pytest.approx(means[1]), len(a) - 1, 1)
     assert f"1 of {len(a)} values is unscored" in row["note"]
-    main(["gate", *paths[:1], "--baseline", paths[1], "-m", "acc", "--max-drop", "0.1"])
-    assert "1 example is missing or undefined for one version and left out" in capsys.readouterr().out
+    code = main(["gate", *paths[:1], "--baseline", paths[1], "-m", "acc", "--max-drop", "0.1"])
+    shown = capsys.readouterr()
+    if np.isnan(a).tolist() == np.isnan(b).tolist():
+        assert "1 example has no value in the baseline, or in both versions" in shown.out
+    else:  # an example that one version alone has no score for is not left out in silence
+        assert code == 2 and "for 1 example (such as" in shown.err and "--allow-missing" in shown.err
 
 
 def test_nan_is_read_in_lines_and_archives(tmp_path):
@@ -404,7 +410,9 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
         for model, value in (("new", new), ("old", old))
     ]
     result = gate(*paths, {name: Margin(margin)})
-    assert result.verdict == "failed" and result.rows[0].worsening > 0 and not result.rows[0].higher_is_better
+    assert result.verdict != "passed" and result.rows[0].worsening > 0 and not result.rows[0].higher_is_better
+    bounded = gate(*paths, {name: Margin(margin)}, bounds=(0.0, 20.0 if old > 1 else 1.0))
+    assert bounded.rows[0].low > 0 or bounded.verdict == "undecided"
     assert result.notes == [f"{name}: lower is better (a known cost)"]
     (row,) = harness.compare(*paths, draws=200)
     assert (row.better, row.higher_is_better, row.note) == ("B", False, "lower is better (a known cost)")
@@ -412,5 +420,5 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
     assert main(["compare", *paths, "--draws", "200"]) == 0
     out = capsys.readouterr().out
     assert f"{name} ↓" in out and "old better" in out and f"{name}: lower is better (a known cost)" in out
-    assert main(["gate", *paths[:1], "--baseline", paths[1], "-m", name, "--max-drop", str(margin), "--higher-is-better", name]) == 0
+    assert main(["gate", *paths[:1], "--baseline", paths[1], "-m", name, "--max-drop", str(margin), "--higher-is-better", name]) in (0, 4)
     assert f"{name}: higher is better (--higher-is-better)" in capsys.readouterr().out
