@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.promises.promise import Cell, Promise
 from harness.analysis.same import Prompt, Settings, evaluate, resolve
 from harness.analysis.same_effects import Effect, held_out_accuracy
-from harness.analysis.same_level import Series
+from harness.analysis.same_level import NightSeries
 from harness.stats.stratified_test import adaptive_p
 
 WORDS = [f"word{k}" for k in range(60)]
@@ -183,13 +183,13 @@ def measure_nights(full: bool) -> list[Cell]:
         kept = [texts[: design.answers] for texts in baseline]
         for option in alarms:
             alarms[option] += any(
-                _finds((kept, answers), Series(night, SERIES if option == "--nights" else None), [run, night])
+                _finds((kept, answers), NightSeries(night, SERIES if option == "--nights" else None), [run, night])
                 for night, answers in enumerate(tonight, 1)
             )
     return [Cell(f"{design}, {SERIES} nights, {option}", hits, runs) for option, hits in alarms.items()]
 
 
-def _finds(answers: Answers, series: Series, seed: Sequence[int]) -> bool:
+def _finds(answers: Answers, series: NightSeries, seed: Sequence[int]) -> bool:
     """Return whether the check of a night finds a difference."""
     state = int(np.random.SeedSequence(seed).generate_state(1)[0])
     settings = Settings(("n-grams",), 1000, state, series.level(0.05))
@@ -203,7 +203,7 @@ def measure_total_change(full: bool) -> list[Cell]:
     runs = 50 if full else 2
     cells: list[Cell] = []
     for night in NIGHTS:
-        for series, option in ((Series(night), "--night"), (Series(night, max(NIGHTS)), "--nights")):
+        for series, option in ((NightSeries(night), "--night"), (NightSeries(night, max(NIGHTS)), "--nights")):
             found = sum(_finds(draw_refusals(np.random.default_rng([run, 55]), design, 1.0), series, [run, night]) for run in range(runs))
             cells.append(Cell(f"{design}, night {night}, {option}", found, runs))
     return cells

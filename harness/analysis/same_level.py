@@ -23,7 +23,7 @@ MOST_METRIC_DRAWS = 20_000
 
 
 @dataclass(frozen=True)
-class Series:
+class NightSeries:
     """Place of a check in a series whose checks together have a false alarm with probability alpha at most, whatever they share.
 
     With ``nights`` each of so many checks has the level alpha / nights. With ``night`` K alone the level is alpha · 6 / (π² K²), whose sum
@@ -36,7 +36,7 @@ class Series:
     def level(self, alpha: float) -> float:
         """Return the level of this check.
 
-        >>> Series(nights=50).level(0.05), round(Series(night=2).level(0.05), 6)
+        >>> NightSeries(nights=50).level(0.05), round(NightSeries(night=2).level(0.05), 6)
         (0.001, 0.007599)
         """
         if self.nights:
@@ -82,8 +82,8 @@ class Series:
         advice = f"the largest number that they serve is {option} {served}" if served else "no series of checks can be tested with them"
         raise HarnessError(f"same: {option} {number} tests at level {self.level(alpha):.3g}; {limit}; {advice}", value=number)
 
-    def _with(self, number: int) -> Series:
-        return Series(nights=number) if self.nights else Series(night=number)
+    def _with(self, number: int) -> NightSeries:
+        return NightSeries(nights=number) if self.nights else NightSeries(night=number)
 
 
 def _largest_where(served: Callable[[int], bool], guess: int) -> int:

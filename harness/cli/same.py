@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.analysis.answer_kernels import KERNELS
     from harness.analysis.metric_kernels import metric_kernel
     from harness.analysis.same import Settings, compare_all, smallest_p_of
-    from harness.analysis.same_level import Series
+    from harness.analysis.same_level import NightSeries
 
     kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
             raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
     if not 0 < args.alpha < 1:
         raise HarnessError(f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1", value=args.alpha)
-    series = Series(args.night, args.nights)
+    series = NightSeries(args.night, args.nights)
     series.check()
     settings = Settings(kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin)
     sources = read_sources(args)

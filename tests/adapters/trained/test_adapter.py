@@ -57,7 +57,7 @@ def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_pat
     assert isinstance(model, Adapter) and isinstance(model, Scorer) and isinstance(model, Prepares)
     (folder,) = [model.folder]
     assert sorted(path.name for path in cache.iterdir()) == [folder.name]
-    assert {path.name for path in folder.iterdir()} == {"model.safetensors", "config.json", "curve.jsonl"}
+    assert {path.name for path in folder.iterdir()} == {"checksums.crc32", "model.safetensors", "config.json", "curve.jsonl"}
     adapter = TvtAdapter(checkpoint=str(train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent), batch_size=5)
     assert model.fingerprint() == adapter.fingerprint()
     ours, theirs = (list(m.generate(examples(), SAMPLE, range(12))) for m in (model, adapter))
@@ -176,4 +176,4 @@ def test_a_training_killed_before_its_first_epoch_starts_again(recipe, cache):
     key = model_key("tvt", load_trainer("tvt"), model.recipe)
     (cache / f"{key}.partial").mkdir(parents=True)
     (cache / f"{key}.partial" / "vocab.json").write_text('{"cut sh')
-    assert sorted(path.name for path in model.folder.iterdir()) == ["config.json", "curve.jsonl", "model.safetensors"]
+    assert sorted(path.name for path in model.folder.iterdir()) == ["checksums.crc32", "config.json", "curve.jsonl", "model.safetensors"]

@@ -24,7 +24,7 @@ from harness.analysis.same import (
     share_found,
 )
 from harness.analysis.same_effects import Effect
-from harness.analysis.same_level import Series
+from harness.analysis.same_level import NightSeries
 from harness.errors import InputError
 
 WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
@@ -158,7 +158,7 @@ REFUSALS = Source("refusals", {f"p{k}": ["I am sorry, I cannot help with that."]
 
 @pytest.mark.parametrize("night", [1, 6, 7, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_total_change_is_found_on_every_night(night):
-    for series in (Series(night), Series(night, 90)):
+    for series in (NightSeries(night), NightSeries(night, 90)):
         result = compare_sources(source("a", 1), REFUSALS, Settings(alpha=series.level(0.05), power=False))
         assert result.verdict == "different" and result.p == result.floor <= series.level(0.05)
 

@@ -100,7 +100,7 @@ def table(columns, monkeypatch, sizes=None, **changes):
                     depends_on=("candidates",) if sizes else None,
                 )
             )
-    monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
+    monkeypatch.setattr(type(current()), "create_to_read", lambda self, kind, name, params: Fixed(**params))
     run = Run(Provenance({"metrics": entries}), tuple(records), samples, artifacts=artifacts)
     return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), run)
 

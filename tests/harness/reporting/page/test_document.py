@@ -279,8 +279,10 @@ def test_all_numbers_are_downloaded_in_full(text, blocks):
 def test_intervals_of_judgments_are_times_100_and_several_sets_have_a_title(judged_runs, tmp_path):
     text = page.build([tmp_path / "out/one", tmp_path / "out/two"])
     assert "<title>Metrics judged by people</title>" in text
-    first = next(record for record in Run.open(tmp_path / "out/one").records if record.ci95)
-    assert f'<span class="interval">{percent_interval(first.ci95)}</span>' in text
+    # So few items carry no interval; where there is one, it is times 100.
+    for record in Run.open(tmp_path / "out/one").records:
+        if record.ci95:
+            assert f'<span class="interval">{percent_interval(record.ci95)}</span>' in text
 
 
 def test_one_run_has_no_league_table(judged_runs, tmp_path):
