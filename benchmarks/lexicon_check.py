@@ -1,4 +1,6 @@
-"""Cost of the check of METEOR's lexicon: ``python benchmarks/lexicon_check.py [--repetitions 5]``.
+"""Cost of the check of METEOR's lexicon.
+
+    python -m benchmarks.lexicon_check [--repetitions 5]
 
 Each repetition is two new processes, which map the lexicon of the cache with and without the comparison of its checksum. It is printed
 what the comparison adds in CPU time and wall time, with the file in memory (warm) and after its pages were dropped (cold), and to the peak
