@@ -75,9 +75,14 @@ def find_paths(
     value = np.cumsum(sums, axis=1) / counts / mean_size
 
     def central_moment(power: int) -> np.ndarray:
-        """Return the mean of (sums - value * sizes) to a power, of the units up to each look."""
-        terms = enumerate(BINOMIAL[power])
-        return np.sum([c * value**k * np.cumsum(sums ** (power - k) * weights**k, axis=1) / counts for k, c in terms], axis=0)
+        """Return the mean of (sums - value * sizes) to a power, of the units up to each look, by Horner's rule in the value."""
+        total = np.zeros(sums.shape)
+        for k in reversed(range(power + 1)):
+            product = np.broadcast_to(BINOMIAL[power][k], sums.shape)
+            for factor in [sums] * (power - k) + [weights] * (k if sizes is not None else 0):
+                product = product * factor
+            total = total * value + np.cumsum(product, axis=1) / counts
+        return total
 
     variance = np.maximum(central_moment(2), 0.0)
     begun = np.broadcast_to(counts >= FIRST_LOOK, sums.shape)
@@ -230,23 +235,24 @@ def measure_with_range(full: bool) -> Sequence[Cell]:
     return [alarms_of(item, runs, length, reach) for item, reach in with_range()]
 
 
+def betting_alarms_of(item: Population, below: float, above: float, runs: int, length: int) -> Cell:
+    """Return how often a betting sequence ever excludes the mean, which is so far from the bounds of the values."""
+    hits = 0
+    for rng, count in chunks(item.name, runs):
+        deviations = item.draw(rng, (count, length)) - item.mean
+        evidence = betting_evidence(deviations, below, above)
+        if below == above:
+            (look,) = betting_looks(deviations[0], np.ones(length), below, [length], ends=False)
+            assert np.isclose(look.p_value, min(1.0, np.exp(-evidence[0].max())), rtol=1e-6), (item.name, look)
+        hits += int((evidence.max(axis=1) >= -log(LEVEL)).sum())
+    return Cell(f"{item.name}, n to {length:,}", hits, runs)
+
+
 def measure_betting(full: bool) -> Sequence[Cell]:
     """Return false alarms of betting sequences, of differences and of the mean of one system at whatever width a run stops."""
     runs, length = (RUNS, LENGTH) if full else (QUICK_RUNS, QUICK_LENGTH)
-    cases = [(item, reach, reach) for item, reach in with_range()]
-    cases += [(item, item.mean, 1 - item.mean) for item in SCORES]
-    cells: list[Cell] = []
-    for item, below, above in cases:
-        hits = 0
-        for rng, count in chunks(item.name, runs):
-            deviations = item.draw(rng, (count, length)) - item.mean
-            evidence = betting_evidence(deviations, below, above)
-            if below == above:
-                (look,) = betting_looks(deviations[0], np.ones(length), below, [length], ends=False)
-                assert np.isclose(look.p_value, min(1.0, np.exp(-evidence[0].max())), rtol=1e-6), (item.name, look)
-            hits += int((evidence.max(axis=1) >= -log(LEVEL)).sum())
-        cells.append(Cell(f"{item.name}, n to {length:,}", hits, runs))
-    return cells
+    cells = [betting_alarms_of(item, reach, reach, runs, length) for item, reach in with_range()]
+    return [*cells, *(betting_alarms_of(item, item.mean, 1 - item.mean, runs, length) for item in SCORES)]
 
 
 def draw_clusters(clusters: Clusters, rng: np.random.Generator, runs: int, count: int) -> tuple[np.ndarray, np.ndarray]:

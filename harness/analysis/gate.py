@@ -201,11 +201,13 @@ def _row(
         verify_margin(margin, name, tested.baseline, lowest_value(item))
     low, high = tested.bounds
     decided = min(tested.p_pass, tested.p_fail) <= LEVEL
+    units = int(examples.unit.max()) + 1
+    needed = tested.n_to_decide(level_fail)
     notes = [examples.describe_equal(item), examples.describe_lacking(), "" if decided else tested.reason]
     return GateRow(
         metric=name, system=pair.labels[0], slice=text, n=len(examples.names), new=tested.new, baseline=tested.baseline,
         left_out=left_out,
         worsening=tested.worsening + 0.0, low=low, high=high, margin=tested.size, p_pass=tested.p_pass, p_fail=tested.p_fail,
-        needed=tested.n_to_decide(level_fail), higher_is_better=higher, method=tested.method, least=tested.least,
-        units=int(examples.unit.max()) + 1, clustered=examples.clusters is not None, note=", ".join(filter(None, notes)),
+        needed=needed if decided else max(needed, units + 1.0), higher_is_better=higher, method=tested.method, least=tested.least,
+        units=units, clustered=examples.clusters is not None, note=", ".join(filter(None, notes)),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.analysis.compare import Frame
-from harness.analysis.gate_tests import GatedExamples, worst_value
+from harness.analysis.gate_tests import GatedExamples, look_right_or_wrong, worst_value
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.pairs import Pair
 from harness.contracts import is_defined
@@ -36,6 +36,7 @@ class ComparedExamples:
             None if every.clusters is None else every.clusters[mask],
             every.lacking[mask],
             None if every.same_outputs is None else every.same_outputs[mask],
+            every.are_answers,
         )
 
 
@@ -59,7 +60,8 @@ def compare_examples(pair: Pair, frame: Frame, item: PairedMetric, name: str, al
     further = in_new & ~in_old
     total = f"{int(in_old.sum()):,} of {old_label}"
     notes = [f"not compared: {describe(further)} of {new_label} that {old_label} lacks"] if further.any() else []
-    worst = worst_value(item)
+    are_answers = look_right_or_wrong(item)
+    worst = worst_value(item, are_answers)
     counts = "leaves the metric undecided" if worst is None else f"counts them as {worst:g}, the worst value"
     if not allow_missing:
         if missing.any():
@@ -77,7 +79,7 @@ def compare_examples(pair: Pair, frame: Frame, item: PairedMetric, name: str, al
             )
     if dropped_in_old.any():
         notes.append(f"not compared: {describe(dropped_in_old)} without a value of '{name}' in {old_label}")
-    examples = GatedExamples(names, frame.clusters(), old & ~new, _find_equal_outputs(pair, names))
+    examples = GatedExamples(names, frame.clusters(), old & ~new, _find_equal_outputs(pair, names), are_answers)
     return ComparedExamples(examples, in_old & old, in_old, tuple(notes))
 
 

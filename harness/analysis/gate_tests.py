@@ -8,7 +8,7 @@
 - a number that is no function of sums: the same with the standard error of its interval in ``compare``.
 
 A score of a log that is not declared to be right or wrong may look so, in a sample of zeros and ones. The exact test then has half of the
-level, the other half is left to what happens in other samples.
+level: the other half is left to samples of the same score in which other values occur.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class GatedExamples:
     """Mask (B,) of those for which the new version has no value: they count as the worst one."""
     same_outputs: np.ndarray | None
     """Mask (B,) of those whose outputs are equal in both versions; None where the outputs are not known."""
+    are_answers: bool = False
+    """All scores, those of other slices too, are 0 or 1 (:func:`look_right_or_wrong`)."""
 
     @cached_property
     def unit(self) -> np.ndarray:
@@ -164,7 +166,7 @@ def choose_test(item: PairedMetric, margin: Margin, examples: GatedExamples, see
     """
     scores = _read_scores(item)
     bounds = mean_bounds(item.metric)
-    if scores is not None and examples.clusters is None and _looks_right_or_wrong(item):
+    if scores is not None and examples.clusters is None and examples.are_answers:
         is_declared = RIGHT_OR_WRONG.fullmatch(re.split(r"[,/]", item.metric.spec.name)[0]) is not None
         if is_declared or bounds is None:
             return _test_answers(item, scores, margin, examples, 1 if is_declared else 2, seed)
@@ -185,13 +187,13 @@ def lowest_value(item: PairedMetric) -> float | None:
     return 0.0 if isinstance(item.metric, LoggedScore) and not bool((scores < 0).any()) else None
 
 
-def worst_value(item: PairedMetric) -> float | None:
+def worst_value(item: PairedMetric, are_answers: bool) -> float | None:
     """Return the worst possible score of an example, for the direction of the metric; None where it is not known."""
-    bounds = (0.0, 1.0) if _looks_right_or_wrong(item) else mean_bounds(item.metric)
+    bounds = (0.0, 1.0) if are_answers else mean_bounds(item.metric)
     return None if bounds is None else bounds[0] if item.metric.spec.higher_is_better else bounds[1]
 
 
-def _looks_right_or_wrong(item: PairedMetric) -> bool:
+def look_right_or_wrong(item: PairedMetric) -> bool:
     """Return whether all scores are 0 or 1 and belong to a log that declares no other range."""
     scores = np.concatenate([item.a.scores, item.b.scores])
     is_log = isinstance(item.metric, LoggedScore) and item.metric.spec.bounds in (None, (0.0, 1.0))
@@ -215,12 +217,12 @@ def _read_scores(item: PairedMetric) -> np.ndarray | None:
     return scores
 
 
-def _fill_worst(item: PairedMetric, scores: np.ndarray, lacking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fill_worst(item: PairedMetric, scores: np.ndarray, examples: GatedExamples) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores (B,) of the new version, the worst possible ones where it lacks them, and those of the baseline."""
     new, old = scores.copy()
-    worst = worst_value(item)
+    worst = worst_value(item, examples.are_answers)
     assert worst is not None, "scores without bounds are not filled"
-    new[lacking] = worst
+    new[examples.lacking] = worst
     return new, old
 
 
@@ -230,7 +232,7 @@ def _test_answers(
     """Return the exact test of answers that are right (1) or wrong (0); ``parts``: number of tests that share the level."""
     if margin.relative:  # the share of a number that is estimated has no exact test
         return _test_bounded(item, scores, (0.0, 1.0), margin, examples, parts, seed)
-    new, old = _fill_worst(item, scores, examples.lacking)
+    new, old = _fill_worst(item, scores, examples)
     worse = sign_of(item) * (new - old)
     test = PairedShares(int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts)
     return RowTest(
@@ -250,7 +252,7 @@ def _test_bounded(
     item: PairedMetric, scores: np.ndarray, bounds: tuple[float, float], margin: Margin, examples: GatedExamples, parts: int, seed: int
 ) -> RowTest:
     """Return the test of a mean of scores within bounds; ``parts``: number of tests that share the level."""
-    new, old = _fill_worst(item, scores, examples.lacking)
+    new, old = _fill_worst(item, scores, examples)
     sign, baseline = sign_of(item), float(old.mean())
     lowest, highest = float(min(new.min(), old.min())), float(max(new.max(), old.max()))
     slack = 1e-9 * (bounds[1] - bounds[0])
@@ -285,8 +287,7 @@ def _test_sums(
     changes = [influences(of_sums, side) for side in columns]
     # A relative margin moves with the baseline: its influence is that of the worsening minus the margin.
     moved = (margin.size * np.sign(old) * changes[1]) if margin.relative else 0.0
-    differ = np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1)
-    differ = np.asarray(differ)
+    differ = np.asarray(np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1))
     mean = SkewedMean.of(sign * (new - old), sign * (changes[0] - changes[1]) - moved, differ)
     return _row_without_bounds(item, mean, (new, old), size, int(differ.sum()), defined[defined > 0])
 

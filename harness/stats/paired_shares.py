@@ -20,8 +20,14 @@ WINDOW = 5.0
 """Standard deviations of a count around its mean that are summed; what lies outside is added to the p-value."""
 NEGLIGIBLE = 1e-9
 """Probability of a count that is not summed either."""
-PRECISION = 1e-4
+PRECISION = 1e-3
 """Precision of a bound, in standard errors."""
+FARTHEST = 8.0
+"""Distance of the bounds of most counts from the loss that is seen, in standard errors: where their search begins."""
+MOST_EXACT = 20_000
+"""Number of pairs up to which the number that decides is found by the exact test; beyond, the normal test needs nearly as many."""
+CELLS_COST = 1.05
+"""Pairs of the exact test for one of the normal test, where many decide."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,19 @@ class PairedShares:
         if self.value == limit:
             return inf
         is_below = self.value < limit
+        level = self.level if is_below else (level_above or self.level)
         shares = np.array([self.broken, self.improved]) / self.n
         spread = sqrt(max(float(shares.sum()) - self.value**2, 0.0))
+        normal = ((POWER_QUANTILE - normal_quantile(level)) * spread / (limit - self.value)) ** 2
+        if normal > MOST_EXACT:
+            return CELLS_COST * normal
 
         def decides(n: float) -> bool:
             # The counts of an unlucky sample: the loss is nearer to the limit by .84 standard errors.
             unlucky = POWER_QUANTILE * spread * sqrt(n) * (1 if is_below else -1)
             broken, improved = (max(0, round(n * share + unlucky * side / 2)) for share, side in zip(shares, (1, -1)))
             future = PairedShares(broken, improved, max(int(n), broken + improved))
-            return future.p_below(limit) <= self.level if is_below else future.p_above(limit) <= (level_above or self.level)
+            return (future.p_below(limit) if is_below else future.p_above(limit)) <= level
 
         return find_smallest_count(decides)
 
@@ -168,11 +178,27 @@ class _Tail:
 
     def bound(self, level: float) -> float:
         """Return the smallest loss that is rejected."""
-        inside, outside = self.value, 1.0
-        while outside - inside > PRECISION * self.error:
-            middle = (inside + outside) / 2
-            if self.p_value(middle) > level:
-                inside = middle
+
+        def excess(loss: float) -> float:
+            """Return the distance of the p-value from the level on the scale of normal quantiles, where it is nearly linear."""
+            return normal_quantile(min(max(self.p_value(loss), 1e-12), 1 - 1e-12)) - normal_quantile(level)
+
+        precision = PRECISION * self.error
+        inside, outside = self.value, min(1.0, self.value + FARTHEST * self.error)
+        above, below = excess(inside), excess(outside)
+        if below > 0:
+            inside, above = outside, below
+            outside, below = 1.0, excess(1.0)
+        side = 1
+        while outside - inside > precision:
+            crossing = inside + (outside - inside) * above / (above - below)
+            # A step beyond the crossing moves the other end too; an end that stays counts half, so that it moves at last (Illinois).
+            guess = min(max(crossing + side * precision / 2, inside + precision / 4), outside - precision / 4)
+            found = excess(guess)
+            if found > 0:
+                below = below / 2 if side > 0 else below
+                inside, above, side = guess, found, 1
             else:
-                outside = middle
+                above = above / 2 if side < 0 else above
+                outside, below, side = guess, found, -1
         return outside

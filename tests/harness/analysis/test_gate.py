@@ -13,9 +13,10 @@ from scipy import stats
 import harness
 from harness.analysis.gate import GateResult, GateRow, Margin, gate
 from harness.analysis.gate_margin import verify_margin
-from harness.analysis.gate_tests import GatedExamples, choose_test
+from harness.analysis.gate_tests import GatedExamples, choose_test, look_right_or_wrong
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.score_logs import LoggedScore
+from harness.contracts import MeanMetric
 from harness.errors import HarnessError
 from harness.run.sequences import random_order
 from harness.stats.bounded_mean import BoundedMean
@@ -51,8 +52,8 @@ def write_log(path, *columns, missing=()):
     return path
 
 
-def examples(count, clusters=None) -> GatedExamples:
-    return GatedExamples([f"e{k}" for k in range(count)], clusters, np.zeros(count, dtype=bool), None)
+def examples(count, clusters=None, are_answers=False) -> GatedExamples:
+    return GatedExamples([f"e{k}" for k in range(count)], clusters, np.zeros(count, dtype=bool), None, are_answers)
 
 
 def paired(metric, new, old, higher=True) -> PairedMetric:
@@ -434,24 +435,40 @@ def test_right_and_wrong_answers_have_the_exact_test(tmp_path, broken, improved,
 def test_a_score_that_only_looks_right_or_wrong_has_half_of_the_level():
     old, new = (np.array(side) for side in answers(280, 0, 0, 330))
     declared, unknown = (
-        choose_test(paired(LoggedScore(name), new, old), Margin(0.01), examples(330), 0) for name in ("acc,strict", "mine")
+        choose_test(paired(LoggedScore(name), new, old), Margin(0.01), examples(330, are_answers=True), 0)
+        for name in ("acc,strict", "mine")
     )
     assert unknown.p_pass == pytest.approx(2 * declared.p_pass) and declared.p_pass < LEVEL < unknown.p_pass
     assert (declared.least, unknown.least) == (299, 368)
     assert unknown.bounds[1] > declared.bounds[1]
-    relative = [choose_test(paired(LoggedScore(name), new, old), Margin(0.01, True), examples(330), 0) for name in ("acc", "mine")]
+    relative = [
+        choose_test(paired(LoggedScore(name), new, old), Margin(0.01, True), examples(330, are_answers=True), 0) for name in ("acc", "mine")
+    ]
     assert relative[1].p_pass == pytest.approx(2 * relative[0].p_pass, rel=0.2) and relative[0].method == "betting within 0 to 1"
 
 
 def test_declared_bounds_come_before_what_scores_look_like():
     old, new = (np.array(side) for side in answers(280, 0, 0, 330))
     for bounds, method in (((0.0, 1.0), "betting within 0 to 1"), ((0.0, 10.0), "betting within 0 to 10")):
-        tested = choose_test(paired(LoggedScore("mine", bounds), new, old), Margin(0.02), examples(330), 0)
+        tested = choose_test(paired(LoggedScore("mine", bounds), new, old), Margin(0.02), examples(330, are_answers=True), 0)
         assert tested.method == method and tested.parts == 1
-    assert choose_test(paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330), 0).method.startswith("exact")
+    assert choose_test(
+        paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330, are_answers=True), 0
+    ).method.startswith("exact")
     old[0] = 0.5
     assert choose_test(paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330), 0).method.startswith("betting")
     assert choose_test(paired(LoggedScore("acc"), new, old), Margin(0.02), examples(330), 0).method.startswith("Student")
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "expected"),
+    [(1.0, None, True), (0.5, None, False), (np.nan, None, True), (1.0, (0.0, 1.0), True), (1.0, (0.0, 10.0), False)],
+)
+def test_scores_look_right_or_wrong(value, bounds, expected):
+    item = paired(LoggedScore("x", bounds), np.array([0.0, 1.0, value]), np.array([1.0, 1.0, 0.0]))
+    assert look_right_or_wrong(item) is expected
+    item.metric.spec = dataclasses.replace(item.metric.spec, bounds=bounds)
+    assert not look_right_or_wrong(dataclasses.replace(item, metric=MeanMetric())), "a metric of the harness declares its bounds"
 
 
 def test_a_score_outside_of_its_bounds_is_refused():
