@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 from caption_kernels.lexicon import installed
+from caption_kernels.lexicon.file_format import VERSION
 
 CHILD = """
 import json, sys, time
@@ -51,7 +52,7 @@ def main() -> int:
     args = parser.parse_args()
     sources = installed.find_sources()
     installed.load_lexicon(sources)
-    path = installed._folder() / f"{installed.VERSION}-{installed.content_key(sources)}.lexicon"
+    path = installed._folder() / f"{VERSION}-{installed.content_key(sources)}.lexicon"
     print(f"{path}: {path.stat().st_size / 1e6:.0f} MB; medians of {args.repetitions} processes, and the largest of them")
     slowest = 0.0
     for cold in (False, True):

@@ -45,7 +45,11 @@ def find_damage(place: Path) -> Path | None:
     """
     path = list_of(place)
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    recorded = dict(reversed(line.split(" ", 1)) for line in text.splitlines() if " " in line)
+    recorded: dict[str, str] = {}
+    for line in text.splitlines():
+        checksum, space, name = line.partition(" ")
+        if space:
+            recorded[name] = checksum
     if not recorded or not text.endswith("\n") or len(recorded) != text.count("\n"):
         return path
     for name, checksum in recorded.items():

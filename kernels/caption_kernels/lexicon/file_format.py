@@ -156,7 +156,7 @@ def _sum_bytes(fill: Callable[[memoryview], int]) -> _Checksum:
             view[_CHECKSUM] = bytes(len(held))
         sums += block
         sums_so_far += sums
-    return _Checksum(held or b"", b"".join(zlib.crc32(values).to_bytes(4, "little") for values in (sums, sums_so_far)))
+    return _Checksum(held or b"", b"".join(zlib.crc32(values.tobytes()).to_bytes(4, "little") for values in (sums, sums_so_far)))
 
 
 def _reader_of(buffer: memoryview) -> Callable[[memoryview], int]:
