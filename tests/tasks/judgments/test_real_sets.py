@@ -66,5 +66,5 @@ def test_the_own_reference_matters(shared, monkeypatch):
             "judgments/composite-flickr8k", **{**QUICK, "metrics": ["bleu1"]}, statistics=["kendall_c"], references={"own": own}
         ).records
         taus[own] = 100 * record.value
-    assert taus["item"] == pytest.approx(23.32, abs=0.01)
+    assert taus["item"] == pytest.approx(23.31, abs=0.01)
     assert taus["item"] - taus["caption"] > 1
