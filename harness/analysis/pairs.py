@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from harness.analysis.score_logs import ScoreLog, read_score_log
 from harness.contracts import Metric
@@ -18,6 +18,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
+from harness.rundir.stored_paths import contents_of
 
 
 @dataclass(frozen=True)
@@ -240,12 +241,30 @@ def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
 
 def _images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     """Compare the folders of images of metrics, which their signatures do not name."""
-    theirs = {entry.label: entry.params.get("images") for entry in other.provenance.metrics}
-    return [
-        f"'{entry.label}' reads images of {entry.params.get('images')} in {names[0]} and of {theirs[entry.label]} in {names[1]}"
-        for entry in one.provenance.metrics
-        if theirs.get(entry.label, entry.params.get("images")) != entry.params.get("images")
-    ]
+    theirs = {entry.label: position for position, entry in enumerate(other.provenance.metrics)}
+    lines: list[str] = []
+    for position, entry in enumerate(one.provenance.metrics):
+        if entry.label not in theirs:
+            continue
+        mine = _folder_of_images(one, position)
+        found = _folder_of_images(other, theirs[entry.label])
+        same = mine.content == found.content if mine.content and found.content else mine.path == found.path
+        if not same:
+            lines.append(f"'{entry.label}' reads images of {mine.path} in {names[0]} and of {found.path} in {names[1]}")
+    return lines
+
+
+class _Images(NamedTuple):
+    path: object
+    content: str | None
+    """Text of its files (:func:`harness.spec.path_contents.content_of`); None where the run did not write it."""
+
+
+def _folder_of_images(run: Run, position: int) -> _Images:
+    """Return the folder of images of a metric of a run."""
+    contents = contents_of(run.provenance.content)
+    path = run.provenance.metrics[position].params.get("images")
+    return _Images(path, contents.get(("metrics", position, "params", "images")))
 
 
 def _references(records: Sequence[RecordPair], names: Sequence[str]) -> list[str]:

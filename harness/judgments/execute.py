@@ -49,6 +49,7 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
+from harness.rundir.stored_paths import with_stored_contents
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.spec.models import SignificanceSpec
 from harness.stats import bootstrap
@@ -119,10 +120,12 @@ def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: J
 
 
 def _same(stored: JsonObject, content: JsonObject) -> bool:
-    """Return True for equal manifests; descriptions of the task do not count."""
+    """Return True for equal manifests; descriptions of the task and names of files do not count, what these hold does."""
 
     def select_compared_fields(manifest: JsonObject) -> JsonObject:
-        out = dict(json.loads(json.dumps(plain(manifest))))
+        out = dict(json.loads(json.dumps(plain(with_stored_contents(manifest)))))
+        if "data" in out:
+            out["data"] = {name: value for name, value in out["data"].items() if name != "source"}
         for name in ("description", "notice", "published"):
             out["spec"].pop(name, None)
         return {**out, "notice": ""}

@@ -22,6 +22,7 @@ import numpy as np
 from harness.contracts import Example
 from harness.errors import InputError
 from harness.files.captions import count_words
+from harness.files.media import MediaCell
 from harness.rundir.format import plain
 from harness.stats.name_order import is_in_order, order_of_names
 
@@ -46,6 +47,9 @@ class ExampleStore(Sequence[Example]):
         Place of the data set in messages, such as ``reader 'coco'``.
     advance : callable
         Called with the number of examples after each block.
+    content : callable, optional
+        Returns a text that changes with the content of the data set. It stands in the keys of media that are cells of a local data set,
+        in place of the path of the data set.
 
     Raises
     ------
@@ -53,7 +57,14 @@ class ExampleStore(Sequence[Example]):
         Two examples share an id.
     """
 
-    def __init__(self, examples: Iterable[Example], location: str = "examples", advance: Callable[[int], None] = lambda n: None) -> None:
+    def __init__(
+        self,
+        examples: Iterable[Example],
+        location: str = "examples",
+        advance: Callable[[int], None] = lambda n: None,
+        content: Callable[[], str] | None = None,
+    ) -> None:
+        self._content = content
         self._blocks: list[list[Example]] = []
         self._file: IO[bytes] | None = None
         self._offsets: list[tuple[int, int]] = []
@@ -71,7 +82,7 @@ class ExampleStore(Sequence[Example]):
         iterator = iter(examples)
         while block := list(islice(iterator, BLOCK)):
             self._check_ids(block, ids, location)
-            keys.append(b"".join(example_key(example) for example in block))
+            keys.append(b"".join(example_key(example, self._cell_text(example)) for example in block))
             self.reference_counts.update(len(example.references) for example in block)
             references = [text for example in block for text in example.references]
             self.longest = max(self.longest, count_words(max(references, key=len, default="")))
@@ -134,6 +145,19 @@ class ExampleStore(Sequence[Example]):
             raise IndexError(index)
         number, offset = divmod(index % self._length, BLOCK)
         return self._block(number)[offset]
+
+    def _cell_text(self, example: Example) -> str | None:
+        """Return a text of a media cell of a local data set without the path of this; None for other media, whose name counts."""
+        cell = MediaCell.parse(example.media) if example.media and self._content else None
+        if cell is None or cell.source.local is None:
+            return None
+        source = cell.source
+        return json.dumps([self._content_text, source.config, source.split, source.revision, cell.column, cell.row, cell.name])
+
+    @cached_property
+    def _content_text(self) -> str:
+        assert self._content is not None
+        return self._content()
 
     # ------------------------------------------------------------------ storage
     def _check_ids(self, block: Sequence[Example], ids: set[int], location: str) -> None:

@@ -51,6 +51,7 @@ from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable
+from harness.rundir.stored_paths import PATHS, resolve_paths
 from harness.stats.seeds import derive
 
 
@@ -63,7 +64,7 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     location = f"reader '{plan.spec.dataset.reader}'"
     with bar("reading examples", limit or 0, show=show) as advance:
         reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
-        examples = ExampleStore(check_media(reader, plan.media_places), location, advance)
+        examples = ExampleStore(check_media(reader, plan.media_places), location, advance, content=plan.reader.fingerprint)
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
         raise InputError(f"the data set has no examples{cut}", location)
@@ -91,7 +92,8 @@ def execute(
     prepare_directory : callable, optional
         Called with the run directory of a run that is not finished, before anything is computed.
     """
-    options, identity = options or Options(), digest(plan)
+    options = options or Options()
+    identity = _identity(plan, output)
     # A finished run of this plan is opened without reading its data set.
     finished = _open_finished_run(identity, output, mode)
     if finished is not None:
@@ -134,6 +136,16 @@ def execute(
                 return run.finish(collect_results(run, plan, scoring))
 
 
+def _identity(plan: Plan, output: Path | None) -> str:
+    """Return the digest of a plan: that of paths as texts for a directory of this run that was begun so."""
+    held = RunDir(output).held_manifest() if output is not None else None
+    if held is not None and PATHS not in held:
+        earlier = digest(plan, as_given=True)
+        if held.get("digest") == earlier:
+            return earlier
+    return digest(plan)
+
+
 def _check_growing(plan: Plan, options: Options, output: Path | None, mode: Mode) -> Options:
     """Return the options of a run that stops when it has decided; raise :class:`HarnessError` for what cannot grow."""
     if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
@@ -164,7 +176,7 @@ def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | 
     manifest = RunDir(output).held_manifest()
     if manifest is None or manifest.get("digest") != identity:
         return None
-    with RunDir.create(output, manifest, mode) as rundir:
+    with RunDir.create(output, resolve_paths(manifest, output), mode) as rundir:
         return Run.of(rundir) if rundir.finished else None
 
 

@@ -47,6 +47,7 @@ from harness.run.systems import PlannedSystem
 from harness.rundir.answers import Answers, Row
 from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
+from harness.spec.path_contents import component_with_contents
 from harness.stats.seeds import derive
 
 REQUEST_EXAMPLES = 256
@@ -145,14 +146,16 @@ class _Work:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
         self.artifacts, self.ask, self.advance, self.latest = artifacts, ask, advance, latest
         self.identity = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed))
+        self._earlier = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed, as_given=True))
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
         self._shared = ReplyStore("answers", self.identity.digest) if shared else None
+        self._earlier_shared = ReplyStore("answers", self._earlier.digest) if shared and self._earlier != self.identity else None
         self._shared_keys: dict[int, str | None] = {}
 
     def key(self, block: int) -> ArtifactKey:
         """Return the key of the answers of a block."""
-        return ArtifactKey.of(f"{block:06d} {self.identity.label}", self.identity.digest, block)
+        return _block_key(self.identity, block)
 
     def drop(self, start: int, stop: int) -> None:
         """Remove the answers."""
@@ -166,6 +169,7 @@ class _Work:
         self.advance(stop - start - len(missing))
         if missing:
             with closing(answers):
+                missing = self._from_earlier_form(missing, rows, answers)
                 absent = self._from_other_runs(missing, rows, answers)
                 examples = [self.store[index] for index in absent]
                 failed_rows: dict[str, Row] = {}  # written when every request has ended: a run that gives up or is killed asks again
@@ -199,12 +203,29 @@ class _Work:
         captions = [rows[self.store.key(index)] for index in range(start, stop)]
         return PlannedSystem.of_rows(self.model.label, self.store, captions, start, self.rows)
 
+    def _from_earlier_form(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
+        """Add the answers that this run received while paths counted as texts, and return the other examples."""
+        if self._earlier == self.identity:
+            return missing
+        earlier = self.artifacts.answers(_block_key(self._earlier, missing[0] // BLOCK)).read()
+        present = [index for index in missing if self.store.key(index) in earlier]
+        for index in present:
+            key = self.store.key(index)
+            rows[key] = earlier[key]
+            answers.append(key, earlier[key])
+        self.advance(len(present))
+        return [index for index in missing if self.store.key(index) not in rows]
+
     def _from_other_runs(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
         """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
         if self._shared is None:
             return missing
         self._shared_keys = {index: shared_key(self.model.adapter, self.store[index]) for index in missing}
-        shared = self._shared.read([key for key in self._shared_keys.values() if key is not None])
+        keys = [key for key in self._shared_keys.values() if key is not None]
+        shared = self._shared.read(keys)
+        if self._earlier_shared is not None:
+            shared = {**self._earlier_shared.read(keys), **shared}
+            self._earlier_shared.close()
         present = {index: shared[key] for index, key in self._shared_keys.items() if key in shared}
         for index, row in present.items():
             rows[self.store.key(index)] = row
@@ -226,6 +247,10 @@ class _Work:
         return out
 
 
+def _block_key(identity: ArtifactKey, block: int) -> ArtifactKey:
+    return ArtifactKey.of(f"{block:06d} {identity.label}", identity.digest, block)
+
+
 def shared_key(adapter: Adapter, example: Example) -> str | None:
     """Return the key of an example's answer for other runs, 32 hex digits; None for media that cannot be read.
 
@@ -241,8 +266,8 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
     return example_key(example, content).hex()
 
 
-def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> list[object]:
-    """Return everything beside an example that its captions depend on.
+def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int, *, as_given: bool = False) -> list[object]:
+    """Return everything beside an example that its captions depend on; ``as_given`` as for :func:`harness.run.provenance.digest`.
 
     An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of an adapter
     counts, or the earlier code that its manifest declares to give the same captions.
@@ -250,8 +275,9 @@ def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, 
     task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     entries = current().match_entries("adapters", model.name)
     code = (entries[0].captions_of if len(entries) == 1 else None) or code_of([model.adapter])
+    params = dict(model.params) if as_given else component_with_contents("adapters", model.name, model.params)
     return [
-        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code,
+        __version__, model.name, params, model.adapter.fingerprint(), code,
         {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, task_digest,
     ]  # fmt: skip
 
@@ -314,7 +340,8 @@ def token_scores(
     assert isinstance(model.adapter, Scorer)
     identity = ArtifactKey.of(
         f"{model.label} token scores",
-        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
+        __version__, model.name, component_with_contents("adapters", model.name, model.params), model.adapter.fingerprint(),
+        code_of([model.adapter]),
     )  # fmt: skip
     out: list[list[TokenScores]] = []
     for start, stop in blocks(*span):

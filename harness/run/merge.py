@@ -24,6 +24,7 @@ from harness.rundir.format import JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
 from harness.rundir.run_folder import RunFolder
 from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.stored_paths import resolve_paths
 from harness.spec.loading import LoadedSpec, load_written_spec
 
 _log = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ def _open_part(folder: Path) -> PartFolder:
     files = RunFolder(folder)
     if not files.has(MANIFEST):
         raise InputError("no run here; expected a part that harness run --shard I/N wrote", str(folder))
-    manifest = read_json_object(folder / MANIFEST)
+    manifest = resolve_paths(read_json_object(folder / MANIFEST), folder)
     if not isinstance(manifest.get("part"), str):
         raise InputError("is a whole run, not a part; harness run --shard I/N writes parts", str(folder))
     shards = read_json_object(folder / SHARDS) if files.has(SHARDS) else {}
@@ -123,7 +124,7 @@ def _plan(part_folder: PartFolder) -> Plan:
     Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
     """
     plan = make_plan(cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec)))
-    if digest(plan) != part_folder.manifest.get("digest"):
+    if part_folder.manifest.get("digest") not in (digest(plan), digest(plan, as_given=True)):
         if changed := _list_changes(plan, part_folder.manifest):
             raise InputError(f"the parts were computed with other {' and '.join(changed)} than are installed here", str(part_folder.path))
         _log.warning("note: the parts were computed with another version or other code: statistics are computed again")

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, cast
 
 from harness.contracts import (
@@ -29,6 +30,7 @@ from harness.files.yaml_source import Located
 from harness.registry import current, resolve, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
 from harness.spec.models import MAX_RANGE, Spec
+from harness.spec.path_parameters import paths_of
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,17 @@ def metric_labels(plans: Sequence[AnyMetricPlan]) -> list[str]:
     for plan in plans:
         label = plan.label
         if counts[label] > 1 and plan.params:
-            text = ",".join(f"{name}={value}" for name, value in plan.params.items() if f"({value}" not in label)
+            shown = _with_file_names(plan)
+            text = ",".join(f"{name}={value}" for name, value in shown.items() if f"({value}" not in label)
             label = f"{label}[{text}]" if text else label
         labels.append(label)
     return unique(labels)
+
+
+def _with_file_names(plan: AnyMetricPlan) -> Values:
+    """Return the parameters of a plan with the names of files and folders in place of their paths, which depend on the working folder."""
+    paths = paths_of("metrics", plan.name)
+    return {name: Path(value).name if name in paths and isinstance(value, str) else value for name, value in plan.params.items()}
 
 
 def unique(labels: Sequence[str]) -> list[str]:

@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, cast
 from harness import __version__
 from harness.contracts import Describes, Parameters
 from harness.files.secrets import redact_values
+from harness.files.yaml_source import Key
 from harness.registry import current
 from harness.registry.local_code import is_below
 from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
+from harness.rundir.stored_paths import PATHS
+from harness.spec.path_contents import content_of, get_value, list_paths, with_contents
+from harness.spec.path_parameters import SECTIONS
 
 if TYPE_CHECKING:
     from harness.run.example_store import ExampleStore
@@ -101,19 +105,33 @@ def manifest_of(
         "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
         **({"local_code": local} if local else {}),
     }
+    content[PATHS] = [{"at": list(key), "content": content_of(get_value(content, key))} for key in _paths_of_manifest(content)]
     return cast(JsonObject, redact_values(content))
 
 
-def digest(plan: Plan) -> str:
+def _paths_of_manifest(content: Parameters) -> list[Key]:
+    """Return the keys of the paths in a manifest: in the spec, and in the parameters of its models and metrics."""
+    keys: list[Key] = [("spec", *key) for key in list_paths(content["spec"])]
+    for kind, section in SECTIONS.items():
+        for index, entry in enumerate(content[section]):
+            name = entry["adapter" if kind == "adapters" else "name"]
+            below = list_paths({section: [{name: entry["params"]}]})
+            keys += [(section, index, "params", *key[3:]) for key in below]
+    return keys
+
+
+def digest(plan: Plan, *, as_given: bool = False) -> str:
     """Return a hash that changes when anything that could change a number changes: spec, data, models, metrics, code, version.
 
-    Called before the components are used: some hold further objects afterwards.
+    A path counts by what it names (:mod:`harness.spec.path_contents`), or with ``as_given`` by its text, as in manifests without
+    :data:`~harness.rundir.stored_paths.PATHS`. Called before the components are used: some hold further objects afterwards.
     """
     unused = [name for name in ("until", "same") if getattr(plan.spec, name) is None]  # digests of specs without them stay as they were
+    spec = plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *unused})
     contents = {
         "version": __version__,
         "kernels": kernels_build(),
-        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *unused}),
+        "spec": spec if as_given else with_contents(spec),
         **({"references": subset} if (subset := plan.spec.reference_subset) else {}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},

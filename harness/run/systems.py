@@ -21,6 +21,7 @@ from harness.rundir.answers import Row
 from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
+from harness.spec.path_contents import component_with_contents
 from harness.stats.name_order import restrict_order
 
 MAX_DEPTH = 4
@@ -170,7 +171,7 @@ class StatisticsKeys:
 
     def __init__(self, significance: SignificanceSpec, seed: int, corpus_key: str) -> None:
         self._significance, self._seed, self._corpus_key = significance, seed, corpus_key
-        self._of_metric: dict[str, tuple[dict[str, str], str]] = {}
+        self._of_metric: dict[str, tuple[Values, dict[str, str], str]] = {}
 
     def of(self, system: PlannedSystem, plan: MetricPlan, start: int, stop: int, examples: int | None) -> ArtifactKey:
         """Return the key of the statistics of a metric on the examples from ``start`` to ``stop``.
@@ -179,11 +180,12 @@ class StatisticsKeys:
         """
         if plan.label not in self._of_metric:
             corpus = "" if is_corpus_free(plan.metric) else self._corpus_key
-            self._of_metric[plan.label] = code_of([plan.metric]), corpus
-        code, corpus = self._of_metric[plan.label]
+            params = component_with_contents("metrics", plan.name, plan.params)
+            self._of_metric[plan.label] = params, code_of([plan.metric]), corpus
+        params, code, corpus = self._of_metric[plan.label]
         return ArtifactKey.of(
             f"{system.label} {plan.label}",
-            __version__, kernels_build(), plan.metric.signature(), dict(plan.params), code,
+            __version__, kernels_build(), plan.metric.signature(), params, code,
             self._significance.model_dump(), self._seed,
             [system.decoding.candidates, system.references, *system.largest, *_draw(system)], examples,
             system.store.digest(start, stop), system.digest(start, stop), corpus,

@@ -166,6 +166,11 @@ class _Data(BaseModel):
     references: list[int] = []
 
 
+class _StoredPath(BaseModel):
+    at: list[str | int]
+    content: str
+
+
 class _Manifest(BaseModel):
     task: str
     signature: str
@@ -178,6 +183,7 @@ class _Manifest(BaseModel):
     metrics: list[MetricEntry] = []
     versions: dict[str, str] = {}
     plugins: list[Values] = []
+    paths: list[_StoredPath] = []
 
 
 def check_manifest(content: JsonObject, path: Path) -> None:

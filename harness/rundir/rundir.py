@@ -13,10 +13,11 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
 from harness.files.streams import DAMAGED
@@ -43,6 +44,7 @@ from harness.rundir.provenance import Provenance, Results, check_manifest, check
 from harness.rundir.records import ResultRecord
 from harness.rundir.run_folder import FileStamp, RunFolder, StampedFile
 from harness.rundir.samples import SampleTable
+from harness.rundir.stored_paths import contents_of, resolve_paths, resolve_record, store_paths, store_record
 
 _log = logging.getLogger(__name__)
 
@@ -163,7 +165,8 @@ class RunDir:
         elif not self.finished:
             self.folder.remove(PENDING)
             if previous is None:
-                self.folder.write(MANIFEST, to_json({**manifest, "fresh": True} if mode == "fresh" else manifest))
+                content = {**manifest, "fresh": True} if mode == "fresh" else manifest
+                self.folder.write(MANIFEST, to_json(store_paths(content, self.path)))
 
     def replace_run(self, manifest: Mapping[str, object], *, fresh: bool = False) -> None:
         """Begin the run of ``manifest`` beside the one in the directory, which stays until :meth:`write_results`.
@@ -178,7 +181,7 @@ class RunDir:
         self.artifacts = ArtifactStore(self.path, self._inside)
         if fresh:
             self.folder.append(self._inside + LOG).close()
-        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(manifest))
+        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(store_paths(manifest, self.path)))
         self.__dict__.pop("provenance", None)
 
     def _waits(self, manifest: Mapping[str, object]) -> bool:
@@ -291,7 +294,7 @@ class RunDir:
         file = self.path / (f"{PENDING}/{MANIFEST}" if self._replaces else MANIFEST)
         content = read_json_object(file)
         check_manifest(content, file)
-        return Provenance(content)
+        return Provenance(resolve_paths(content, self.path))
 
     @cached_property
     def results(self) -> Results:
@@ -306,7 +309,16 @@ class RunDir:
     @cached_property
     def records(self) -> tuple[ResultRecord, ...]:
         """Result records, in the order of the run."""
-        return tuple(self.results.results)
+        manifest = self.provenance.content
+        if not contents_of(manifest):
+            return tuple(self.results.results)
+        return tuple(self._with_usable_paths(record) for record in self.results.results)
+
+    def _with_usable_paths(self, record: ResultRecord) -> ResultRecord:
+        """Return a record of results.json with its paths usable from the working directory."""
+        held: JsonObject = {name: getattr(record, name) for name in ("model", "metric", "model_params", "params")}
+        usable = resolve_record(held, self.provenance.content, self.path)
+        return record if usable is held else replace(record, **cast("dict[str, Any]", usable))
 
     @cached_property
     def samples(self) -> SampleTable:
@@ -357,7 +369,7 @@ class RunDir:
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
             SAMPLES_CHECKSUM: samples.sha256,
-            "results": [record.to_dict() for record in records],
+            "results": [store_record(record.to_dict(), self.provenance.content, self.path) for record in records],
         }
         optional: JsonObject = {"failed": dict(failed), "notes": list(notes), "costs": dict(costs or {})}
         content = cast(JsonObject, plain(content | {key: value for key, value in optional.items() if value}))
@@ -367,7 +379,7 @@ class RunDir:
 
     def write_manifest(self, content: Mapping[str, object]) -> None:
         """Write the manifest anew; it comes into the directory with the results."""
-        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(content))
+        self.folder.write(f"{PENDING}/{MANIFEST}", to_json(store_paths(content, self.path)))
 
     def create_samples(self) -> BinaryIO:
         """Open the file of the samples for writing; it comes into the directory with the results."""

@@ -98,7 +98,7 @@ def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Yam
     if isinstance(source, Mapping):
         source = Located(deepcopy(dict(cast("Parameters", source))), {(): ("spec", 0)})
     if isinstance(source, Located):
-        trees = [_variant(source, Path.cwd())]
+        trees = [_variant(source, Path())]
     else:
         trees = _with_includes(*_find(str(source)), stack=())
     return [part for tree in trees for part in _split_aspects(_finish(tree, overrides, replace))]
@@ -161,7 +161,8 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         raise InputError("include is a file name or a list of file names", include_tree.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
-        target = Path(item) if Path(item).is_absolute() or os.path.exists(item) else path.parent / item
+        beside = path.parent / item
+        target = beside if os.path.isfile(beside) else Path(item)
         if not os.path.isfile(target):  # False, not an error, for a name that no file can have
             raise InputError(f"included file {_short(item)} does not exist", include_tree.where((index,)))
         if target.resolve() in (*stack, resolved):

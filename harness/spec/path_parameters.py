@@ -12,7 +12,9 @@ from harness.files.yaml_source import Key, YamlValue
 from harness.registry import current
 from harness.registry.component_kinds import KINDS
 
-_SECTIONS = {"models": "adapters", "metrics": "metrics"}
+SECTIONS = {"adapters": "models", "metrics": "metrics"}
+"""Kind of components -> key of a spec that lists them."""
+_KINDS_OF_SECTIONS = {section: kind for kind, section in SECTIONS.items()}
 
 
 def is_path(data: Parameters, key: Key) -> bool:
@@ -30,8 +32,8 @@ def is_path(data: Parameters, key: Key) -> bool:
     reader, below = _nearest_reader(data, key)
     if reader is not None:
         return _below("readers", reader, below)
-    if len(key) >= 4 and key[0] in _SECTIONS:
-        return _below(_SECTIONS[str(key[0])], str(key[2]), key[3:])
+    if len(key) >= 4 and key[0] in _KINDS_OF_SECTIONS:
+        return _below(_KINDS_OF_SECTIONS[str(key[0])], str(key[2]), key[3:])
     return False
 
 
@@ -55,11 +57,11 @@ def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
 
 def _below(kind: str, name: str, key: Key) -> bool:
     """Return True when ``key``, relative to the parameters of a component, is a path of it or of a component nested in it."""
-    if key[0] in _paths_of(kind, name):
+    if key[0] in paths_of(kind, name):
         return True
     for depth in range(1, len(key) - 1):  # {distance: {cider: {df: PATH}}}: a component within a parameter
         nested = [kind for kind in KINDS if isinstance(key[depth], str) and _is_registered(kind, str(key[depth]))]
-        if any(key[depth + 1] in _paths_of(kind, str(key[depth])) for kind in nested):
+        if any(key[depth + 1] in paths_of(kind, str(key[depth])) for kind in nested):
             return True
     return False
 
@@ -68,8 +70,8 @@ def _is_registered(kind: str, name: str) -> bool:
     return kind != "tasks" and bool(current().match_entries(kind, name))
 
 
-def _paths_of(kind: str, name: str) -> set[str]:
-    """Return the path parameters of a component; empty for one that cannot be imported, which the plan reports."""
+def paths_of(kind: str, name: str) -> set[str]:
+    """Return the names of the path parameters of a component; empty for one that cannot be imported, which the plan reports."""
     try:
         factory: Callable[..., object] = current().load(kind, name)
     except HarnessError:

@@ -161,6 +161,17 @@ def test_images_of_other_folders_are_not_compared(captions):
     assert not differences_of_runs([runs[0], runs[0]], ["r", "s"])
 
 
+@pytest.mark.parametrize(("contents", "count"), [(("folder:1", "folder:1"), 0), (("folder:1", "folder:2"), 1), ((None, "folder:1"), 1)])
+def test_images_are_the_same_by_what_their_folders_hold(captions, contents, count):
+    run = harness.evaluate({**captions, "metrics": ["rouge"]})
+    runs: list[harness.Run] = []
+    for folder, content in zip(("first", "second"), contents):
+        metrics = [{**run.manifest["metrics"][0], "params": {"images": folder}}]
+        paths = [{"at": ["metrics", 0, "params", "images"], "content": content}] if content else []
+        runs.append(replace(run, provenance=Provenance({**run.manifest, "metrics": metrics, "paths": paths})))
+    assert len(differences_of_runs(runs, ["r", "s"])) == count
+
+
 def test_other_names_of_images_are_other_data(captions, tmp_path):
     spec = {**captions, "metrics": ["rouge"]}
     one = harness.evaluate(spec)
