@@ -13,6 +13,7 @@ import pytest
 
 import harness
 from harness.cli.main import VERBS
+from harness.files.outputs import OUTPUTS
 from harness.registry import current
 from tests.support.verbs import ARGUMENTS, CAPTIONS, run_verb, write_inputs
 
@@ -26,7 +27,14 @@ SPEC = {
     "bootstrap": {"samples": 20},
 }
 KEPT = "comparisons.json"
-WRITES_INTO_A_RUN = {"compare": {KEPT}, "power": {KEPT}, "push": {KEPT}, "report": {"report.html", KEPT}, "rescore": {"*"}, "run": {"*"}}
+WRITES_INTO_A_RUN = {
+    "compare": {KEPT},
+    "power": {KEPT},
+    "push": {KEPT},
+    "report": {"report.html", OUTPUTS, KEPT},
+    "rescore": {"*"},
+    "run": {"*"},
+}
 """Verb -> files that it may write into the directory of a run, where it computes and keeps tests; ``*``: it continues the run."""
 
 

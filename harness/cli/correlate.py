@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_permissions, print_folded, print_json
+from harness.cli.options import add_common, add_overwrite, add_permissions, print_folded, print_json
 from harness.errors import HarnessError, counted
+from harness.files.outputs import check_output
 from harness.spec.metric_text import split_metrics
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judgments", metavar="METRICS",
         help="read the source as human judgments; the comma-separated metrics become columns",
     )  # fmt: skip
+    add_overwrite(parser)
     add_permissions(parser)
     add_common(parser)
 
@@ -61,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
+    if args.output:
+        check_output(Path(args.output), overwrite=args.overwrite)
     study = harness.correlate(
         *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
         groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
@@ -72,11 +76,11 @@ def run(args: argparse.Namespace) -> int:
     if args.plot and table is not None:
         from harness.reporting.correlation_files import write_plots
 
-        files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline)
+        files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline, overwrite=args.overwrite)
     if args.output:
         from harness.reporting.correlation_files import write_study
 
-        files.append(write_study(study, Path(args.output)))
+        files.append(write_study(study, Path(args.output), overwrite=args.overwrite))
     if args.json:
         print_json({
             "source": study.source, "by": study.by, "groups": study.groups, "correlations": study.records(args.top),

@@ -22,6 +22,7 @@ from harness.cli.options import (
     add_json,
     add_list,
     add_names,
+    add_overwrite,
     add_score_options,
     print_folded,
     print_json,
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--allow-missing", "examples that the new version lacks count as the worst value, or leave a metric undecided")
     for form in ("junit", "markdown", "page"):
         parser.add_argument(f"--{form}", metavar="FILE", help=f"also write the result as {'HTML' if form == 'page' else form}")
+    add_overwrite(parser)
     add_score_options(parser)
     add_count(parser, "--seed", "seed of the orders of betting, and of resampling for numbers that are no sums", 0)
     add_json(parser)
@@ -52,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the verdict and return its exit code."""
     from harness.analysis.gate import Margin, gate
+    from harness.files.outputs import check_output, write_outputs
     from harness.reporting.formats import print_as
     from harness.reporting.gate_files import gate_markdown, gate_page, gate_table, junit
-    from harness.rundir.format import write_files
 
     names, texts = args.metric or [], args.max_drop
     if not names or len(texts) not in (1, len(names)):
@@ -62,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
             f"{counted(len(names), 'metric')} and {counted(len(texts), 'margin')}: "
             "give --metric NAME --max-drop MARGIN for each metric, or one margin"
         )
+    for path in filter(None, (args.junit, args.markdown, args.page)):
+        check_output(Path(path), overwrite=args.overwrite)
     margins = [Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))]
     result = gate(
         args.new,
@@ -79,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
         args.markdown: lambda: gate_markdown(result, line),
         args.page: lambda: gate_page(result, line),
     }
-    write_files([(Path(path), content().encode("utf-8")) for path, content in write.items() if path])
+    files = ((Path(path), content().encode("utf-8")) for path, content in write.items() if path)
+    write_outputs(files, overwrite=args.overwrite)
     if args.json:
         rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
         print_json({"verdict": result.verdict, "line": line, "notes": list(result.notes), "rows": rows})

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 import harness
-from harness.cli.options import add_count, add_flag, add_registry
+from harness.cli.options import add_count, add_overwrite, add_registry
 from harness.errors import counted
 
 
@@ -25,14 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--strata", "number of strata (%(default)s)", 5)
     add_count(parser, "--seed", "seed of the draw", 0)
     parser.add_argument("-o", "--output", metavar="FILE", help="file of the plan (default: stdout)")
-    add_flag(parser, "--overwrite", "replace a file of other content, also a plan that people have filled in")
+    add_overwrite(parser)
     add_registry(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print or write the plan."""
+    from harness.files.outputs import write_output
     from harness.reporting.formats.delimited import delimit
-    from harness.rundir.format import write_output
 
     plan = harness.label_plan(args.run, args.budget, by=args.by, strata=args.strata, seed=args.seed)
     text = delimit([list(plan[0]), *(list(row.values()) for row in plan)])

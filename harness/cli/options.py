@@ -49,6 +49,11 @@ def add_flag(parser: Arguments, name: str, help: str) -> None:
     parser.add_argument(name, action="store_true", help=help)
 
 
+def add_overwrite(parser: Arguments) -> None:
+    """Add the option ``--overwrite`` of verbs that write files for people."""
+    add_flag(parser, "--overwrite", "replace files that the harness did not write, or that people have changed since")
+
+
 def add_count(parser: Arguments, name: str, help: str, default: int | None = None) -> None:
     """Add an option that is a whole number."""
     parser.add_argument(name, type=int, default=default, metavar="N", help=help)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import harness
-from harness.cli.options import add_count, add_flag
+from harness.cli.options import add_count, add_flag, add_overwrite
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--editable", "let readers edit a candidate and see its scores (embeds the kernels in WebAssembly, 0.2 MB)")
     add_flag(parser, "--gallery", "write the page of metrics of runs of judgments: a league by question, with tests, speed and cost")
     add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
+    add_overwrite(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     files = harness.report(
         *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
         examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
-        editable=args.editable, gallery=args.gallery,
+        editable=args.editable, gallery=args.gallery, overwrite=args.overwrite,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

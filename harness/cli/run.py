@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from harness.cli.options import (
     print_json,
     scale_options,
 )
-from harness.errors import HarnessError, escape_controls
+from harness.errors import HarnessError, InputError, escape_controls
 
 if TYPE_CHECKING:
     from harness.run.execution import Options
@@ -62,7 +63,6 @@ def run(args: argparse.Namespace) -> int:
         return _run(args, scale_options(args))
     if args.shard:
         raise HarnessError("--page shows a whole run, --shard computes a part; leave one of them out")
-    import harness
     from harness.reporting.page.live import LivePage
     from harness.run.estimates import Watch
 
@@ -71,10 +71,21 @@ def run(args: argparse.Namespace) -> int:
         print(f"page: {live.url}", file=sys.stderr, flush=True)
         paths: list[Path] = []
         code = _run(args, replace(scale_options(args), watch=watch), paths)
-        report = harness.report(*paths)[0]
+        report = _write_report(paths)
         print(f"report: {report}", file=sys.stderr, flush=True)
         live.finish(report)
     return code
+
+
+def _write_report(paths: Sequence[Path]) -> Path:
+    """Write the report of finished runs and return its path."""
+    import harness
+
+    try:
+        return harness.report(*paths)[0]
+    except InputError as error:
+        command = f"harness report {' '.join(map(str, paths))}"
+        raise InputError(f"the run is finished, its report is not written: {error.message}; {command} writes it", error.where) from error
 
 
 def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = None) -> int:

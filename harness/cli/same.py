@@ -20,8 +20,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_common, add_count, add_flag, add_list, print_folded, print_json
+from harness.cli.options import add_common, add_count, add_flag, add_list, add_overwrite, print_folded, print_json
 from harness.errors import HarnessError
+from harness.files.outputs import check_output
 
 if TYPE_CHECKING:
     from harness.analysis.same import Settings, Source, SourceComparison
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--seed", "seed of the random relabelings", 0)
     add_count(parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2)
     parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
+    add_overwrite(parser)
     add_common(parser)
 
 
@@ -70,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
             raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
     if not 0 < args.alpha < 1:
         raise HarnessError(f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1", value=args.alpha)
+    if args.output:
+        check_output(Path(args.output), overwrite=args.overwrite)
     series = NightSeries(args.night, args.nights)
     series.check()
     settings = Settings(kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin)
@@ -87,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         from harness.reporting.page.same import write_page
 
-        write_page(results, settings, Path(args.output))
+        write_page(results, settings, Path(args.output), overwrite=args.overwrite)
     if args.json:
         print_json([asdict(result) for result in results])
     else:

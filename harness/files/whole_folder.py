@@ -1,13 +1,19 @@
-"""Files and folders that are written whole or not at all: under a temporary name beside their own, ``.NAME.PROCESS.tmp``."""
+"""Files and folders that are written whole or not at all: under a temporary name beside their own, ``.NAME.PROCESS.tmp``.
+
+Their writer holds a lock on them (``flock``), which the system releases when the process ends, however it ends. What a killed process left
+is removed by the next writer of the name, once no process of the number exists and the lock is free.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.tmp")
 
@@ -41,7 +47,68 @@ def remove_left_overs(folder: Path, names: Iterable[str]) -> None:
     with suppress(FileNotFoundError):
         for entry in os.listdir(folder):
             if is_left_over(entry, wanted):
-                _remove(folder / entry)
+                _remove_unless_held(folder / entry)
+
+
+def _remove_unless_held(path: Path) -> None:
+    """Remove a left-over file or folder, unless a process of another machine holds its lock."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # a link, or no permission to read: it is no file that a writer holds
+        _remove(path)
+        return
+    try:
+        if hold_temporary(descriptor):
+            _remove(path)
+    finally:
+        os.close(descriptor)
+
+
+def hold_temporary(descriptor: int) -> bool:
+    """Lock an open file or folder until it is closed; return False where another process holds it.
+
+    On a file system without locks nothing is held: the number of the process in the name alone tells.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextmanager
+def name_file(path: Path) -> Generator[None]:
+    """Context whose system errors, such as a full disk, name a file: those of an open file name none, those of a rename a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+@contextmanager
+def whole_file(path: Path) -> Generator[BinaryIO]:
+    """Yield a new file that takes the place of ``path`` when the block ends without an error; a link of that name is replaced.
+
+    A kill or a full disk leaves ``path`` as it was before. System errors name ``path``.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_left_overs(path.parent, {path.name})
+    temporary = path.with_name(temporary_name(path.name))
+    with name_file(path):
+        try:
+            temporary.unlink(missing_ok=True)
+            with open(temporary, "xb") as file:
+                hold_temporary(file.fileno())
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -56,7 +123,9 @@ def whole_folder(path: Path) -> Generator[Path]:
     remove_left_overs(target.parent, {target.name, f"{target.name}.old"})
     new, old = (target.with_name(temporary_name(name)) for name in (target.name, f"{target.name}.old"))
     new.mkdir()
+    held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        hold_temporary(held)
         yield new
         replaces = target.exists() and any(target.iterdir())
         if replaces:
@@ -65,6 +134,7 @@ def whole_folder(path: Path) -> Generator[Path]:
         if replaces:
             _remove(old)
     finally:
+        os.close(held)
         if new.exists():
             _remove(new)
 

@@ -12,43 +12,45 @@ from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
 from harness.contracts.parameters import Values
 from harness.errors import InputError, UnknownName, did_you_mean
+from harness.files.outputs import write_output, write_outputs
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import DOUBLE, Chart, Layout, Spec
 from harness.reporting.charts.drawing import fitted_svg, png, with_font
 from harness.reporting.formats.delimited import delimit
-from harness.rundir.format import to_json, write_atomically, write_files
-from harness.rundir.parquet import write_columns
+from harness.rundir.format import to_json
+from harness.rundir.parquet import encode_columns
 
 COLUMNS = ("x", "y", "group", "n", "r", "r2", "p", "spearman", "kendall")
 SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
 
 
-def write_study(study: Study, path: Path) -> Path:
+def write_study(study: Study, path: Path, *, overwrite: bool = False) -> Path:
     """Write all correlations of a study in the format that the name of the file says, and return the path.
 
-    Raises :class:`InputError` for another suffix.
+    Raises :class:`InputError` for another suffix, and for a file that people wrote or changed, unless ``overwrite``.
     """
     records = study.records()
     suffix = path.suffix.lower()
     if suffix == ".json":
-        write_atomically(path, to_json({"source": study.source, "by": study.by, "correlations": records}))
+        data = to_json({"source": study.source, "by": study.by, "correlations": records})
     elif suffix == ".parquet":
-        write_columns(path, {name: [record[name] for record in records] for name in COLUMNS}, [(0, len(records))])
+        data = encode_columns({name: [record[name] for record in records] for name in COLUMNS}, [(0, len(records))])
     elif suffix in SUFFIXES:
         rows = [list(COLUMNS), *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records)]
-        text = delimit(rows, "\t" if suffix == ".tsv" else ",")
-        write_atomically(path, text.encode("utf-8"))
+        data = delimit(rows, "\t" if suffix == ".tsv" else ",").encode("utf-8")
     else:
         raise InputError(f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path))
-    return path
+    return write_output(path, data, overwrite=overwrite)
 
 
-def write_plots(study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None) -> list[Path]:
+def write_plots(
+    study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None, overwrite: bool = False
+) -> list[Path]:
     """Write ``best`` (the best x column against each y), ``baseline`` (a given x column against each y) and ``ranking`` (R² of every x
     column, best first, per group), each as ``.png`` and ``.svg``; return the files. Groups have colours and shapes of their own.
 
-    Raises :class:`UnknownName` for a baseline that is no x column of the study and :class:`~harness.errors.MissingExtra` without
-    vl-convert.
+    Raises :class:`UnknownName` for a baseline that is no x column of the study, :class:`~harness.errors.MissingExtra` without
+    vl-convert, and :class:`InputError` for a file that people wrote or changed, unless ``overwrite``.
     """
     if baseline is not None and baseline not in study.x:
         why = f": dropped, {study.dropped[baseline]}" if baseline in study.dropped else did_you_mean(baseline, study.x)
@@ -58,11 +60,12 @@ def write_plots(study: Study, table: ColumnTable, directory: Path, *, by: str | 
     if baseline is not None:
         charts.append(scatter(study, table, [baseline] * len(study.y), by, "baseline"))
     drawn = [(chart.id, fitted_svg(chart, DOUBLE)) for chart in [*charts, ranking(study)]]
-    return write_files(
+    files = (
         (directory / f"{name}.{suffix}", data)
         for name, text in drawn
         for suffix, data in (("png", png(text, 3)), ("svg", with_font(text).encode("utf-8")))
     )
+    return write_outputs(files, overwrite=overwrite)
 
 
 def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: str | None, name: str) -> Chart:

@@ -14,6 +14,7 @@ from harness.analysis.compare import DRAWS, adjusted, compare_pairs
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.analysis.pairs import ComparedRun, pairs_against
 from harness.errors import HarnessError
+from harness.files.outputs import write_outputs
 from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
@@ -22,16 +23,15 @@ from harness.reporting.main_table import main_table
 from harness.reporting.table import Table, number, p_text, shown_names
 from harness.reporting.views import number_table, shown_view, view_table
 from harness.run.finished import Run
-from harness.rundir.format import write_files
 from harness.spec.models import ViewSpec
 
 
-def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
+def write_tables(paths: Sequence[str | Path], folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
 
     The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the
     names begin with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the
-    CSV of ``league`` has the headlines of all sets.
+    CSV of ``league`` has the headlines of all sets. ``overwrite`` as for :func:`harness.files.outputs.write_output`.
     """
     runs = [Run.open(path) for path in paths]
     sets = [LeagueSet(run) for run in runs if run.provenance.kind]
@@ -45,12 +45,13 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot in ("table", "texts", "verdicts"):
                 tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = table_of_view(view, run)
-    return write_files(
+    files = (
         (folder / f"{stem}.{suffix}", (markdown_page(table) if plot and form == "markdown" else render(table, form)).encode("utf-8"))
         for (stem, plot), table in tables.items()
         for form, suffix in file_suffixes().items()
         if (plot, form) != ("texts", "latex")
     )
+    return write_outputs(files, overwrite=overwrite)
 
 
 def table_of_view(view: ViewSpec, run: Run) -> Table:

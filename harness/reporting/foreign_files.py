@@ -17,10 +17,12 @@ from harness import __version__
 from harness.contracts import Values
 from harness.errors import InputError, UnknownName, counted
 from harness.files.captions import quote_list
+from harness.files.outputs import write_outputs
 from harness.reporting import every_eval_ever
 from harness.run.finished import Run
 from harness.rundir.file_names import MANIFEST, RESULTS, SAMPLES, SHARDS
-from harness.rundir.format import plain, write_files
+from harness.rundir.format import plain, to_json
+from harness.rundir.stored_paths import store_paths
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 
@@ -29,7 +31,7 @@ FILTER = "none"
 """Name of the filter of lm-eval that keeps the responses as they are."""
 
 
-def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
+def export(run: str | Path, form: str, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write a finished run as files of another program and return the files.
 
     Parameters
@@ -41,20 +43,24 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
         statistics, captions and references.
     folder : str or Path
         Folder of the files.
+    overwrite : bool
+        Replace files that the harness did not write, or that were changed since (:mod:`harness.files.outputs`).
 
     Raises
     ------
     HarnessError
-        For an unknown format, a run without captions, and captions that the format cannot hold.
+        For an unknown format, a run without captions, captions that the format cannot hold, and such a file.
     """
     if form not in (*FORMS, BASELINE):
         raise UnknownName.of_name("no format", form, (*FORMS, BASELINE), "formats are")
     opened = Run.open(run)
     if form == BASELINE:
-        return write_files((Path(folder) / name, data) for name, data in _baseline(opened))
+        files = ((Path(folder) / name, data) for name, data in _baseline(opened, Path(folder)))
+        return write_outputs(files, overwrite=overwrite, folder=Path(folder))
     if not opened.samples.systems:
         raise InputError("the run has no captions to export", str(run))
-    return write_files((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
+    files = ((Path(folder) / path, data.encode("utf-8")) for path, data in FORMS[form](opened))
+    return write_outputs(files, overwrite=overwrite, folder=Path(folder))
 
 
 MAX_NAME = 60
@@ -77,11 +83,13 @@ def _folders(systems: Sequence[System]) -> dict[str, System]:
     return names
 
 
-def _baseline(run: Run) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a run directory without answers of models, log, comparisons and report."""
+def _baseline(run: Run, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a run directory without answers of models, log, comparisons and report, as they are in a folder."""
     assert run.path is not None
+    # Paths of the manifest are relative to the directory, which is another one here.
+    yield MANIFEST, to_json(store_paths(run.manifest, folder))
     scores = sorted(path.relative_to(run.path).as_posix() for path in (run.path / "scores").glob("*"))
-    for name in (MANIFEST, SHARDS, *scores, SAMPLES, RESULTS):
+    for name in (SHARDS, *scores, SAMPLES, RESULTS):
         if (run.path / name).is_file():
             yield name, (run.path / name).read_bytes()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.files.outputs import check_output, write_output, write_outputs
 from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.reporting.charts.drawing import converter, fitted_svg, pdf, with_font
 from harness.reporting.export import write_tables
@@ -12,7 +13,7 @@ from harness.reporting.formats.markdown import escape_markdown
 from harness.reporting.metric_gallery import metric_page
 from harness.reporting.page import PageOptions, write
 from harness.run.finished import Run
-from harness.rundir.format import run_folders, write_files
+from harness.rundir.format import run_folders
 from harness.rundir.unfinished import complete_unfinished
 
 
@@ -28,6 +29,7 @@ def report(
     compare: bool = False,
     editable: bool = False,
     gallery: bool = False,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -57,11 +59,13 @@ def report(
     gallery : bool
         Write the page of metrics of runs of judgments (:mod:`harness.reporting.metric_gallery`) alone; default ``output``: ``metrics.html``
         in the first path.
+    overwrite : bool
+        Replace files that the harness did not write, or that were changed since (:mod:`harness.files.outputs`).
 
     Raises
     ------
     InputError
-        A run is not finished or damaged, or the page cannot be written.
+        A run is not finished or damaged, or the page cannot be written, or such a file is there.
     MissingExtra
         ``editable`` without the WebAssembly build of caption-kernels.
     """
@@ -70,25 +74,27 @@ def report(
     folders = [run_folders(path) for path in runs]
     inner = [folder for inner_folders, _ in folders for folder in inner_folders]
     if gallery:
+        target = Path(output) if output else Path(runs[0]) / "metrics.html"
+        check_output(target, overwrite=overwrite)
         page = metric_page([Run.open(folder) for folder in inner])
-        return write_files([(Path(output) if output else Path(runs[0]) / "metrics.html", page.encode("utf-8"))])
+        return [write_output(target, page.encode("utf-8"), overwrite=overwrite)]
     files: list[Path] = []
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
         absent = [line for _, lines in folders for line in lines]
         if target is not None:
             complete_unfinished(target.parent)
-        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent))]
+        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent), overwrite=overwrite)]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
-        files += write_tables(inner, folder)
-    return [*files, *(write_figures(inner, Path(figures)) if figures else [])]
+        files += write_tables(inner, folder, overwrite=overwrite)
+    return [*files, *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else [])]
 
 
 WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
 """Name of a width, as in the names of the files, and its layout."""
 
 
-def write_figures(runs: Sequence[Run | str | Path], folder: Path) -> list[Path]:
+def write_figures(runs: Sequence[Run | str | Path], folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write every chart as ``NAME-single`` and ``NAME-double``, ``.svg`` and ``.pdf``, and ``figures.md`` with titles and captions.
 
     Parameters
@@ -97,6 +103,8 @@ def write_figures(runs: Sequence[Run | str | Path], folder: Path) -> list[Path]:
         Finished runs.
     folder : Path
         Folder of the files; created when missing.
+    overwrite : bool
+        As for :func:`report`.
 
     Returns
     -------
@@ -108,10 +116,10 @@ def write_figures(runs: Sequence[Run | str | Path], folder: Path) -> list[Path]:
     MissingExtra
         vl-convert is not installed.
     InputError
-        A run is not finished.
+        A run is not finished, or a file that people wrote or changed is there.
     """
     converter()  # before charts are computed and a folder is made
-    return write_files(_files(charts_for(runs), folder))
+    return write_outputs(_files(charts_for(runs), folder), overwrite=overwrite)
 
 
 def _files(charts: Sequence[Chart], folder: Path) -> Iterator[tuple[Path, bytes]]:

@@ -1,5 +1,7 @@
 """Names of the files that a run writes into its directory."""
 
+from harness.files.outputs import OUTPUTS
+
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
 COMPARISONS, SAME = "comparisons.json", "same.json"
 SHARDS = "shards.json"
@@ -11,5 +13,5 @@ PENDING = ".next"
 """Folder of the files that the next commit brings into the directory."""
 COMMITTED = (MANIFEST, RESULTS, SAMPLES, LOG, *ARTIFACT_FOLDERS, COMPARISONS, SAME, SHARDS, REPORT)
 """Files and folders that a commit may replace or remove: a commit that names another one was not written by the harness."""
-RUN_FILES = (*COMMITTED, LOCK, COMMIT, PENDING)
+RUN_FILES = (*COMMITTED, LOCK, COMMIT, PENDING, OUTPUTS)
 """Everything that a run writes into its directory."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -34,25 +34,6 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary name beside ``path``, flush to disk, and rename; remove what killed processes left under such names of it."""
     remove_left_overs(path.parent, {path.name})
     RunFolder(path.parent).write(path.name, data)
-
-
-def write_output(path: Path, data: bytes, *, overwrite: bool) -> None:
-    """Write the output of a verb by :func:`write_atomically`.
-
-    Raises :class:`InputError` where a file of other content is there, which people may have written or filled in, unless ``overwrite``.
-    """
-    if not overwrite and path.exists() and (not path.is_file() or path.read_bytes() != data):
-        raise InputError("is there already, with other content; give another --output, or --overwrite to replace it", str(path))
-    write_atomically(path, data)
-
-
-def write_files(files: Iterable[tuple[Path, bytes]]) -> list[Path]:
-    """Write files as they come, each by :func:`write_atomically`, and return their paths."""
-    written: list[Path] = []
-    for path, data in files:
-        write_atomically(path, data)
-        written.append(path)
-    return written
 
 
 def to_json(value: object) -> bytes:

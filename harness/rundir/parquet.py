@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.files.memory import require_memory
-from harness.rundir.format import open_run_file, write_atomically
+from harness.rundir.format import open_run_file
 
 Arrow = Any
 """A module or an object of pyarrow, which has no types."""
@@ -122,8 +122,8 @@ def row_count(path: Path) -> int:
         raise damaged_file_error(path, error) from None
 
 
-def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> None:
-    """Write columns as one file, one row group per (start, length) of ``groups``."""
+def encode_columns(columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> bytes:
+    """Return columns as the content of a file, one row group per (start, length) of ``groups``."""
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     table = table_of(columns)
     require_memory(2 * table.nbytes)
@@ -131,7 +131,7 @@ def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: I
     with parquet.ParquetWriter(buffer, table.schema, compression="zstd") as writer:
         for start, length in groups:
             writer.write_table(table.slice(start, length))
-    write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def damaged_file_error(path: Path, error: Exception | str) -> InputError:

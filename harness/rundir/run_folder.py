@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from harness.errors import InputError
 from harness.files.json_text import parse_json
-from harness.files.whole_folder import temporary_name
+from harness.files.whole_folder import hold_temporary, name_file, temporary_name
 from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, COMMITTED, PENDING
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ class FileStamp:
     def of(cls, data: bytes) -> FileStamp:
         """Return the stamp of a file with this content."""
         return cls(len(data), hashlib.sha256(data).hexdigest())
-
-
-@contextmanager
-def name_file(path: Path) -> Generator[None]:
-    """Context whose system errors, such as a full disk, name a file: those of an open file name none, those of a rename a temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            error.filename, error.filename2 = str(path), None
-        raise
 
 
 class NamedFile(FileIO):
@@ -206,6 +195,7 @@ class RunFolder:
             temporary = temporary_name(last)
             try:
                 with os.fdopen(_create(folder, temporary), "wb") as file:
+                    hold_temporary(file.fileno())
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())

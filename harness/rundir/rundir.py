@@ -11,6 +11,7 @@ import errno
 import io
 import json
 import logging
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
+from harness.files.outputs import OUTPUTS, is_unchanged_output
 from harness.files.streams import DAMAGED
 from harness.files.whole_folder import remove_left_overs
 from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
@@ -223,12 +225,12 @@ class RunDir:
             raise InputError("holds no run to resume", str(self.path))
         # The manifest is the first file that a run writes: without it, files under the names of a run are somebody's own.
         names = () if previous is not None else self.folder.names()
-        if any(name != LOCK and not _is_temporary(name) for name in names):
+        if any(name not in (LOCK, OUTPUTS) and not _is_temporary(name) for name in names):
             raise InputError("is not empty and is no run directory; give another --output", str(self.path))
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
-        self.folder.remove(RESULTS, COMPARISONS, SAME, SAMPLES, SHARDS, LOG, REPORT)
+        self.folder.remove(RESULTS, COMPARISONS, SAME, SAMPLES, SHARDS, LOG, *self._own_report())
         self.artifacts.clear()
         self._remove_temporary()
         self.folder.remove(PENDING, MANIFEST)
@@ -391,11 +393,19 @@ class RunDir:
 
         ``stamps`` are those of :meth:`harness.rundir.run_folder.RunFolder.commit`.
         """
-        removed = (RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS, REPORT) if self._replaces else ()
+        removed = (RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS, *self._own_report()) if self._replaces else ()
         self.folder.commit((*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed, stamps)
         self._replaces, self._inside = False, ""
         self.artifacts = ArtifactStore(self.path)
         self.__dict__.pop("provenance", None)
+
+    def _own_report(self) -> tuple[str, ...]:
+        """Return the name of the page in the directory, which goes with its results; nothing for one that people changed, which stays."""
+        path = self.path / REPORT
+        if not os.path.lexists(path) or is_unchanged_output(path):
+            return (REPORT,)
+        _log.warning("note: %s was changed after the harness wrote it, and stays: it shows the results before these", path)
+        return ()
 
     def log(self, event: str, **values: object) -> None:
         """Append one event to log.jsonl; a torn last line after a kill is harmless."""

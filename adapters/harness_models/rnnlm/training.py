@@ -166,7 +166,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="shuffle the lines before --offset and --limit apply")
     parser.add_argument("--offset", type=int, default=0, metavar="N", help="skip the first N lines")
     parser.add_argument("--limit", type=int, metavar="N", help="use at most N lines")
-    parser.add_argument("--force", action="store_true", help="replace the model in the folder")
+    parser.add_argument("--overwrite", action="store_true", help="replace the model in the folder")
     for field in fields(RnnLmRecipe):
         kind = float if isinstance(field.default, float) else int
         option = "--" + field.name.replace("_", "-")
@@ -176,11 +176,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, print a line per epoch and the path of the weights, and return 0.
 
-    Raises :class:`HarnessError` if the folder holds a model and ``--force`` is not set.
+    Raises :class:`HarnessError` if the folder holds a model and ``--overwrite`` is not set.
     """
     folder = Path(args.output)
-    if (folder / "config.json").exists() and not args.force:
-        raise HarnessError(f"{folder} holds a model already; choose another folder or say --force")
+    if not args.overwrite and any((folder / name).exists() for name in ("model.safetensors", "config.json")):
+        raise HarnessError(f"{folder} holds a model already; choose another folder or say --overwrite")
     recipe = RnnLmRecipe(**{field.name: getattr(args, field.name) for field in fields(RnnLmRecipe)})
     lines = Lines(path=args.corpus, shuffle=args.shuffle, offset=args.offset, limit=args.limit).lines()
 
@@ -188,6 +188,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"epoch {row['epoch']:>3}   loss {row['loss']:.4f}   held-out perplexity {row['perplexity']}", flush=True)
 
     result = train(lines, recipe, report)
-    path = result.model.save(folder, result.settings, force=args.force)
+    path = result.model.save(folder, result.settings, force=args.overwrite)
     print(f"{path}: {result.settings['vocabulary']} words, {result.settings['sentences']} sentences")
     return 0

@@ -17,6 +17,7 @@ from harness.files.whole_folder import whole_folder
 from harness.run.finished import Run
 from harness.rundir.file_names import SAMPLES
 from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
+from harness.rundir.stored_paths import store_paths
 from harness.rundir.records import ResultRecord
 
 CARD = "README.md"
@@ -93,7 +94,7 @@ def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *,
         rows += _write_samples(run_folder / SAMPLES, run, references=references)
         _write_results(run_folder / "results.parquet", run.records)
         write_atomically(run_folder / "results.json", to_json({"results": run.results, "failed": dict(run.failed)}))
-        write_atomically(run_folder / "manifest.json", to_json(run.manifest))
+        write_atomically(run_folder / "manifest.json", to_json(store_paths(run.manifest, run_folder)))
         for kind in ("samples", "results"):
             files[f"{prefix}{kind}"] = (run_folder / f"{kind}.parquet").relative_to(folder).as_posix()
         written += [run_folder / name for name in (SAMPLES, "results.parquet", "results.json", "manifest.json")]

@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.analysis.comparison_budget import BUDGET
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError, require
+from harness.files.outputs import check_output, write_output
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.charts import PAGE, PHONE, WIDE, Chart, charts_for
@@ -42,7 +43,6 @@ from harness.reporting.page.same import sections_of_run
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
-from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
 from harness.rundir.samples import SampleTable
 
@@ -130,15 +130,17 @@ def plugin_sections(run: Run) -> list[dict[str, str]]:
     return [section for sections in called for section in sections]
 
 
-def write(paths: Sequence[str | Path], output: Path | None = None, options: PageOptions | None = None) -> Path:
+def write(paths: Sequence[str | Path], output: Path | None = None, options: PageOptions | None = None, *, overwrite: bool = False) -> Path:
     """Write the report (default: ``report.html`` in the first run) and return its path.
 
-    Raises :class:`InputError` where the folder cannot be written.
+    Raises :class:`InputError` where the folder cannot be written, and where a page is there that people wrote or changed, unless
+    ``overwrite``.
     """
     target = output or Path(paths[0]) / "report.html"
+    check_output(target, overwrite=overwrite)
     text = build(paths, replace(options or PageOptions(), folder=target.parent))
     try:
-        write_atomically(target, text.encode("utf-8", "replace"))
+        write_output(target, text.encode("utf-8", "replace"), overwrite=overwrite)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)) from None
     return target

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from harness.analysis.same import Settings, SourceComparison
 from harness.analysis.same_run import check_run, settings_of_run
+from harness.files.outputs import write_output
 from harness.reporting.formats.web import to_html
 from harness.reporting.page import assets
 from harness.reporting.same_tables import feature_table, matrix_table, prompt_table, report_lines
 from harness.run.finished import Run
-from harness.rundir.format import write_atomically
 
 
-def write_page(results: Sequence[SourceComparison], settings: Settings, path: Path) -> None:
-    """Write the page of some comparisons."""
-    write_atomically(path, page(results, settings).encode("utf-8", "replace"))
+def write_page(results: Sequence[SourceComparison], settings: Settings, path: Path, *, overwrite: bool = False) -> None:
+    """Write the page of some comparisons; ``overwrite`` as for :func:`harness.files.outputs.write_output`."""
+    write_output(path, page(results, settings).encode("utf-8", "replace"), overwrite=overwrite)
 
 
 def page(results: Sequence[SourceComparison], settings: Settings) -> str:

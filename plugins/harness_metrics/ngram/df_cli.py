@@ -24,15 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz")
     parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
     parser.add_argument("--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace a file that the harness did not write, or that people have changed"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the table, print its size, and return 0."""
     from harness.errors import counted
+    from harness.files.outputs import check_output
     from harness.registry import current
     from harness_metrics.ngram.document_frequency import build_df_table, join_df_tables
 
-    options = {"tokenizer": args.tokenizer, "minimum": args.minimum}
+    check_output(Path(args.output), overwrite=args.overwrite)
+    options = {"tokenizer": args.tokenizer, "minimum": args.minimum, "overwrite": args.overwrite}
     if args.join:
         count, documents = join_df_tables(args.join, Path(args.output), **options)
     else:

@@ -30,6 +30,7 @@ import numpy as np
 from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
+from harness.files.outputs import write_output
 from harness.files.records import existing
 from harness.files.streams import DAMAGED
 from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
@@ -64,21 +65,17 @@ def content_hash(path: Path, hint: str = "") -> str:
     return hashlib.sha256(data).hexdigest()[:8]
 
 
-def write(path: Path, table: Table) -> None:
+def write(path: Path, table: Table, *, overwrite: bool = False) -> None:
     """Write a table atomically, in the format of the file's ending.
 
-    Raises :class:`InputError` for an unknown ending and for an n-gram that UTF-8 cannot encode.
+    Raises :class:`InputError` for an unknown ending, for an n-gram that UTF-8 cannot encode, and for a file that people wrote or changed
+    (:mod:`harness.files.outputs`), unless ``overwrite``.
     """
     try:
         content = _encode(_ending(path), table)
     except UnicodeEncodeError as error:
         raise InputError(f"n-gram that UTF-8 cannot encode: {error.object!r:.60}", str(path)) from error
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_output(path, content, overwrite=overwrite)
 
 
 def _encode(ending: str, table: Table) -> bytes:
@@ -262,7 +259,9 @@ def merge_frequencies(first: Frequencies, second: Frequencies) -> Frequencies:
     return Frequencies(counts, first.documents + second.documents)
 
 
-def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer: str = "ptb", minimum: int = 1) -> int:
+def build_df_table(
+    corpus: Documents, path: str | os.PathLike[str], *, tokenizer: str = "ptb", minimum: int = 1, overwrite: bool = False
+) -> int:
     """Write the document frequencies of a corpus to a table and return its number of n-grams.
 
     Parameters
@@ -276,6 +275,8 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     minimum : int
         n-grams in fewer documents are omitted and then count as unseen. Frequencies 0 and 1 have the same idf, so 2 changes no
         score.
+    overwrite : bool
+        Replace a file that people wrote or changed.
 
     Returns
     -------
@@ -285,7 +286,7 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     Raises
     ------
     InputError
-        For a corpus that is empty or not lists of texts, and for an unknown file ending.
+        For a corpus that is empty or not lists of texts, for an unknown file ending, and for a file that people wrote or changed.
 
     Examples
     --------
@@ -297,10 +298,13 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     documents = _checked_documents(corpus)
     texts = TextRows(check_tokenizer(tokenizer))
     frequencies = from_documents(texts, documents)
-    return _write_frequent(Path(path), Table(texts.index.gram_texts(), frequencies.counts, frequencies.documents, tokenizer), minimum)
+    table = Table(texts.index.gram_texts(), frequencies.counts, frequencies.documents, tokenizer)
+    return _write_frequent(Path(path), table, minimum, overwrite)
 
 
-def join_df_tables(tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb", minimum: int = 1) -> tuple[int, int]:
+def join_df_tables(
+    tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb", minimum: int = 1, overwrite: bool = False
+) -> tuple[int, int]:
     """Write the table of several corpora together and return its numbers of n-grams and of documents.
 
     Tables of parts are built with ``minimum`` 1, since an n-gram that is rare in each part may be frequent in all.
@@ -308,7 +312,8 @@ def join_df_tables(tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb"
     Raises
     ------
     InputError
-        For a table that cannot be read or has another tokeniser, and for an unknown file ending.
+        For a table that cannot be read or has another tokeniser, for an unknown file ending, and for a file that people wrote or
+        changed, unless ``overwrite``.
     """
     counts: dict[str, int] = {}
     documents = 0
@@ -318,13 +323,13 @@ def join_df_tables(tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb"
         for gram, count in zip(table.grams, table.counts.tolist()):
             counts[gram] = counts.get(gram, 0) + count
     joined = Table(list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer)
-    return _write_frequent(path, joined, minimum), documents
+    return _write_frequent(path, joined, minimum, overwrite), documents
 
 
-def _write_frequent(path: Path, table: Table, minimum: int) -> int:
+def _write_frequent(path: Path, table: Table, minimum: int, overwrite: bool) -> int:
     """Write the n-grams of at least ``minimum`` documents and return their number."""
     keep = np.flatnonzero(table.counts >= max(1, minimum))
-    write(path, Table([table.grams[i] for i in keep], table.counts[keep], table.documents, table.tokenizer))
+    write(path, Table([table.grams[i] for i in keep], table.counts[keep], table.documents, table.tokenizer), overwrite=overwrite)
     return len(keep)
 
 

@@ -44,8 +44,8 @@ def test_a_plan_that_people_have_filled_in_is_not_replaced(run, capsys):
     Path("plan.csv").write_text(filled := empty.replace(",\n", ",4\n"))
     capsys.readouterr()
     assert main(arguments) == 2
-    expected = "harness: plan.csv: is there already, with other content; give another --output, or --overwrite to replace it\n"
-    assert capsys.readouterr().err == expected
+    expected = "harness: plan.csv: is there already, and was not written by the harness, or was changed since; give another name, or "
+    assert capsys.readouterr().err == f"{expected}--overwrite (in Python overwrite=True) to replace it\n"
     assert Path("plan.csv").read_text() == filled != empty
     assert main([*arguments, "--overwrite"]) == 0
     assert Path("plan.csv").read_text() == empty

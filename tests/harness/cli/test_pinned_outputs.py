@@ -15,6 +15,7 @@ import pytest
 from harness.analysis.column_table import read_columns
 from harness.analysis.correlate import study
 from harness.cli.main import main
+from harness.files.outputs import OUTPUTS
 from harness.reporting.charts import SINGLE, charts_for
 from harness.reporting.correlation_files import ranking, scatter
 from tests.support.pinned import as_text, assert_pinned
@@ -123,7 +124,7 @@ def test_a_verb_prints_what_it_printed(name, capsys, monkeypatch):
         captured = capsys.readouterr()
         parts += [f"$ harness {command}\nexit {code}\n", captured.out, "stderr\n", captured.err]
     for path in sorted({path for path in Path().rglob("*") if path.is_file()} - before):
-        if path.suffix not in (".html", ".parquet", ".lock") and path.parts[0] not in ("out", "parts"):
+        if path.suffix not in (".html", ".parquet", ".lock") and path.name != OUTPUTS and path.parts[0] not in ("out", "parts"):
             parts.append(f"\nfile {path}\n{path.read_text(encoding='utf-8')}")
     assert_pinned(f"verbs/{name}.txt", hide_varying("".join(parts)))
 

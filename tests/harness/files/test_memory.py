@@ -65,7 +65,7 @@ def test_no_table_is_written_without_memory(tmp_path, monkeypatch):
     with pytest.raises(MemoryError), writer:
         writer.write("m", {}, [CaptionSet("1", ("a dog",), ("a cat",))], {"x": np.zeros(1)}, {})
     with pytest.raises(MemoryError):
-        parquet.write_columns(tmp_path / "t.parquet", {"x": [1.0]}, [(0, 1)])
+        parquet.encode_columns({"x": [1.0]}, [(0, 1)])
     assert [file.name for file in tmp_path.iterdir()] == ["samples.parquet"]
 
 

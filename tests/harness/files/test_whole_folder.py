@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files.whole_folder import is_left_over, remove_left_overs, temporary_name, whole_folder
+from harness.files.whole_folder import hold_temporary, is_left_over, remove_left_overs, temporary_name, whole_file, whole_folder
 
 
 def gone() -> int:
@@ -51,6 +52,27 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
     with whole_folder(tmp_path / "out") as folder:
         (folder / "new.txt").write_text("new")
     assert names(tmp_path) == [f".other.{process}.tmp", f".out.{os.getpid()}x.tmp", "out"]
+
+
+def test_a_left_over_that_another_process_holds_stays(tmp_path):
+    left = tmp_path / f".out.{gone()}.tmp"
+    left.write_text("written by a process of another machine")
+    with open(left, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        remove_left_overs(tmp_path, ["out"])
+        assert left.exists()
+    remove_left_overs(tmp_path, ["out"])
+    assert not left.exists()
+
+
+def test_a_writer_holds_its_file_and_folder(tmp_path):
+    with whole_file(tmp_path / "a.txt") as file, whole_folder(tmp_path / "b") as folder:
+        file.write(b"1")
+        for path in (tmp_path / temporary_name("a.txt"), folder):
+            descriptor = os.open(path, os.O_RDONLY)
+            assert not hold_temporary(descriptor)
+            os.close(descriptor)
+    assert names(tmp_path) == ["a.txt", "b"]
 
 
 def test_a_file_of_a_running_process_and_a_link_are_not_followed(tmp_path):

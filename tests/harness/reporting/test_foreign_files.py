@@ -17,6 +17,7 @@ from harness.api import score_files
 from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.files.forms import read_form
+from harness.files.outputs import OUTPUTS
 from harness.reporting import foreign_files
 from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
@@ -129,8 +130,8 @@ def test_a_baseline_is_what_a_gate_reads(folder, tmp_path):
     assert main(["export", str(folder / "run"), "--format", "baseline", "--output", str(tmp_path / "b")]) == 0
     names = {file.relative_to(tmp_path / "b").as_posix() for file in (tmp_path / "b").rglob("*") if file.is_file()}
     scores = {f"scores/{file.name}" for file in (folder / "run" / "scores").iterdir()}
-    assert scores and names == {"manifest.json", "shards.json", "results.json", "samples.parquet", *scores}
-    for name in names:
+    assert scores and names == {"manifest.json", "shards.json", "results.json", "samples.parquet", OUTPUTS, *scores}
+    for name in names - {OUTPUTS}:
         assert (tmp_path / "b" / name).read_bytes() == (folder / "run" / name).read_bytes()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError, MissingExtra
+from harness.files.outputs import OUTPUTS
 from harness.reporting.charts import DOUBLE, SINGLE, charts_for
 from harness.reporting.charts.drawing import width_of
 from harness.reporting.report import report, write_figures
@@ -27,7 +28,7 @@ def test_every_chart_is_four_files(captions_run, figures):
         for suffix in ("svg", "pdf")
     }
     assert {file.name for file in files} == {*names, "figures.md"}
-    assert {file.name for file in folder.iterdir()} == {file.name for file in files}
+    assert {file.name for file in folder.iterdir()} == {OUTPUTS, *(file.name for file in files)}
 
 
 def test_figures_fit_their_columns(figures):
@@ -54,9 +55,9 @@ def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
     ("options", "names"), [({}, ["report.html"]), ({"figures": "f"}, ["f"]), ({"figures": "f", "output": "page.html"}, ["page.html", "f"])]
 )
 def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, names):
-    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options: target)
-    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder: [])
-    monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder: [folder])
+    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options, overwrite: target)
+    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder, overwrite: [])
+    monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder, overwrite: [folder])
     assert [file.name for file in report(captions_run.path, **options)] == names
 
 
@@ -74,7 +75,7 @@ def test_without_a_converter_of_figures_nothing_is_written(captions_run, monkeyp
 
 def test_all_comparisons_are_asked_for(captions_run, monkeypatch):
     asked = []
-    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options: asked.append(options) or target)
+    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options, overwrite: asked.append(options) or target)
     report(captions_run.path)
     report(captions_run.path, compare=True, editable=True, images=False)
     assert [(options.compare, options.editable, options.images) for options in asked] == [(False, False, True), (True, True, False)]

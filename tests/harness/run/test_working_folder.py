@@ -215,6 +215,14 @@ def test_a_task_of_judgments_is_the_same_from_another_folder(walk, monkeypatch, 
     assert state(walk / "project" / "judged") == finished
 
 
+def test_a_baseline_takes_a_metric_with_the_data_of_its_run(walk, monkeypatch, capsys):
+    harness.evaluate("spec.yaml", output="out")
+    assert main(["export", "out", "--format", "baseline", "--output", "../other/deep/baseline"]) == 0
+    monkeypatch.chdir(walk)
+    assert harness.Run.open("other/deep/baseline").provenance.spec["dataset"]["path"] == "project/data/refs.json"
+    assert [record.metric for record in harness.rescore("other/deep/baseline", ["bleu1"]).records] == ["rouge", "novelty", "bleu1"]
+
+
 def test_parts_are_merged_from_another_folder(walk, monkeypatch, capsys):
     for part in (1, 2):
         assert main(["run", "spec.yaml", "--shard", f"{part}/2", "--shard-size", "2", "--output", f"part{part}"]) == 0

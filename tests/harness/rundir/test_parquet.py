@@ -15,13 +15,13 @@ from harness.rundir.parquet import (
     NUMBERS,
     TEXTS,
     column_kinds,
+    encode_columns,
     read_codes,
     read_column,
     read_numbers,
     read_table,
     row_count,
     table_of,
-    write_columns,
 )
 
 COLUMNS = {"a.b": [1.0, None, 3.0], "text": ["x", "y", "z"], "lists": [["p"], [], ["q", "r"]]}
@@ -29,7 +29,7 @@ COLUMNS = {"a.b": [1.0, None, 3.0], "text": ["x", "y", "z"], "lists": [["p"], []
 
 def test_columns_come_back_by_name_in_row_groups(tmp_path):
     file = tmp_path / "t.parquet"
-    write_columns(file, COLUMNS, [(0, 2), (2, 1)])
+    file.write_bytes(encode_columns(COLUMNS, [(0, 2), (2, 1)]))
     assert column_kinds(file) == {"a.b": NUMBERS, "text": TEXTS, "lists": LISTS}
     assert {name: read_column(file, name) for name in COLUMNS} == COLUMNS
     assert pq.ParquetFile(file).num_row_groups == 2
@@ -40,7 +40,7 @@ def test_kinds_of_columns(tmp_path):
     file = tmp_path / "t.parquet"
     time = datetime(2020, 1, 1)
     columns = {"whole": [1], "real": [0.5], "nothing": [None], "text": ["a"], "texts": [["a"]], "empty": [[None]], "truth": [True]}
-    write_columns(file, columns | {"numbers": [[1]], "times": [[time]], "deep": [[["a"]]]}, [(0, 1)])
+    file.write_bytes(encode_columns(columns | {"numbers": [[1]], "times": [[time]], "deep": [[["a"]]]}, [(0, 1)]))
     kinds = column_kinds(file)
     assert [kinds[name] for name in columns] == [NUMBERS, NUMBERS, NUMBERS, TEXTS, LISTS, LISTS, "bool"]
     assert [kinds[name].partition("<")[0] for name in ("numbers", "times", "deep")] == ["list"] * 3
@@ -48,7 +48,7 @@ def test_kinds_of_columns(tmp_path):
 
 def test_numbers_are_read_from_all_row_groups_with_nan_for_missing_ones(tmp_path):
     file = tmp_path / "t.parquet"
-    write_columns(file, {"whole": [1, None, 3], "real": [0.5, 1.5, 2.5], "text": ["b", "a", "b"]}, [(0, 2), (2, 1)])
+    file.write_bytes(encode_columns({"whole": [1, None, 3], "real": [0.5, 1.5, 2.5], "text": ["b", "a", "b"]}, [(0, 2), (2, 1)]))
     assert read_numbers(file, "whole").dtype == read_numbers(file, "real").dtype == np.float64
     np.testing.assert_array_equal(read_numbers(file, "whole"), [1.0, np.nan, 3.0])
     np.testing.assert_array_equal(read_numbers(file, "real"), [0.5, 1.5, 2.5])
@@ -60,21 +60,21 @@ def test_numbers_are_read_from_all_row_groups_with_nan_for_missing_ones(tmp_path
 
 def test_whole_columns_are_read(tmp_path):
     file = tmp_path / "t.parquet"
-    write_columns(file, COLUMNS, [(0, 3)])
+    file.write_bytes(encode_columns(COLUMNS, [(0, 3)]))
     assert [read_column(file, name, whole=True) for name in ("text", "lists")] == [COLUMNS["text"], COLUMNS["lists"]]
 
 
 def test_memory_for_the_table_and_the_file_is_asked_for(tmp_path, monkeypatch):
     sizes: list[int] = []
     monkeypatch.setattr(parquet, "require_memory", sizes.append)
-    write_columns(tmp_path / "t.parquet", COLUMNS, [(0, 3)])
+    (tmp_path / "t.parquet").write_bytes(encode_columns(COLUMNS, [(0, 3)]))
     assert sizes == [2 * table_of(COLUMNS).nbytes]
 
 
 @pytest.mark.parametrize("keep", [0, 3, 40])
 def test_a_truncated_file_is_one_line(tmp_path, keep):
     file = tmp_path / "t.parquet"
-    write_columns(file, COLUMNS, [(0, 3)])
+    file.write_bytes(encode_columns(COLUMNS, [(0, 3)]))
     file.write_bytes(file.read_bytes()[:keep])
     for read in (
         column_kinds,
@@ -90,7 +90,7 @@ def test_a_truncated_file_is_one_line(tmp_path, keep):
 
 def test_missing_values_of_whole_columns_are_damage(tmp_path):
     file = tmp_path / "t.parquet"
-    write_columns(file, {"number": [1.0, None], "text": ["x", None], "lists": [["p"], [None]]}, [(0, 2)])
+    file.write_bytes(encode_columns({"number": [1.0, None], "text": ["x", None], "lists": [["p"], [None]]}, [(0, 2)]))
     assert read_column(file, "number") == [1.0, None]
     for read in (
         lambda: read_column(file, "text", whole=True),

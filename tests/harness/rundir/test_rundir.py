@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
+from harness.files.outputs import write_output
 from harness.rundir.artifacts import ArtifactKey, KeptFile
 from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
@@ -105,7 +106,7 @@ def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mod
     first = create(tmp_path / "r")
     first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     finish(first)
-    (tmp_path / "r" / "report.html").write_text("<p>")
+    write_output(tmp_path / "r" / "report.html", b"<p>", overwrite=False)
     old = files_of(tmp_path / "r")
     run = create(tmp_path / "r", manifest, mode)
     run.log("started")

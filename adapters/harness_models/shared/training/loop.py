@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
+from harness.files.whole_folder import remove_left_overs, temporary_name
 from harness.stats.seeds import derive
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
@@ -184,9 +185,13 @@ def has_run(folder: Path) -> bool:
 
 def save_state(path: Path, state: Mapping[str, Any]) -> None:
     """Write the state of a run; a process that is killed leaves the former state, never half of the new one."""
-    partial = path.with_name(path.name + ".part")
-    torch.save(dict(state), partial)
-    os.replace(partial, path)
+    remove_left_overs(path.parent, {path.name})
+    partial = path.with_name(temporary_name(path.name))
+    try:
+        torch.save(dict(state), partial)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def load_state(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ exactly: the message lists missing and unexpected tensors and those of another s
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import json
 import os
@@ -23,6 +24,7 @@ import torch
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announce
 from harness.files.streams import DAMAGED, readable
+from harness.files.whole_folder import remove_left_overs, temporary_name
 from harness_models.shared.weights.checkpoint_config import read_config
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
@@ -297,15 +299,11 @@ def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> P
 def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False) -> Path:
     """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture that the keys suggest); return the former path.
 
-    Each file is written under another name and then renamed. Raises :class:`HarnessError` if a file exists (unless ``force``), or a
-    setting cannot be written as JSON.
+    Both files are written under other names before the first is renamed. Raises :class:`HarnessError` if a file of other content exists
+    (unless ``force``), or a setting cannot be written as JSON.
     """
     safetensors = require("safetensors.torch", extra="models", needed_by="writing a checkpoint")
     folder = Path(to)
-    for name in ("model.safetensors", "config.json"):
-        if (folder / name).exists() and not force:
-            raise HarnessError(f"{folder / name} exists already; choose another folder or use --force")
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         text = json.dumps(
             {"looks_like": looks_like(tensors).removeprefix("it looks like "), **_plain(settings)}, indent=1, ensure_ascii=False
@@ -313,11 +311,22 @@ def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, 
     except TypeError as error:
         raise HarnessError(f"a setting of the checkpoint cannot be written as JSON: {error}") from error
     copies = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}  # separates tied tensors
-    safetensors.save_file(copies, str(folder / "model.safetensors.part"), metadata={"format": "pt"})
-    os.replace(folder / "model.safetensors.part", folder / "model.safetensors")
-    (folder / "config.json.part").write_text(text + "\n", encoding="utf-8")
-    os.replace(folder / "config.json.part", folder / "config.json")
-    return folder / "model.safetensors"
+    weights, config = folder / "model.safetensors", folder / "config.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_left_overs(folder, {weights.name, config.name})
+    written = {file: file.with_name(temporary_name(file.name)) for file in (weights, config)}
+    try:
+        safetensors.save_file(copies, str(written[weights]), metadata={"format": "pt"})
+        written[config].write_text(text + "\n", encoding="utf-8")
+        for file, temporary in written.items():
+            if file.exists() and not force and not filecmp.cmp(file, temporary, shallow=False):
+                raise HarnessError(f"{file} exists already, with other content; choose another folder or use --overwrite")
+        for file, temporary in written.items():
+            os.replace(temporary, file)
+    finally:
+        for temporary in written.values():
+            temporary.unlink(missing_ok=True)
+    return weights
 
 
 def _plain(value: Any) -> Any:

@@ -34,10 +34,12 @@ def test_tensors_and_settings_are_written(tmp_path: Path, capsys: pytest.Capture
     assert json.loads((tmp_path / "out" / "config.json").read_text())["score"] == 0.5
 
 
-def test_existing_files_need_force(tmp_path: Path):
-    torch.save({"a": torch.ones(2)}, tmp_path / "a.pt")
-    arguments = str(tmp_path / "a.pt"), "--to", str(tmp_path / "out")
-    convert(*arguments)
+def test_existing_files_of_other_content_need_overwrite(tmp_path: Path):
+    for name, size in (("a", 2), ("b", 3)):
+        torch.save({"a": torch.ones(size)}, tmp_path / f"{name}.pt")
+    output = "--to", str(tmp_path / "out")
+    assert convert(str(tmp_path / "a.pt"), *output) == 0
+    assert convert(str(tmp_path / "a.pt"), *output) == 0
     with pytest.raises(HarnessError, match="exists already"):
-        convert(*arguments)
-    assert convert(*arguments, "--force") == 0
+        convert(str(tmp_path / "b.pt"), *output)
+    assert convert(str(tmp_path / "b.pt"), *output, "--overwrite") == 0

@@ -175,11 +175,11 @@ def test_sections_of_plugins_are_shown(finished, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(finished, monkeypatch, capsys):
-    def refuse(path, data):
+    def refuse(path, data, *, overwrite):
         raise PermissionError(13, "Permission denied")
 
     run = finished()
-    monkeypatch.setattr("harness.reporting.page.document.write_atomically", refuse)
+    monkeypatch.setattr("harness.reporting.page.document.write_output", refuse)
     assert main(["report", run]) == 2
     assert capsys.readouterr().err.strip().endswith("cannot be written (Permission denied); give another file with -o FILE")
 
