@@ -22,9 +22,9 @@ from harness.reporting import every_eval_ever
 from harness.run.finished import Run
 from harness.rundir.file_names import MANIFEST, RESULTS, SAMPLES, SHARDS
 from harness.rundir.format import plain, to_json
-from harness.rundir.stored_paths import store_paths
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
+from harness.rundir.stored_paths import store_paths
 
 BASELINE = "baseline"
 FILTER = "none"

@@ -17,8 +17,8 @@ from harness.files.whole_folder import whole_folder
 from harness.run.finished import Run
 from harness.rundir.file_names import SAMPLES
 from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
-from harness.rundir.stored_paths import store_paths
 from harness.rundir.records import ResultRecord
+from harness.rundir.stored_paths import store_paths
 
 CARD = "README.md"
 _TEXTS = ("model", "task", "decoding", "metric", "params", "level", "signature", "p_method", "interval_note")
