@@ -20,7 +20,7 @@ from harness.registry import current
 from harness.registry.local_code import is_below
 from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
-from harness.rundir.stored_paths import PATHS
+from harness.rundir.stored_paths import PATHS, StoredPath
 from harness.spec.path_contents import content_of, get_value, list_paths, with_contents
 from harness.spec.path_parameters import SECTIONS
 
@@ -105,7 +105,8 @@ def manifest_of(
         "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
         **({"local_code": local} if local else {}),
     }
-    content[PATHS] = [{"at": list(key), "content": content_of(get_value(content, key))} for key in _paths_of_manifest(content)]
+    given = [(key, str(get_value(content, key))) for key in _paths_of_manifest(content)]
+    content[PATHS] = [StoredPath(key, content_of(path), path).to_dict() for key, path in given]
     return cast(JsonObject, redact_values(content))
 
 

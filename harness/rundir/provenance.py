@@ -169,6 +169,7 @@ class _Data(BaseModel):
 class _StoredPath(BaseModel):
     at: list[str | int]
     content: str
+    given: str
 
 
 class _Manifest(BaseModel):

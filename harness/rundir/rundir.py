@@ -14,11 +14,10 @@ import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, cast
 
 from harness.errors import HarnessError, InputError
 from harness.files.outputs import OUTPUTS, is_unchanged_output
@@ -46,7 +45,7 @@ from harness.rundir.provenance import Provenance, Results, check_manifest, check
 from harness.rundir.records import ResultRecord
 from harness.rundir.run_folder import FileStamp, RunFolder, StampedFile
 from harness.rundir.samples import SampleTable
-from harness.rundir.stored_paths import contents_of, resolve_paths, resolve_record, store_paths, store_record
+from harness.rundir.stored_paths import resolve_paths, store_paths
 
 _log = logging.getLogger(__name__)
 
@@ -311,16 +310,7 @@ class RunDir:
     @cached_property
     def records(self) -> tuple[ResultRecord, ...]:
         """Result records, in the order of the run."""
-        manifest = self.provenance.content
-        if not contents_of(manifest):
-            return tuple(self.results.results)
-        return tuple(self._with_usable_paths(record) for record in self.results.results)
-
-    def _with_usable_paths(self, record: ResultRecord) -> ResultRecord:
-        """Return a record of results.json with its paths usable from the working directory."""
-        held: JsonObject = {name: getattr(record, name) for name in ("model", "metric", "model_params", "params")}
-        usable = resolve_record(held, self.provenance.content, self.path)
-        return record if usable is held else replace(record, **cast("dict[str, Any]", usable))
+        return tuple(self.results.results)
 
     @cached_property
     def samples(self) -> SampleTable:
@@ -371,7 +361,7 @@ class RunDir:
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
             SAMPLES_CHECKSUM: samples.sha256,
-            "results": [store_record(record.to_dict(), self.provenance.content, self.path) for record in records],
+            "results": [record.to_dict() for record in records],
         }
         optional: JsonObject = {"failed": dict(failed), "notes": list(notes), "costs": dict(costs or {})}
         content = cast(JsonObject, plain(content | {key: value for key, value in optional.items() if value}))

@@ -167,7 +167,7 @@ def test_images_are_the_same_by_what_their_folders_hold(captions, contents, coun
     runs: list[harness.Run] = []
     for folder, content in zip(("first", "second"), contents):
         metrics = [{**run.manifest["metrics"][0], "params": {"images": folder}}]
-        paths = [{"at": ["metrics", 0, "params", "images"], "content": content}] if content else []
+        paths = [{"at": ["metrics", 0, "params", "images"], "content": content, "given": folder}] if content else []
         runs.append(replace(run, provenance=Provenance({**run.manifest, "metrics": metrics, "paths": paths})))
     assert len(differences_of_runs(runs, ["r", "s"])) == count
 

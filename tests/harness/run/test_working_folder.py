@@ -91,22 +91,22 @@ def test_results_do_not_depend_on_the_working_folder(walk, monkeypatch):
     harness.evaluate("../project/spec.yaml", output="../project/out2")
     folders = [walk / "project" / name for name in ("out", "out2")]
     manifests = [json.loads((folder / "manifest.json").read_text("utf-8")) for folder in folders]
+    given = [[path.pop("given") for path in manifest["paths"]] for manifest in manifests]
     assert manifests[0] == manifests[1]
     assert manifests[0]["spec"]["dataset"]["path"] == "../data/refs.json"
-    results = [json.loads((folder / "results.json").read_text("utf-8"))["results"] for folder in folders]
-    params = [[(record["model_params"], record["params"]) for record in records] for records in results]
-    assert params[0] == params[1]
-    assert params[0] == [({"path": "../data/preds.json"}, found) for found in ({}, {"corpus": "../data/corpus.txt"})]
+    assert given[0][0] == "data/refs.json" and given[1][0] == "../project/data/refs.json"
+    numbers = [json.loads((folder / "results.json").read_text("utf-8"))["results"] for folder in folders]
+    assert [(record["value"], record["ci95"]) for record in numbers[0]] == [(record["value"], record["ci95"]) for record in numbers[1]]
 
 
 def test_an_opened_run_has_paths_of_the_working_folder(walk, monkeypatch):
     made = harness.evaluate("spec.yaml", output="out")
     assert harness.Run.open("out").results == made.results
+    assert harness.Run.open("out").manifest == made.manifest
     monkeypatch.chdir(walk / "other")
     run = harness.Run.open("../project/out")
     assert run.provenance.spec["dataset"]["path"] == "../project/data/refs.json"
     assert [Path(entry.params["path"]).is_file() for entry in run.provenance.models] == [True]
-    assert run.records[1].params["corpus"] == "../project/data/corpus.txt"
 
 
 def test_a_moved_folder_goes_on_and_takes_another_metric(walk, monkeypatch):
