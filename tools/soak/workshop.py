@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.files.outputs import OUTPUTS
 from tools.soak.cases import RUN_SPECS, write_data, write_project
 from tools.soak.commands import LOOK, Command, End, without_times
 from tools.soak.model import SHARDED, SHARDS, State, Verb
@@ -221,7 +222,8 @@ def arguments(verb: Verb, folder: Path, run: Path) -> list[str]:
         case "compare":
             return ["compare", str(run), "--json", "--draws", COMPARE_DRAWS]
         case "report":
-            return ["report", str(run)]
+            # A page that the adversary tore counts as changed by people, and stays without the option.
+            return ["report", str(run), *(["--overwrite"] if os.path.lexists(run / "manifest.json") else [])]
         case "export":
             return ["export", str(run), "--format", verb.argument, "--output", str(folder / "export")]
         case "score":
@@ -240,5 +242,5 @@ def result_of(verb: Verb, end: End, folder: Path) -> str:
     if verb.name == "report":
         page = (folder / "run" / "report.html").read_text(encoding="utf-8", errors="replace")
         return "a whole page" if page.rstrip().endswith("</html>") and len(page) > 10_000 else f"a torn page of {len(page)} characters"
-    files = sorted(path for path in (folder / "export").rglob("*") if path.is_file())
+    files = sorted(path for path in (folder / "export").rglob("*") if path.is_file() and path.name != OUTPUTS)
     return MOMENTS.sub("", "\n".join(f"{path.relative_to(folder)} {path.read_text(encoding='utf-8')}" for path in files))
