@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
-from harness.contracts.metrics import Cost, MetricSpec, State
+from harness.contracts.metrics import Cost, Metric, MetricSpec, State
 from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 from harness.contracts.sums import weighted_means, weighted_sums
@@ -126,6 +126,14 @@ class _NamedBySpec(Parameterised):
         seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
         corpus = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
         return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, corpus=corpus)
+
+
+def has_corpus_state(metric: Metric) -> bool:
+    """Return True for a metric that declares that its statistics depend on the references of other examples.
+
+    It does so by a ``fit`` of its own or by ``MetricSpec.held_fixed``.
+    """
+    return bool(metric.spec.held_fixed) or getattr(type(metric), "fit", None) is not _NamedBySpec.fit
 
 
 class MeanMetric(_NamedBySpec):

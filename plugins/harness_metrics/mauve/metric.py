@@ -232,6 +232,6 @@ class MauvePerExample(MauveParameters, RelabeledMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""
-        vectors = features.vectors(self.embedding, batch.text_ids)
+        vectors = features.set_vectors(self.embedding, batch.text_ids)
         k = self.k or automatic_buckets(batch.n, batch.m)
         return relabel(vectors, labels, k, seed=self.seed, redo=self.redo, scaling=self.scaling)
