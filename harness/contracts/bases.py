@@ -18,6 +18,10 @@ from harness.contracts.parameters import Parameters, Values
 from harness.contracts.sums import weighted_means, weighted_sums
 
 
+_NETWORK_WIDTH = 400
+"""Length of the vectors of small networks."""
+
+
 class Parameterised:
     """Base that records the constructor arguments of an instance, as given, for its default signature."""
 
@@ -120,12 +124,17 @@ class _NamedBySpec(Parameterised):
         return None
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of a metric that reads each word once; one of level ``set`` has arrays of all pairs of texts too."""
+        """Return the cost of a metric that reads each word once; one of level ``set`` has arrays of all pairs of texts too.
+
+        Vectors have the length of the attribute ``dimensions`` of the metric's embedding, else that of small networks.
+        """
         texts, has_vectors = n + m, "embeddings" in self.spec.needs
+        width = getattr(getattr(self, "embedding", None), "dimensions", _NETWORK_WIDTH) if has_vectors else 0
         pairs = texts**2 if self.spec.level == "set" else 0
         seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
-        corpus = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
-        return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, corpus=corpus)
+        corpus = 8.0 * texts * (width or tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
+        # In memory at once: vectors in float32, and a copy of them in float64.
+        return Cost(seconds, 300.0 * texts * tokens + 12.0 * width * texts + 64.0 * pairs, corpus=corpus)
 
 
 def has_corpus_state(metric: Metric) -> bool:
