@@ -17,7 +17,6 @@ from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 from harness.contracts.sums import weighted_means, weighted_sums
 
-
 _NETWORK_WIDTH = 400
 """Length of the vectors of small networks."""
 

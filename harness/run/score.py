@@ -302,8 +302,9 @@ def _test(
 ) -> tuple[SignificanceSpec | None, str]:  # fmt: skip
     """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
 
-    The reason may be that corpus state is fitted on the references of too few examples, ``documents``. A metric that scores texts again under each relabeling gets at most ``scorings`` scorings for all examples together, and at
-    least :data:`MIN_DRAWS` relabelings per example.
+    The reason may be that corpus state is fitted on the references of too few examples, ``documents``. A metric that scores texts
+    again under each relabeling gets at most ``scorings`` scorings for all examples together, and at least :data:`MIN_DRAWS`
+    relabelings per example.
     """
     if significance is None or significance.method == "none":
         return None, ""

@@ -1,8 +1,8 @@
 """Checks that permutation p-values keep their size: what is fitted must not tell candidates from references of the same source.
 
 A permutation test asks how often a relabeling of the texts of an example would be as extreme as the observed one. Its p-value is exact
-where the texts of one source are exchangeable: no relabeling may change what the statistic knows of them. A vocabulary, weights or a width that
-is fitted on the references, hence on one of the two sides, breaks this, and p is too small.
+where the texts of one source are exchangeable: no relabeling may change what the statistic knows of them. A vocabulary, weights or a
+width that is fitted on the references, hence on one of the two sides, breaks this, and p is too small.
 
 Both checks fit everything again for each set of texts, as a run does. Embeddings and distances are checked under the maximum mean
 discrepancy (Gretton et al. 2012) of the vectors or distances of an example, which depends strongly on them.

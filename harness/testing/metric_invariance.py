@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -91,10 +92,8 @@ def corpus_state(subject: MetricSubject) -> None:
     base, metric = subject.base, subject.component
     if has_corpus_state(metric):
         raise NotApplicable("declares corpus state")
-    try:
+    with contextlib.suppress(NotApplicable):  # a new instance keeps nothing that the first one has read
         metric = second_instance(metric, constructor_values(metric, subject.parameters))
-    except NotApplicable:
-        pass  # the instance itself may keep what it has read
     numbers = subject.numbers(subject.sets, metric=metric, features=FeatureCache([NONSENSE]))
     difference = largest_difference(base.per_example, numbers.per_example, subject.sets)
     same = same_rows(numbers.stats, base.stats, subject.tolerance)

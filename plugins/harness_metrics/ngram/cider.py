@@ -163,9 +163,7 @@ class Cider(MeanMetric):
         label = self.name if variant == "d" else f"{self.name}(plain)"
         held_fixed = "" if self.resampled else _interval_note(self.source)
         testable_from = _testable_from(self.source)
-        self.spec = MetricSpec(
-            name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed, testable_from=testable_from
-        )
+        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed, testable_from=testable_from)
 
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
