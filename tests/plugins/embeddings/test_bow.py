@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import harness
 from harness.contracts import Embedding, EncodesSets
 from harness.errors import HarnessError
 from harness_metrics.embeddings.bow import BagOfWords, hash_word
@@ -67,3 +68,30 @@ def test_an_example_without_shared_dimensions_has_the_vectors_of_its_texts_alone
 def test_without_a_dimension():
     with pytest.raises(HarnessError, match="at least one dimension; found 0"):
         BagOfWords(dimensions=0)
+
+
+EIGHT = {
+    "one word each": [f"w{number}" for number in range(1, 9)],
+    "two words each": ["a dog", "two cats", "red bus", "old men", "white snow", "birds fly", "his hat", "the end"],
+    "words with one hash": ["w28 a", "w147 b", "w61 c", "w123 d", "w57 e", "w173 f", "w103 g", "w135 h"],
+}
+"""Eight texts without a common word."""
+
+
+@pytest.mark.parametrize("texts", EIGHT.values(), ids=EIGHT)
+@pytest.mark.parametrize("name", ["mmd", "energy", "frechet", "mmdagg", "c2st", "mauve-kde"])
+def test_texts_without_a_common_word_have_equal_labels(name, texts):
+    metric = harness.metric(name, embedding="bow", p_value="exact")
+    for candidates, references in ((texts[:4], texts[4:]), (texts[::2], texts[1::2])):
+        assert metric([candidates], [references]).p_values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("seed", "words", "length"), [(0, 2000, 8), (1, 300, 5), (2, 9000, 12)])
+def test_data_sets_of_one_example_from_one_source_have_small_p_values_at_their_level(seed, words, length):
+    rng, metric = np.random.default_rng(seed), harness.metric("mmd", embedding="bow", p_value="exact")
+    share = np.cumsum(1 / np.arange(1, words + 1))
+    p_values = []
+    for numbers in np.searchsorted(share / share[-1], rng.random((200, 10, length))).tolist():
+        texts = [" ".join(f"w{k}" for k in row) for row in numbers]
+        p_values += metric([texts[:5]], [texts[5:]]).p_values.tolist()
+    assert sum(p <= 0.05 for p in p_values) <= 22
