@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 import harness
 from harness.cli.main import main
+from harness.contracts import CaptionSet
+from harness.run.score import score_sets
 from harness.testing import check_metric
 
 SAMPLE = Path(harness.__file__).parents[1] / "tasks" / "harness_tasks" / "sample" / "captions.json"
@@ -84,8 +87,8 @@ class Reads(Overlap):
     """Reads the references itself, without an embedding."""
 
     def scores(self, batch, features, state):
-        frequent = features.memo("frequent", lambda: Counter(text for texts in features.references for text in texts))
-        return np.array([sum(frequent[text] for text in item.references) for item in batch.sets], dtype=float)
+        words = features.memo("words", lambda: Counter(" ".join(text for texts in features.references for text in texts).split()))
+        return np.array([sum(words[word] for text in item.references for word in text.split()) for item in batch.sets], dtype=float)
 
 
 class DeclaredLazy(Lazy):
@@ -114,9 +117,10 @@ DECLARED = ("DeclaredLazy", "DeclaredInDictionary", "DeclaredReads")
 
 
 @pytest.fixture
-def run(project, capsys):
+def run(project, capsys, monkeypatch):
     """Return a function that runs a metric on examples of the sample, and returns its number, or the message of an error."""
     (project / "corpus_parts.py").write_text(PARTS)
+    monkeypatch.syspath_prepend(project)
     entries = ", ".join(f'{name.lower()}: {{import: "corpus_parts:{name}", summary: words}}' for name in (*UNDECLARED, *DECLARED))
     (project / "registry.yaml").write_text(f"api: 1\nprovider: mine\nmetrics: {{{entries}}}\n")
 
@@ -133,6 +137,11 @@ def run(project, capsys):
         return record["value"]
 
     return run
+
+
+def part(name):
+    """Return a metric of the file."""
+    return getattr(importlib.import_module("corpus_parts"), name)()
 
 
 @pytest.mark.parametrize("name", DECLARED)
@@ -154,26 +163,18 @@ def test_state_that_is_not_declared_ends_the_run_in_one_line(run, name):
 
 @pytest.mark.parametrize("name", UNDECLARED)
 def test_the_conformance_kit_refuses_state_that_is_not_declared(run, name):
-    import corpus_parts  # type: ignore[import-not-found]  # written by the fixture
-
-    failed = {outcome.check: outcome.reason for outcome in check_metric(getattr(corpus_parts, name)()) if outcome.failed}
+    failed = {outcome.check: outcome.reason for outcome in check_metric(part(name)) if outcome.failed}
     assert "declares no corpus state and reads" in failed["scores"]
 
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_the_conformance_kit_runs_declared_state(run, name):
-    import corpus_parts  # type: ignore[import-not-found]  # written by the fixture
-
-    statuses = {outcome.check: outcome.status for outcome in check_metric(getattr(corpus_parts, name)())}
+    statuses = {outcome.check: outcome.status for outcome in check_metric(part(name))}
     assert statuses["scores"] == statuses["shards"] == "pass" and statuses["corpus-state"] == "not applicable"
 
 
-def test_what_is_fitted_for_one_metric_is_known_to_the_next(run, project):
+def test_what_is_fitted_for_one_metric_is_known_to_the_next(run):
     """The second metric gets vectors and values from the cache and reads no reference itself."""
-    import corpus_parts  # type: ignore[import-not-found]  # written by the fixture
-
-    candidates, references = [["a dog"], ["a cat"]], [["the dog", "a dog"], ["the cat", "a cat"]]
-    metrics = [corpus_parts.DeclaredLazy(), corpus_parts.Lazy()], [corpus_parts.DeclaredReads(), corpus_parts.Reads()]
-    for declared, undeclared in metrics:
+    for names in (("DeclaredLazy", "Lazy"), ("DeclaredReads", "Reads")):
         with pytest.raises(harness.HarnessError, match="declares no corpus state"):
-            harness.score(candidates, references, [declared, undeclared])
+            score_sets(map(part, names), [CaptionSet("1", ("a dog",), ("the dog", "a dog")), CaptionSet("2", ("a cat",), ("the cat",))])

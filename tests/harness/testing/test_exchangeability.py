@@ -214,7 +214,16 @@ def forms():
         if "embedding" in known:
             variants = [{**values, "embedding": embedding} for embedding in ("bow", "glove", "minilm")]
         elif "distance" in known:
-            distances = ["bleu", "cider", "meteor", "rouge", "wmd", "bert", {"bert": {"embedding": "bow"}}, {"bert": {"embedding": "glove"}}]
+            distances = [
+                "bleu",
+                "cider",
+                "meteor",
+                "rouge",
+                "wmd",
+                "bert",
+                {"bert": {"embedding": "bow"}},
+                {"bert": {"embedding": "glove"}},
+            ]
             variants = [{**values, "distance": distance} for distance in distances]
         elif name == "bertscore":
             variants = [{}, {"idf": True}]
