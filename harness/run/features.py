@@ -53,6 +53,7 @@ class FeatureCache:
     @property
     def examples(self) -> int:
         """Number of examples on whose references corpus state is fitted."""
+        self.corpus_read = self.corpus_read or REFERENCES
         return self._task.examples if isinstance(self._task, NoReferences) else len(self._task)
 
     # ------------------------------------------------------------------ texts

@@ -237,12 +237,12 @@ def score(
     """
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
-    features.corpus_read = ""
+    documents, features.corpus_read = features.examples, ""
     state = fit_once(metric, features)
     blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
         examples = sum(len(batch) for _, batch in positioned_batches if can_score(metric, batch))
-    tested, p_note = _test(metric, examples, features.examples, significance)
+    tested, p_note = _test(metric, examples, documents, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
     p_sums = np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None

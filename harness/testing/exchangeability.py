@@ -21,7 +21,7 @@ from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.spec.models import SignificanceSpec
 from harness.stats import permutation
-from harness.stats.significance import untestable_reason
+from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.base_subject import AnySubject
 from harness.testing.results import NotApplicable, ensure
 from harness.testing.sample_captions import SCENES
@@ -34,6 +34,8 @@ SIDE = 4
 """Candidates, and references, of the sets of the checks."""
 SETS = 200
 """Sets of one source."""
+SCORED_AGAIN = 50
+"""Sets of one source for a metric that scores the texts of each relabeling again."""
 LEVEL = 0.05
 SLACK = 1e-7
 """Largest difference of scores that are equal but for the order of summation; features are float32."""
@@ -83,13 +85,13 @@ def relabeled_sets() -> list[CaptionSet]:
 
 
 # --------------------------------------------------------------------------- data sets
-def data_set_size(metric: Metric) -> int:
-    """Return the number of sets that are one data set in the check: the smallest in which the metric has p-values.
+def data_set_size(metric: Metric, count: int = SETS) -> int:
+    """Return the number of sets that are one data set in a check of ``count`` sets: the smallest in which the metric has p-values.
 
     The fewer examples, the more of what is fitted on their references is that of the tested example's own.
     """
     if not has_corpus_state(metric):
-        return SETS
+        return count
     smallest = max(1, metric.spec.testable_from)
     defined = np.isfinite(score_data_set(metric, small_sets(smallest), tested=False).per_example(metric)).any()
     return smallest if defined else smallest + 1  # weights such as document frequencies are all 0 for one example
@@ -101,9 +103,9 @@ def score_data_set(metric: Metric, sets: Sequence[CaptionSet], *, tested: bool) 
     return scoring.score(metric, scoring.batches(sets, features), features, EXACT if tested else None, 0)
 
 
-def one_source_p_values(metric: Metric, count: int = SETS) -> np.ndarray:
+def one_source_p_values(metric: Metric, count: int) -> np.ndarray:
     """Return the p-values of sets of one source, those that are defined, shape (count,) or fewer."""
-    size = data_set_size(metric)
+    size = data_set_size(metric, count)
     sets = small_sets(size * math.ceil(count / size))
     found = [score_data_set(metric, sets[start : start + size], tested=True).p_values for start in range(0, len(sets), size)]
     p_values = np.concatenate([part for part in found if part is not None])[:count]
@@ -139,10 +141,13 @@ def ensure_equal_labels(metric: Metric) -> None:
     )
 
 
-def ensure_one_source(metric: Metric) -> None:
-    """Raise :class:`Violation` where sets of one source have small p-values too often."""
+def ensure_one_source(metric: Metric, count: int | None = None) -> None:
+    """Raise :class:`Violation` where sets of one source have small p-values too often.
+
+    ``count`` is the number of sets; None: :data:`SETS`, or :data:`SCORED_AGAIN` where a test takes long.
+    """
     ensure_testable(metric)
-    p_values = one_source_p_values(metric)
+    p_values = one_source_p_values(metric, count or (SCORED_AGAIN if has_generic_null(metric) else SETS))
     if not len(p_values):
         raise NotApplicable("is undefined for sets of random words")
     small = int(np.count_nonzero(p_values <= LEVEL))
