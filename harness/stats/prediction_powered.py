@@ -152,22 +152,41 @@ def powered_mean(
     if finite and len(rows) == size:
         return PoweredMean(value, 0.0, (value, value))
 
-    residuals, present = (scores - expected)[rows], scores[rows]
-    effect = len(rows) * float(np.sum(weight**2)) / float(np.sum(weight)) ** 2
-    needed = max(FEWEST_LABELS, FEWEST_SPARE + len(totals) + fitted)
+    # Large clusters, few in the population, are often missing from those with labels: what counts is how unequal all of them are.
+    sizes = np.unique(clusters, return_counts=True)[1] * len(rows) / np.isin(clusters, clusters[rows]).sum()
+    sizes = np.maximum(sizes, 1.0)  # labels of a cluster that has any
+    freedom = min(freedom, units * float(np.sum(sizes**2)) ** 2 / (len(sizes) * float(np.sum(sizes**4))))
     noun = "label" if units == len(rows) else "cluster"
-    reason = ""
-    if units < needed:
-        reason = f"{counted(units, noun)}; an interval needs {needed}"
-    elif len(totals) > 1 and counts.min() < FEWEST_IN_STRATUM:
-        reason = f"{counted(int(counts.min()), noun)} in a stratum; an interval needs {FEWEST_IN_STRATUM} in each"
-    elif freedom < FEWEST_FREEDOM * effect**2:
-        reason = f"few labels decide it ({freedom:.1f} degrees of freedom); an interval needs {FEWEST_FREEDOM * effect**2:.1f}"
-    elif np.ptp(present) == 0:
-        reason = f"all {len(rows)} labels are {present[0]:g}"
-    elif np.sum(residuals**2) <= (SAME * np.ptp(present)) ** 2:
-        reason = f"all {len(rows)} labels are as predicted"
+    reason = _refuse_design(units, counts, noun, fitted, freedom, weight) or _refuse_labels(scores[rows], (scores - expected)[rows])
     if reason:
         return PoweredMean(value, standard_error, None, reason)
     skewness = float(np.sum(addends**3)) / variance**1.5
     return PoweredMean(value, standard_error, skewed_interval(value, standard_error, skewness, freedom))
+
+
+def _refuse_design(units: int, counts: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray) -> str:
+    """Return why so few labels, or so unequal ones, have no interval; empty where they have one.
+
+    ``units`` is the number of labels, or of clusters that have any, ``counts`` has those of the strata, ``fitted`` is the number of
+    coefficients.
+    """
+    smallest = int(counts.min())
+    needed = max(FEWEST_LABELS, FEWEST_SPARE + len(counts) + fitted)
+    if units < needed:
+        return f"{counted(units, noun)}; an interval needs {needed}"
+    if len(counts) > 1 and smallest < FEWEST_IN_STRATUM:
+        return f"{counted(smallest, noun)} in a stratum; an interval needs {FEWEST_IN_STRATUM} in each"
+    effect = len(weights) * float(np.sum(weights**2)) / float(np.sum(weights)) ** 2
+    if freedom < FEWEST_FREEDOM * effect**2:
+        return f"few {noun}s decide the mean ({freedom:.1f} degrees of freedom; an interval needs {FEWEST_FREEDOM * effect**2:.1f})"
+    return ""
+
+
+def _refuse_labels(labels: np.ndarray, residuals: np.ndarray) -> str:
+    """Return why labels without any error, or any spread, have no interval: what does not vary here may vary elsewhere."""
+    spread = float(np.ptp(labels))
+    if spread == 0:
+        return f"all {len(labels)} labels are {labels[0]:g}"
+    if np.sum(residuals**2) <= (SAME * spread) ** 2:
+        return f"all {len(labels)} labels are as predicted"
+    return ""
