@@ -33,7 +33,8 @@ FEWEST_LABELS = 20
 FEWEST_SPARE = 18
 """Number of them, without those of strata and coefficients, below which there is no interval."""
 FEWEST_IN_STRATUM = 6
-"""Number of them in each of several strata below which there is no interval."""
+"""Number of them in one of several strata below which its variance is not known: such strata may hold this share of the examples."""
+SMALL_STRATA = 0.1
 FEWEST_FREEDOM = 10.0
 """Degrees of freedom below which there is no interval, for equal weights. Labels that seldom have been drawn are missing from most samples
 just where they are worth most, so that unequal weights need more: times the square of their design effect, n sum(w²) / sum(w)²."""
@@ -157,25 +158,28 @@ def powered_mean(
     sizes = np.maximum(sizes, 1.0)  # labels of a cluster that has any
     freedom = min(freedom, units * float(np.sum(sizes**2)) ** 2 / (len(sizes) * float(np.sum(sizes**4))))
     noun = "label" if units == len(rows) else "cluster"
-    reason = _refuse_design(units, counts, noun, fitted, freedom, weight) or _refuse_labels(scores[rows], (scores - expected)[rows])
+    reason = _refuse_design(units, counts, totals, noun, fitted, freedom, weight) or _refuse_labels(scores[rows], (scores - expected)[rows])
     if reason:
         return PoweredMean(value, standard_error, None, reason)
     skewness = float(np.sum(addends**3)) / variance**1.5
     return PoweredMean(value, standard_error, skewed_interval(value, standard_error, skewness, freedom))
 
 
-def _refuse_design(units: int, counts: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray) -> str:
+def _refuse_design(
+    units: int, counts: np.ndarray, totals: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray
+) -> str:
     """Return why so few labels, or so unequal ones, have no interval; empty where they have one.
 
-    ``units`` is the number of labels, or of clusters that have any, ``counts`` has those of the strata, ``fitted`` is the number of
-    coefficients.
+    ``units`` is the number of labels, or of clusters that have any, ``counts`` has those of the strata, ``totals`` the numbers of
+    examples of these, ``fitted`` is the number of coefficients.
     """
-    smallest = int(counts.min())
     needed = max(FEWEST_LABELS, FEWEST_SPARE + len(counts) + fitted)
     if units < needed:
         return f"{counted(units, noun)}; an interval needs {needed}"
-    if len(counts) > 1 and smallest < FEWEST_IN_STRATUM:
-        return f"{counted(smallest, noun)} in a stratum; an interval needs {FEWEST_IN_STRATUM} in each"
+    unknown = float(totals[counts < FEWEST_IN_STRATUM].sum() / totals.sum())
+    if len(counts) > 1 and unknown > SMALL_STRATA:
+        few = f"{unknown:.0%} of the examples are in strata with fewer than {FEWEST_IN_STRATUM} {noun}s"
+        return f"{few}; an interval needs {SMALL_STRATA:.0%} at most"
     effect = len(weights) * float(np.sum(weights**2)) / float(np.sum(weights)) ** 2
     if freedom < FEWEST_FREEDOM * effect**2:
         return f"few {noun}s decide the mean ({freedom:.1f} degrees of freedom; an interval needs {FEWEST_FREEDOM * effect**2:.1f})"
