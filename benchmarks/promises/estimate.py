@@ -232,7 +232,11 @@ def _four_metrics() -> Iterator[Case]:
 
 
 def _binary() -> Iterator[Case]:
-    yield from of_draw(draw_random, [BINARY.seen_with(1.0), binary(0.3).seen_with(1.0), judge(0.5, 0.05), judge(0.8, 0.1)], (20, 50))
+    yield from of_draw(draw_random, [BINARY.seen_with(1.0), binary(0.3).seen_with(1.0)], (20, 50))
+
+
+def _judge() -> Iterator[Case]:
+    yield from of_draw(draw_random, [judge(0.5, 0.05), judge(0.8, 0.1)], (20, 50, 100))
 
 
 def _unequal() -> Iterator[Case]:
@@ -241,8 +245,8 @@ def _unequal() -> Iterator[Case]:
 
 
 def _plan() -> Iterator[Case]:
-    yield from of_draw(draw_plan, [shape.seen_with(1.0) for shape in (NORMAL, GRADES, EXPONENTIAL)], (20, 30, 50))
-    yield from of_draw(draw_plan, [LOGNORMAL.seen_with(0.5)], (20, 30, 50))
+    yield from of_draw(draw_plan, [shape.seen_with(1.0) for shape in (NORMAL, GRADES, EXPONENTIAL)], (20, 35, 50))
+    yield from of_draw(draw_plan, [LOGNORMAL.seen_with(0.5)], (20, 35, 50))
 
 
 def _clusters() -> Iterator[Case]:
@@ -254,7 +258,7 @@ def _clusters() -> Iterator[Case]:
 
 
 def _finite() -> Iterator[Case]:
-    shapes = [NORMAL.seen_with(1.0), LOGNORMAL.seen_with(0.5), judge(0.8, 0.1)]
+    shapes = [NORMAL.seen_with(1.0), LOGNORMAL.seen_with(0.5), GRADES.seen_with(1.0), judge(0.8, 0.1)]
     yield from of_draw(draw_random, shapes, (20, 50, 200), finite=True)
 
 
@@ -281,6 +285,9 @@ PROMISES = (
     promise("skewed", "Skewed labels: the 95 % interval of `harness estimate` covers the mean score", _skewed),
     promise("four-metrics", "Four metrics at once: the 95 % interval of `harness estimate` covers the mean score", _four_metrics),
     promise("binary", "Right and wrong answers: the 95 % interval of `harness estimate` covers the mean score", _binary),
+    promise(
+        "judge", "Right and wrong answers, a judge that seldom errs: the interval of `harness estimate` covers their share", _judge, 0.92
+    ),
     promise("unequal", "Own probabilities as exp(-score): the 95 % interval of `harness estimate` covers the mean score", _unequal),
     promise("plan", "Five strata of `harness label-plan --by`: the 95 % interval covers the mean score", _plan),
     promise("clusters", "Clusters: the 95 % interval of `harness estimate` covers the mean score", _clusters),

@@ -32,7 +32,7 @@ FEWEST_LABELS = 20
 """Number of labels, or of clusters that have any, below which there is no interval: that of skewed scores would miss too often."""
 FEWEST_SPARE = 18
 """Number of them, without those of strata and coefficients, below which there is no interval."""
-FEWEST_IN_STRATUM = 6
+FEWEST_IN_STRATUM = 7
 """Number of them in one of several strata below which its variance is not known: such strata may hold this share of the examples."""
 SMALL_STRATA = 0.1
 FEWEST_FREEDOM = 10.0
@@ -165,9 +165,7 @@ def powered_mean(
     return PoweredMean(value, standard_error, skewed_interval(value, standard_error, skewness, freedom))
 
 
-def _refuse_design(
-    units: int, counts: np.ndarray, totals: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray
-) -> str:
+def _refuse_design(units: int, counts: np.ndarray, totals: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray) -> str:
     """Return why so few labels, or so unequal ones, have no interval; empty where they have one.
 
     ``units`` is the number of labels, or of clusters that have any, ``counts`` has those of the strata, ``totals`` the numbers of

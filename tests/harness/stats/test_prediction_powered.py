@@ -163,13 +163,14 @@ def test_an_interval_needs_twenty_labels_and_eighteen_more_than_coefficients(n, 
     assert powered_mean(np.where(np.arange(200) < needed, more, np.nan), predictions, tuning=np.zeros(max(metrics, 1))).reason == ""
 
 
-def test_most_examples_need_strata_with_six_labels():
+def test_most_examples_need_strata_with_seven_labels():
     labels, predictions = labelled(200)
     strata = np.repeat([0, 1], 100)
     few = np.where((np.arange(200) < 40) | (np.arange(200) >= 195), labels, np.nan)
-    assert powered_mean(few, predictions, strata=strata).reason == "50% of the examples are in strata with fewer than 6 labels; an interval needs 10% at most"
-    enough = np.where((np.arange(200) < 40) | (np.arange(200) >= 194), labels, np.nan)
-    assert powered_mean(enough, predictions, strata=strata).reason.startswith("few labels decide the mean")  # half of the mean by six
+    reason = "50% of the examples are in strata with fewer than 7 labels; an interval needs 10% at most"
+    assert powered_mean(few, predictions, strata=strata).reason == reason
+    enough = np.where((np.arange(200) < 40) | (np.arange(200) >= 193), labels, np.nan)
+    assert powered_mean(enough, predictions, strata=strata).reason.startswith("few labels decide the mean")  # half of the mean by seven
     small = np.repeat([0, 1], [185, 15])
     assert powered_mean(few, predictions, strata=small).ci95 is not None
     balanced = np.where((np.arange(200) < 20) | (np.arange(200) >= 180), labels, np.nan)
