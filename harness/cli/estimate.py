@@ -11,6 +11,7 @@ labels; --bounds LOW,HIGH, the ends of the scale of the scores, gives the labels
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 
 import harness
@@ -51,6 +52,9 @@ def run(args: argparse.Namespace) -> int:
         for row in rows
     ]  # fmt: skip
     print_as(Table(HEADERS, cells, "lrrrrrrr", f"human score by {', '.join(args.by)}", (NOTE, *notes), secondary=HEADERS[-1:]), args.format)
+    if args.format == "csv":  # stdout is for programs
+        for note in notes:
+            print(f"harness: {note}", file=sys.stderr)
     return 0
 
 

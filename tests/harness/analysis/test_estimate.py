@@ -215,7 +215,9 @@ def test_few_labels_have_no_interval_and_the_reason(run, capsys):
     ]
     capsys.readouterr()
     assert main(["estimate", run, "--labels", labels, "--by", "caption-length", "--format", "csv"]) == 0
-    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    output = capsys.readouterr()
+    table = list(csv.DictReader(io.StringIO(output.out)))
+    assert "harness: a, b, a - b: no interval: 10 labels; an interval needs 20\n" in output.err
     assert [row["95 % interval"] for row in table] == ["–"] * 3 and [row["saved"] for row in table] == ["–"] * 3
     assert main(["estimate", run, "--labels", labels, "--by", "caption-length"]) == 0
     assert "a, b, a - b: no interval: 10 labels; an interval needs 20" in capsys.readouterr().out
