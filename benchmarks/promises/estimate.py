@@ -224,7 +224,7 @@ def _normal() -> Iterator[Case]:
 def _skewed() -> Iterator[Case]:
     shapes = [LOGNORMAL.seen_with(0.5), LOGNORMAL_DOWN.seen_with(2.0), EXPONENTIAL.seen_with(1.0), GRADES.seen_with(1.0)]
     yield from of_draw(draw_random, shapes, (10, 20, 50, 100))
-    yield from of_draw(draw_random, [LOGNORMAL.seen_with(1.0)], (10, 20, 50, 100), alone=True)
+    yield from of_draw(draw_random, [LOGNORMAL.seen_with(1.0), GRADES.seen_with(1.0)], (10, 20, 50, 100), alone=True)
 
 
 def _four_metrics() -> Iterator[Case]:
@@ -233,6 +233,7 @@ def _four_metrics() -> Iterator[Case]:
 
 def _binary() -> Iterator[Case]:
     yield from of_draw(draw_random, [BINARY.seen_with(1.0), binary(0.3).seen_with(1.0)], (20, 50))
+    yield from of_draw(draw_random, [BINARY.seen_with(1.0)], (20, 50), alone=True)
 
 
 def _judge() -> Iterator[Case]:

@@ -162,7 +162,7 @@ def powered_mean(
     if reason:
         return PoweredMean(value, standard_error, None, reason)
     skewness = float(np.sum(addends**3)) / variance**1.5
-    return PoweredMean(value, standard_error, skewed_interval(value, standard_error, skewness, freedom))
+    return PoweredMean(value, standard_error, skewed_interval(value, standard_error, skewness, freedom, residuals=fitted > 0))
 
 
 def _refuse_design(units: int, counts: np.ndarray, totals: np.ndarray, noun: str, fitted: int, freedom: float, weights: np.ndarray) -> str:

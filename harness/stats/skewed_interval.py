@@ -8,20 +8,22 @@ from harness.stats.quantiles import student_quantile
 
 LEVEL = 0.05
 """1 minus the coverage."""
-INFLATION = 25.0
+INFLATION = 4.0
 """The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few units is too small where a rare value is missing."""
+INFLATION_OF_RESIDUALS = 25.0
+"""The same for residuals of a fit to the units, which leans to the rare values that are there."""
 MOST_SKEWED = 0.9
 """Largest skewness times Student's quantile: at 1 the transformation is flat. The longer side is then about twice Student's."""
 SHORTEST = 0.9
 """Length of the shorter side over Student's, at least: heavy tails on both sides look skewed in most samples."""
 
 
-def skewed_interval(value: float, error: float, skewness: float, freedom: float) -> tuple[float, float]:
+def skewed_interval(value: float, error: float, skewness: float, freedom: float, *, residuals: bool = False) -> tuple[float, float]:
     """Return the interval of a mean, both sides by Hall's transformation of Student's t.
 
-    The transformation takes out the error of order n^-1/2 that the skewness causes, and leaves errors that few units make large; the
-    three constants were chosen for a coverage of .93 with 20 labels of lognormal scores and a metric that predicts their logarithm.
-    Where units are normal, the interval is Student's up to the noise of their skewness.
+    The transformation takes out the error of order n^-1/2 that the skewness causes, and leaves errors that few units make large. The
+    constants were chosen for a coverage of .93 with 20 labels of lognormal scores: of the labels, and of their residuals from a metric
+    that predicts their logarithm. Where units are normal, the interval is Student's up to the noise of their skewness.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ def skewed_interval(value: float, error: float, skewness: float, freedom: float)
         Skewness of the mean: the sum of the cubes of what the units add to its error, over the cube of the standard error.
     freedom : float
         Degrees of freedom of the standard error.
+    residuals : bool
+        The units are residuals of a fit to them.
 
     References
     ----------
@@ -40,11 +44,14 @@ def skewed_interval(value: float, error: float, skewness: float, freedom: float)
 
     Examples
     --------
-    >>> [round(end, 3) for end in skewed_interval(0.0, 1.0, 0.0, 30.0)], [round(end, 3) for end in skewed_interval(0.0, 1.0, 0.2, 30.0)]
-    ([-2.042, 2.042], [-1.838, 3.141])
+    >>> [round(end, 3) for end in skewed_interval(0.0, 1.0, 0.0, 30.0)]
+    [-2.042, 2.042]
+    >>> [round(end, 3) for end in skewed_interval(0.0, 1.0, 0.2, 30.0)]
+    [-1.838, 2.532]
     """
     quantile = student_quantile(freedom, 1 - LEVEL / 2)
-    size = min(abs(skewness) * (1 + INFLATION / (freedom + 1)), MOST_SKEWED / quantile)
+    inflation = INFLATION_OF_RESIDUALS if residuals else INFLATION
+    size = min(abs(skewness) * (1 + inflation / (freedom + 1)), MOST_SKEWED / quantile)
     longer = shorter = quantile
     if size > 1e-6:  # the inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
         longer = 3 / size * (1 - cbrt(1 - size * (quantile + size / 6)))

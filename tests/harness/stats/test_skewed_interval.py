@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.stats.quantiles import student_quantile
-from harness.stats.skewed_interval import INFLATION, skewed_interval
+from harness.stats.skewed_interval import INFLATION, INFLATION_OF_RESIDUALS, skewed_interval
 
 
 def test_without_skewness_it_is_students():
@@ -23,10 +23,11 @@ def test_it_is_mirrored_with_the_skewness(skewness):
     assert high - 1 > 1 - low
 
 
-def test_its_ends_are_students_quantiles_after_the_transformation():
+@pytest.mark.parametrize(("residuals", "inflation"), [(False, INFLATION), (True, INFLATION_OF_RESIDUALS)])
+def test_its_ends_are_students_quantiles_after_the_transformation(residuals, inflation):
     freedom, skewness = 60.0, 0.1
-    size = skewness * (1 + INFLATION / (freedom + 1))
-    low, high = skewed_interval(0.0, 1.0, skewness, freedom)
+    size = skewness * (1 + inflation / (freedom + 1))
+    low, high = skewed_interval(0.0, 1.0, skewness, freedom, residuals=residuals)
     quantile = student_quantile(freedom, 0.975)
     for t, expected in ((-high, -quantile), (-low, quantile)):
         assert t + size * t**2 / 3 + size**2 * t**3 / 27 + size / 6 == pytest.approx(expected, rel=1e-9)
