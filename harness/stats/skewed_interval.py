@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import cbrt
 
 from harness.stats.quantiles import student_quantile
 
 LEVEL = 0.05
 """1 minus the coverage."""
-INFLATION = 4.0
-"""The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few units is too small where a rare value is missing."""
-INFLATION_OF_RESIDUALS = 25.0
-"""The same for residuals of a fit to the units, which leans to the rare values that are there."""
-MOST_SKEWED = 0.9
-"""Largest skewness times Student's quantile: at 1 the transformation is flat. The longer side is then about twice Student's."""
-SHORTEST = 0.9
-"""Length of the shorter side over Student's, at least: heavy tails on both sides look skewed in most samples."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What few units make necessary beyond the correction for skewness."""
+
+    inflation: float
+    """The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few units is too small where a rare value is missing."""
+    most_skewed: float
+    """Largest skewness times Student's quantile: at 1 the transformation is flat. The longer side is then about twice Student's."""
+    shortest: float
+    """Length of the shorter side over Student's, at least: heavy tails on both sides look skewed in most samples."""
+
+
+OF_LABELS = Allowance(4.0, 0.9, 0.9)
+OF_RESIDUALS = Allowance(25.0, 0.93, 0.93)
+"""A fit to the units leans to the rare values that are there, so that its residuals look less skewed than they are."""
 
 
 def skewed_interval(value: float, error: float, skewness: float, freedom: float, *, residuals: bool = False) -> tuple[float, float]:
@@ -50,11 +60,11 @@ def skewed_interval(value: float, error: float, skewness: float, freedom: float,
     [-1.838, 2.532]
     """
     quantile = student_quantile(freedom, 1 - LEVEL / 2)
-    inflation = INFLATION_OF_RESIDUALS if residuals else INFLATION
-    size = min(abs(skewness) * (1 + inflation / (freedom + 1)), MOST_SKEWED / quantile)
+    allowance = OF_RESIDUALS if residuals else OF_LABELS
+    size = min(abs(skewness) * (1 + allowance.inflation / (freedom + 1)), allowance.most_skewed / quantile)
     longer = shorter = quantile
     if size > 1e-6:  # the inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
         longer = 3 / size * (1 - cbrt(1 - size * (quantile + size / 6)))
-        shorter = max(3 / size * (cbrt(1 + size * (quantile - size / 6)) - 1), SHORTEST * quantile)
+        shorter = max(3 / size * (cbrt(1 + size * (quantile - size / 6)) - 1), allowance.shortest * quantile)
     below, above = (shorter, longer) if skewness > 0 else (longer, shorter)
     return value - below * error, value + above * error
