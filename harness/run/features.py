@@ -13,7 +13,7 @@ metric to what it declares (:func:`harness.run.score.score`), since stored stati
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
@@ -133,7 +133,7 @@ class FeatureCache:
         if not isinstance(fitted, EncodesSets):
             return self.vectors(embedding, ids)
         out: list[np.ndarray] = []
-        for row in ids.tolist():
+        for row in cast(list[list[int]], ids.tolist()):
             texts = [self.texts[i] for i in row]
             out.append(_checked_vectors(fitted.name, fitted.encode_set(texts), texts))
         return np.stack(out) if out else np.empty((*ids.shape, 0), dtype=np.float32)
@@ -150,7 +150,7 @@ class FeatureCache:
 
     # ------------------------------------------------------------------ what depends on the references of the task
     @contextmanager
-    def noting(self, key: Hashable, description: str) -> Iterator[None]:
+    def noting(self, key: Hashable, description: str) -> Generator[None]:
         """Note under a key whether the code in the context reads the references of the task, or a value computed from them.
 
         Parameters

@@ -204,9 +204,9 @@ class Mauve(MauveParameters, CorpusMetric):
         """Return values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
         if not len(stats):
             return {}
-        vectors = drop_unused_dimensions(stats.values("candidates"), stats.values("references"))
+        candidates, references = drop_unused_dimensions(stats.values("candidates"), stats.values("references"))
         spread_values = spread(
-            *vectors, self.k,
+            candidates, references, self.k,
             redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
