@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, UNSEEN_SEED, WORSE, Clusters, Population, random_populations
+from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, WORSE, Clusters, Population, unseen_populations
 from benchmarks.promises.promise import Cell, Promise
 from harness.stats.bounded_mean import BoundedMean
 from harness.stats.one_sided import SkewedMean
@@ -118,7 +118,7 @@ def measure_unbounded(full: bool) -> list[Cell]:
 
 def measure_unseen(full: bool) -> list[Cell]:
     """Measure numbers without declared bounds on populations that nothing was tuned on."""
-    return measure_populations(random_populations(20, UNSEEN_SEED), 500)
+    return measure_populations(unseen_populations(), 500)
 
 
 def measure_populations(populations: Sequence[Population], seed: int) -> list[Cell]:

@@ -173,7 +173,7 @@ def measure_equivalence(full: bool) -> list[Cell]:
 def measure_nights(full: bool) -> list[Cell]:
     """Return how often a series of nights with equal sources and one baseline has a false alarm."""
     design = Design(5, 5, 0)
-    runs = 1000 if full else 30
+    runs = 1000 if full else 150
     alarms = {"--nights": 0, "--night": 0}
     for run in range(runs):
         rng = np.random.default_rng([run, 54])

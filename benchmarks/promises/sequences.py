@@ -13,7 +13,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, UNSEEN_SEED, Clusters, Population, random_populations
+from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, Clusters, Population, unseen_populations
 from benchmarks.promises.promise import Cell, Promise
 from harness.run.stopping import BATCH, batches
 from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, asymptotic_looks, betting_looks
@@ -29,8 +29,6 @@ BATCHED = 5000
 """Examples of the runs that are looked at after the batches of ``--until``."""
 CHUNK = 250
 """Runs that are computed at once."""
-UNSEEN = 20
-"""Number of the random populations that no condition was chosen on."""
 WIDTHS = (0.06, 0.12, 0.24)
 """Half-widths of ``METRIC ± WIDTH``, in standard deviations of the scores."""
 BINOMIAL = {2: (1, -2, 1), 4: (1, -4, 6, -4, 1)}
@@ -189,7 +187,7 @@ ONE_SIDED = tuple(exponential_losses(share) for share in (0.02, 0.005, 0.001))
 def with_range() -> list[tuple[Population, float]]:
     """Return mean-zero populations within a known range, each with the largest difference: those of the table, and unseen ones."""
     known = [(item, item.bounds[1]) for item in (*MEAN_ZERO, *UNEVEN) if item.bounds is not None]
-    for item in random_populations(UNSEEN, UNSEEN_SEED):
+    for item in unseen_populations():
         values = item.draw.args[0] if isinstance(item.draw, partial) else np.zeros(0)
         known.append((item, float(np.abs(values - item.mean).max())))
     return known
@@ -218,7 +216,7 @@ def alarms_in_batches(item: Population, runs: int) -> Cell:
 def measure_without_range(full: bool) -> Sequence[Cell]:
     """Return false alarms of scores without a declared range."""
     runs, length = (RUNS, LENGTH) if full else (QUICK_RUNS, QUICK_LENGTH)
-    items = [*MEAN_ZERO, *ONE_SIDED, *random_populations(UNSEEN, UNSEEN_SEED)]
+    items = [*MEAN_ZERO, *ONE_SIDED, *unseen_populations()]
     cells = [alarms_of(item, runs, length, None) for item in items]
     return [*cells, *(alarms_in_batches(item, runs) for item in MEAN_ZERO if full)]
 
@@ -322,7 +320,7 @@ def measure_width(full: bool) -> Sequence[Cell]:
     """Return how often ``METRIC ± WIDTH`` is confirmed without the truth in the interval, of numbers that are no means within bounds."""
     runs = RUNS if full else QUICK_RUNS
     ranged = [cell for item in SCORES for cell in truth_at_stop(item, runs, BATCHED, 1.0)]
-    others = [*MEAN_ZERO, *random_populations(UNSEEN, UNSEEN_SEED)]
+    others = [*MEAN_ZERO, *unseen_populations()]
     return [*ranged, *(cell for item in others for cell in truth_at_stop(item, runs, LENGTH, None))]
 
 

@@ -9,13 +9,15 @@ import bisect
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
 from harness.analysis.pairs import ComparedRun
+from harness.analysis.score_declarations import Bounds
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import ID_COLUMNS
@@ -26,6 +28,7 @@ from harness.run.finished import Run
 from harness.rundir.format import file_digest, to_json
 from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
+from harness.stats.bounded_labels import bounded_labels_interval
 from harness.stats.prediction_powered import PoweredMean, powered_mean
 
 COLUMNS = {
@@ -54,14 +57,22 @@ class HumanScore:
     examples: int
 
     @property
-    def saved(self) -> float:
-        """Number of further labels with which the labels alone would have the same standard error."""
+    def saved(self) -> float | None:
+        """Number of further labels with which the labels alone would have the same standard error; None without an interval."""
         error = self.powered.standard_error
+        if self.powered.ci95 is None:
+            return None
         return self.labels * ((self.classical.standard_error / error) ** 2 - 1) if error else float("inf")
 
 
 def estimate(
-    run: str | Path | Run, labels: str | Path, *, by: Sequence[str], baseline: str | None = None, population: bool = False
+    run: str | Path | Run,
+    labels: str | Path,
+    *,
+    by: Sequence[str],
+    baseline: str | None = None,
+    population: bool = False,
+    bounds: Bounds | None = None,
 ) -> tuple[list[HumanScore], list[str]]:
     """Return the estimated mean human score of each system with labels, then their differences, and notes on them.
 
@@ -78,32 +89,63 @@ def estimate(
         System that the others are compared with; default: all pairs.
     population : bool
         Estimate means over the examples of the run alone; default: over the population that they are drawn from.
+    bounds : tuple of float, optional
+        Smallest and largest score of the scale: the labels alone then have an interval that is valid at every number of labels.
 
     Raises
     ------
     HarnessError
-        The labels are of other examples or systems, constant, too few, or a metric was fitted on them.
+        The labels are of other examples or systems, outside of the bounds, fewer than 3, or a metric was fitted on them.
     """
+    if bounds is not None and not (isfinite(bounds[0]) and isfinite(bounds[1]) and bounds[0] < bounds[1]):
+        raise InputError(f"the bounds are {bounds[0]:g} and {bounds[1]:g}; expected the smallest, then the largest score of the scale")
     side = ComparedRun.open(run)
-    metrics, human = _predictors(side, by), _read_labels(labels, side)
+    metrics, human = _predictors(side, by), _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
     names = [name for name in map(side.label, side.systems) if any(name == system for system, _ in human["score"])]
     for name in [baseline] if baseline else names[:1] or [side.name]:
         if name not in names:
             raise HarnessError.of_name(f"{labels} has no labels of", name, names, "it has those of")
-    score = partial(_score, side, metrics, human, _strata(side, human["stratum"], metrics[0], str(labels)), population)
+    strata = _strata(side, human["stratum"], metrics[0], str(labels))
+    score = partial(_score, side, metrics, human, strata, population, bounds)
     notes = [] if human["probability"] else ["labels without probabilities: taken as a simple random sample of the examples"]
     rows = [score([name]) for name in names]
     for pair in [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2):
         try:
             rows.append(score(pair))
-        except InputError as error:  # few labels of the same examples, or equal differences
+        except InputError as error:  # few labels of the same examples
             notes.append(str(error))
+    notes += _missing_intervals(rows)
+    alike = not side.run.provenance.spec.get("cluster") if strata else len(set(human["probability"].values())) < 2
+    if bounds is None and alike and any(row.classical.ci95 is None for row in rows):
+        notes.append("--bounds LOW,HIGH, the ends of the scale of the scores, gives the labels alone an interval at every number of labels")
     return rows, notes
 
 
+def _missing_intervals(rows: Sequence[HumanScore]) -> list[str]:
+    """Return a note for each reason: which systems have no interval."""
+    titles: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        reasons = row.powered.reason, row.classical.reason
+        if any(reasons):
+            titles.setdefault(reasons, []).append(row.system)
+    notes = list[str]()
+    for (powered, classical), names in titles.items():
+        parts = [f"no interval: {powered}"] if powered else []
+        if classical and classical != powered:
+            parts.append(f"labels alone: no interval: {classical}")
+        notes.append(f"{', '.join(names)}: {'; '.join(parts)}")
+    return notes
+
+
 def _score(
-    side: ComparedRun, metrics: Sequence[str], human: Labels, strata: Mapping[str, int], finite: bool, names: Sequence[str]
+    side: ComparedRun,
+    metrics: Sequence[str],
+    human: Labels,
+    strata: Mapping[str, int],
+    finite: bool,
+    bounds: Bounds | None,
+    names: Sequence[str],
 ) -> HumanScore:
     """Return the estimate of one system, or of the first minus the second."""
     systems = [system for name in names for system in side.systems if side.label(system) == name]
@@ -115,18 +157,27 @@ def _score(
     title, present = " - ".join(names), labels[~np.isnan(labels)]
     if len(present) < FEWEST_LABELS:
         raise InputError(f"{title}: {counted(len(present), 'label')} of the same examples; expected at least {FEWEST_LABELS}")
-    if np.ptp(present) == 0:
-        raise InputError(f"{title}: all {len(present)} labels are {present[0]:g}: they give no interval")
     probabilities = np.array([human["probability"].get((names[0], example), np.nan) for example in examples])
     column = side.run.provenance.spec.get("cluster")
-    of_labels = partial(
-        powered_mean, labels, predictions, probabilities=probabilities if human["probability"] else None, finite=finite,
-        clusters=number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None,
-    )  # fmt: skip
-    powered = of_labels(strata=np.array([strata[example] for example in examples]) if strata else None)
+    clusters = number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None
+    numbers = np.array([strata[example] for example in examples]) if strata else None
+    probabilities = probabilities if human["probability"] else None
+    of_labels = partial(powered_mean, labels, predictions, probabilities=probabilities, clusters=clusters, finite=finite)
+
+    powered = of_labels(strata=numbers)
     if np.isnan(powered.standard_error):
         raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata, clusters and metrics")
-    return HumanScore(title, powered, of_labels(tuning=np.zeros(len(metrics))), len(present), len(examples))
+    classical = of_labels(tuning=np.zeros(len(metrics)))
+    if bounds is not None:
+        low, high = bounds if len(systems) == 1 else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        interval, reason = bounded_labels_interval(
+            labels, low, high, probabilities=probabilities, strata=numbers, clusters=clusters, finite=finite
+        )
+        classical = replace(classical, ci95=interval, reason=reason)
+        if powered.ci95 is not None:
+            inside = [min(max(end, low), high) for end in powered.ci95]
+            powered = replace(powered, ci95=(inside[0], inside[1]))
+    return HumanScore(title, powered, classical, len(present), len(examples))
 
 
 def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[Values]:
@@ -213,7 +264,7 @@ def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric:
     return numbers
 
 
-def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
+def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> Labels:
     """Return the numbers of a file of labels, the mean of several rows of a caption.
 
     Raises :class:`InputError` with the place of a mistake.
@@ -242,6 +293,8 @@ def _read_labels(path: str | Path, side: ComparedRun) -> Labels:
                 raise InputError(
                     f"'{columns[role]}' is {'empty' if cells[role] is None else cells[role]}; expected {expected}", record.where
                 )
+            if role == "score" and bounds is not None and not bounds[0] <= value <= bounds[1]:
+                raise InputError(f"'{columns[role]}' is {value:g}; expected {bounds[0]:g} to {bounds[1]:g}, the bounds", record.where)
             numbers[role].setdefault((name, example), []).append(value)
     return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
 

@@ -331,7 +331,10 @@ def _row_without_bounds(
     """
     bounds = item.metric.spec.bounds
     if bounds is None or not np.isfinite(bounds).all():
-        return RowTest(*numbers, mean.value, size, mean, T_TEST, size, inf, reason=mean.reason)
+        reason = mean.reason
+        if reason and bounds is None and isinstance(item.metric, LoggedScore):
+            reason += ", unless --bounds LOW,HIGH declares a range"
+        return RowTest(*numbers, mean.value, size, mean, T_TEST, size, inf, reason=reason)
     reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
     few = ChangedShare(mean.value, changed, len(sizes), reach)
     least = few.n_without_change(size)

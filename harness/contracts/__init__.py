@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from harness.contracts.sums import *
 
 _NAMES = {
-    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance signature_with_parameters",
+    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance has_corpus_state signature_with_parameters",
     "data": (
         "Batch Candidates CaptionSet Decoding Example Failure Generation JudgedCaption JudgedItem JudgedPair Judgments Level "
         "PositionedBatch TaskView TokenScores"
     ),
-    "features": "Distance Embedding Features",
+    "features": "Distance Embedding EncodesSets Features",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasConstants "
         "HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta ScoresCandidates State "

@@ -12,10 +12,13 @@ import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
-from harness.contracts.metrics import Cost, MetricSpec, State
+from harness.contracts.metrics import Cost, Metric, MetricSpec, State
 from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 from harness.contracts.sums import weighted_means, weighted_sums
+
+_NETWORK_WIDTH = 400
+"""Length of the vectors of small networks."""
 
 
 class Parameterised:
@@ -120,12 +123,25 @@ class _NamedBySpec(Parameterised):
         return None
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of a metric that reads each word once; one of level ``set`` has arrays of all pairs of texts too."""
+        """Return the cost of a metric that reads each word once; one of level ``set`` has arrays of all pairs of texts too.
+
+        Vectors have the length of the attribute ``dimensions`` of the metric's embedding, else that of small networks.
+        """
         texts, has_vectors = n + m, "embeddings" in self.spec.needs
+        width = getattr(getattr(self, "embedding", None), "dimensions", _NETWORK_WIDTH) if has_vectors else 0
         pairs = texts**2 if self.spec.level == "set" else 0
         seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
-        corpus = 8.0 * texts * (400 if has_vectors else tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
-        return Cost(seconds, 300.0 * texts * tokens + 64.0 * pairs, corpus=corpus)
+        corpus = 8.0 * texts * (width or tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
+        # In memory at once: vectors in float32, and a copy of them in float64.
+        return Cost(seconds, 300.0 * texts * tokens + 12.0 * width * texts + 64.0 * pairs, corpus=corpus)
+
+
+def has_corpus_state(metric: Metric) -> bool:
+    """Return True for a metric that declares that its statistics depend on the references of other examples.
+
+    It does so by a ``fit`` of its own or by ``MetricSpec.held_fixed``.
+    """
+    return bool(metric.spec.held_fixed) or getattr(type(metric), "fit", None) is not _NamedBySpec.fit
 
 
 class MeanMetric(_NamedBySpec):

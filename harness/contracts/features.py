@@ -14,7 +14,10 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Distance(Protocol):
-    """Distance of two texts: non-negative, d(x, x) = 0; it may be asymmetric and need not satisfy the triangle inequality."""
+    """Distance of two texts: non-negative, d(x, x) = 0; it may be asymmetric and need not satisfy the triangle inequality.
+
+    A distance that depends on the references of other examples has the attribute ``held_fixed``, as an :class:`Embedding` has.
+    """
 
     name: str
 
@@ -29,7 +32,12 @@ class Distance(Protocol):
 
 @runtime_checkable
 class Embedding(Protocol):
-    """Map from texts to vectors."""
+    """Map from texts to vectors.
+
+    One whose ``fit`` reads the references has the attribute ``held_fixed``, a note such as ``vocabulary held fixed``: metrics take it as
+    :attr:`MetricSpec.held_fixed <harness.contracts.MetricSpec>`. What is fitted on the references alone tells them from candidates of
+    the same source, so that permutation p-values are too small; :class:`EncodesSets` is the way to fit without knowing the labels.
+    """
 
     name: str
 
@@ -46,6 +54,19 @@ class Embedding(Protocol):
         ...
 
 
+@runtime_checkable
+class EncodesSets(Protocol):
+    """An embedding that encodes the texts of one example together, for metrics of each example (:meth:`Features.set_vectors`).
+
+    It may fit itself to the texts (a vocabulary, weights), which are not marked as candidates or references: a permutation of the texts
+    permutes the vectors and changes nothing else, so that permutation tests stay exact.
+    """
+
+    def encode_set(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of the N texts of an example, float32, shape (N, d), with the d of ``encode``."""
+        ...
+
+
 class Features(Protocol):
     """Shared feature cache of one run. The first metric that asks for a value computes it; the others read it."""
 
@@ -53,6 +74,13 @@ class Features(Protocol):
     """References of the task, one sequence per example; metrics fit their corpus state on them."""
     texts: list[str]
     """Interned texts; the id of a text is its index."""
+    corpus_read: str
+    """What was asked for, since this was last set to an empty text, that depends on the references of the task."""
+
+    @property
+    def examples(self) -> int:
+        """Number of examples on whose references corpus state is fitted."""
+        ...
 
     def intern(self, texts: Iterable[str]) -> np.ndarray:
         """Return the ids (T,) of the texts, int64; new texts are added."""
@@ -86,6 +114,13 @@ class Features(Protocol):
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
         """Return embedding vectors, shape ``ids.shape + (d,)``, float32; each distinct text is encoded once."""
+        ...
+
+    def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
+        """Return embedding vectors of the texts of examples, ids (B, N), shape (B, N, d), float32: comparable within an example alone.
+
+        Metrics of each example ask for these. They are those of :meth:`vectors`, or those of :class:`EncodesSets`.
+        """
         ...
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:

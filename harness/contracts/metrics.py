@@ -48,9 +48,13 @@ class MetricSpec:
     resampled: bool = True
     """False where a bootstrap of examples does not describe the number, because repeated examples bias it."""
     held_fixed: str = ""
-    """Note of the interval, such as ``document frequencies held fixed``, for state of the references that is not fitted again."""
+    """Note of the interval, such as ``document frequencies held fixed``, for state of the references that is not fitted again. A metric
+    without it, and without a ``fit`` of its own, reads nothing of the references of other examples; a run holds it to that."""
     untestable: str = ""
     """Reason why no permutation of the texts tests the metric, to follow its name (``reads a scene``)."""
+    testable_from: int = 0
+    """Number of examples of the task from which on the metric has permutation p-values. State that is fitted on the references of fewer
+    ones is mostly that of the tested example, and tells its references from candidates of the same source."""
     column_names: tuple[str, ...] = ()
     """Columns that a metric of level ``model`` adds to a result table."""
     undirected: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ import io
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,8 @@ class Record(NamedTuple):
 
 UNCHECKED_ROWS = 1_000_000
 """Number of rows up to which a Parquet file is not checked for its expansion."""
+MOST_COLUMNS = 10_000
+"""Maximum number of columns of a table."""
 
 
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
@@ -287,6 +290,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
     try:
         with pq.ParquetFile(path) as file:
             _check_rows(path, file.metadata.num_rows)
+            _check_columns(path, file.metadata.num_columns)
             # Rows of texts are large as Python objects: 4096 of them at a time, whatever the row groups of the writer.
             for batch in file.iter_batches(4096, columns=list(columns) if columns else None):
                 for row in batch.to_pylist():
@@ -301,6 +305,12 @@ def _check_rows(path: Path, rows: int) -> None:
     size = path.stat().st_size
     if rows > max(UNCHECKED_ROWS, size):
         raise InputError(f"the {size:,} bytes expand to {rows:,} rows; if that is right, write them as JSON Lines", str(path))
+
+
+def _check_columns(path: Path, columns: int) -> None:
+    """Raise :class:`InputError` for more columns than a table of texts and scores has."""
+    if columns > MOST_COLUMNS:
+        raise InputError(f"found {columns:,} columns; a table has at most {MOST_COLUMNS:,}", str(path))
 
 
 def _one_line(error: BaseException) -> str:
@@ -372,7 +382,8 @@ def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]
             header = header_cells(first, path)
             if not header:
                 raise InputError("the file is empty; expected a header line and rows", str(path))
-            twice = next((name for k, name in enumerate(header) if name in header[:k]), None)
+            _check_columns(path, len(header))
+            twice = next((name for name, count in Counter(header).items() if count > 1), None)
             if twice is not None:
                 raise InputError(f"the column '{twice}' occurs twice", f"{path}:1")
             # Tab-separated files of captions are written without quoting: a quotation mark at the start of a caption is text there, and

@@ -5,23 +5,29 @@ per distinct text; every distance matrix is built once per batch. Metrics ask, t
 
 Caches: ``per_text`` by key and text id, ``vectors`` by embedding signature and text id, ``distances`` by distance
 signature and batch, ``memo`` by key for corpus-level state such as document frequencies.
+
+Whoever reads the references of the task is noted, and with it every cached value that was computed from them: a run holds a
+metric to what it declares (:func:`harness.run.score.score`), since stored statistics are read again when other examples follow.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Distance, Embedding, ForgetsTexts
+from harness.contracts import Batch, CaptionSet, Distance, Embedding, EncodesSets, ForgetsTexts
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 
 T = TypeVar("T")
+REFERENCES = "the references of the task"
+"""Description of what a metric reads that asks for these references itself."""
 
 
 class FeatureCache:
@@ -31,7 +37,10 @@ class FeatureCache:
     """
 
     def __init__(self, references: Sequence[Sequence[str]] = ()) -> None:
-        self.references: Sequence[Sequence[str]] = references
+        self._task = references
+        self.references: Sequence[Sequence[str]] = TaskReferences(references, self)
+        self.corpus_read = ""
+        self._from_corpus: dict[Hashable, str] = {}
         self.texts: list[str] = []
         self._ids: dict[str, int] = {}
         self._per_text: dict[Hashable, dict[int, Any]] = defaultdict(dict)
@@ -40,6 +49,12 @@ class FeatureCache:
         self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = defaultdict(WeakKeyDictionary)
         self._memo: dict[Hashable, Any] = {}
         self._kept: set[Hashable] = set()
+
+    @property
+    def examples(self) -> int:
+        """Number of examples on whose references corpus state is fitted."""
+        self.corpus_read = self.corpus_read or REFERENCES
+        return self._task.examples if isinstance(self._task, NoReferences) else len(self._task)
 
     # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
@@ -78,10 +93,12 @@ class FeatureCache:
         requested = np.asarray(ids, dtype=np.int64).ravel().tolist()
         missing = [i for i in dict.fromkeys(requested) if i not in cache]
         if missing:
-            values = compute([self.texts[i] for i in missing])
+            with self.noting(("text", key), REFERENCES):
+                values = compute([self.texts[i] for i in missing])
             if len(values) != len(missing):
                 raise ValueError(f"{key!r} returned {len(values)} values for {len(missing)} texts")
             cache.update(zip(missing, values))
+        self._note(("text", key))
         return [cache[i] for i in requested]
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
@@ -90,11 +107,7 @@ class FeatureCache:
         Raises :class:`HarnessError` when the embedding returns the wrong shape or a value that is not finite.
         """
         ids = np.asarray(ids, dtype=np.int64)
-        key = embedding.signature()
-        if key not in self._embeddings:
-            embedding.fit(self.references)
-            self._embeddings[key] = embedding
-        embedding = self._embeddings[key]  # one fitted model per signature, however many metrics name it
+        embedding, key = self._fitted(embedding), embedding.signature()
         rows, table = self._vectors.get(key, ({}, np.empty((0, 0), dtype=np.float32)))
         missing = [int(i) for i in np.unique(ids) if int(i) not in rows]
         if missing:
@@ -110,6 +123,54 @@ class FeatureCache:
             self._vectors[key] = (rows, table)
         position = np.fromiter((rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size)
         return table[position].reshape(*ids.shape, table.shape[1])
+
+    def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
+        """Embedding vectors of examples with the text ids (B, N), shape (B, N, d) float32: comparable within an example alone.
+
+        An embedding with ``encode_set`` (:class:`~harness.contracts.EncodesSets`) encodes the texts of each example together.
+        """
+        fitted = self._fitted(embedding)
+        if not isinstance(fitted, EncodesSets):
+            return self.vectors(embedding, ids)
+        out: list[np.ndarray] = []
+        for row in cast(list[list[int]], ids.tolist()):
+            texts = [self.texts[i] for i in row]
+            out.append(_checked_vectors(fitted.name, fitted.encode_set(texts), texts))
+        return np.stack(out) if out else np.empty((*ids.shape, 0), dtype=np.float32)
+
+    def _fitted(self, embedding: Embedding) -> Embedding:
+        """Return the fitted embedding of this signature: one, however many metrics name it."""
+        key = embedding.signature()
+        if key not in self._embeddings:
+            with self.noting(("embedding", key), f"the embedding '{embedding.name}', which is fitted on {REFERENCES}"):
+                embedding.fit(self.references)
+            self._embeddings[key] = embedding
+        self._note(("embedding", key))
+        return self._embeddings[key]
+
+    # ------------------------------------------------------------------ what depends on the references of the task
+    @contextmanager
+    def noting(self, key: Hashable, description: str) -> Generator[None]:
+        """Note under a key whether the code in the context reads the references of the task, or a value computed from them.
+
+        Parameters
+        ----------
+        key : hashable
+            Key of the value that the code computes.
+        description : str
+            The value, for the end of a message.
+        """
+        outside, self.corpus_read = self.corpus_read, ""
+        try:
+            yield
+        finally:
+            if self.corpus_read:
+                self._from_corpus[key] = description
+            self.corpus_read = outside
+
+    def _note(self, key: Hashable) -> None:
+        """Note that the value of a key is asked for."""
+        self.corpus_read = self.corpus_read or self._from_corpus.get(key, "")
 
     # ------------------------------------------------------------------ per batch and per corpus
     def per_batch(
@@ -143,8 +204,10 @@ class FeatureCache:
             if batch.parent is not None:
                 value = (cut or _cut_pairs)(self.per_batch(key, batch.parent, build, cut), batch)
             else:
-                value = build(batch)
+                with self.noting(("batch", key), REFERENCES):
+                    value = build(batch)
             value = cache[batch] = _read_only(value)
+        self._note(("batch", key))
         return value
 
     def peek(self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None) -> np.ndarray | None:
@@ -166,6 +229,7 @@ class FeatureCache:
         ndarray or None
             Read-only array, or None where neither the batch nor a parent of it has a value under ``key``.
         """
+        self._note(("batch", key))
         cache = self._per_batch[key]
         value = cache.get(batch)
         if value is None and batch.parent is not None:
@@ -180,17 +244,24 @@ class FeatureCache:
         Raises :class:`HarnessError` with the pair of texts for which the distance breaks one of these.
         """
 
+        key = ("distance", distance.signature())
+
         def build(full_batch: Batch) -> np.ndarray:
-            matrices = np.ascontiguousarray(distance.matrices(full_batch, self), dtype=np.float64)
+            with self.noting(key, f"the distance '{distance.name}', which is fitted on {REFERENCES}"):
+                matrices = np.ascontiguousarray(distance.matrices(full_batch, self), dtype=np.float64)
             _check_distances(distance.name, matrices, full_batch)
             return matrices
 
-        return self.per_batch(("distance", distance.signature()), batch, build)
+        matrices = self.per_batch(key, batch, build)
+        self._note(key)
+        return matrices
 
     def memo(self, key: Hashable, build: Callable[[], T]) -> T:
         """``build()`` once per key: corpus-level state shared between metrics."""
         if key not in self._memo:
-            self._memo[key] = build()
+            with self.noting(("memo", key), REFERENCES):
+                self._memo[key] = build()
+        self._note(("memo", key))
         return self._memo[key]
 
     # ------------------------------------------------------------------ shards
@@ -221,11 +292,18 @@ class FeatureCache:
 
     def __getstate__(self) -> Values:
         """Return the corpus state, for another process: no texts, and references that cannot be read there."""
-        return {"memo": self.corpus_state(), "kept": self._kept, "embeddings": self._embeddings}
+        return {
+            "examples": self.examples,
+            "memo": self.corpus_state(),
+            "kept": self._kept,
+            "embeddings": self._embeddings,
+            "from_corpus": self._from_corpus,
+        }
 
     def __setstate__(self, state: Values) -> None:
-        self.__init__(NoReferences())
+        self.__init__(NoReferences(state["examples"]))
         self._memo, self._kept, self._embeddings = state["memo"], state["kept"], state["embeddings"]
+        self._from_corpus = state["from_corpus"]
 
     def forget(self, batch: Batch) -> None:
         """Drop the values kept for a batch and for the batches cut from it (bounds memory)."""
@@ -243,8 +321,51 @@ def _forget_texts(value: object) -> None:
             _forget_texts(element)
 
 
+class TaskReferences(Sequence[Sequence[str]]):
+    """References of the task, which note in a feature cache that they are read.
+
+    Parameters
+    ----------
+    references : sequence of sequences of str
+        References of each example.
+    features : FeatureCache
+        The cache.
+    """
+
+    def __init__(self, references: Sequence[Sequence[str]], features: FeatureCache) -> None:
+        self._references, self._features = references, features
+
+    def _read(self) -> Sequence[Sequence[str]]:
+        self._features.corpus_read = self._features.corpus_read or REFERENCES
+        return self._references
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        return iter(self._read())
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> TaskReferences: ...
+    def __getitem__(self, index: int | slice) -> Sequence[str] | TaskReferences:
+        if isinstance(index, slice):  # the examples of a block are read by whoever reads the block
+            return TaskReferences(self._references[index], self._features)
+        return self._read()[index]
+
+
 class NoReferences(Sequence[Sequence[str]]):
-    """References of the task in a worker process, where corpus state is ready and nothing may read them."""
+    """References of the task in a worker process, where corpus state is ready and nothing may read them.
+
+    Parameters
+    ----------
+    examples : int
+        Number of examples of the task.
+    """
+
+    def __init__(self, examples: int) -> None:
+        self.examples = examples
 
     def __len__(self) -> int:
         raise self._error()

@@ -25,10 +25,12 @@ from harness.contracts import (
     State,
     Statistics,
     example_scores,
+    has_corpus_state,
     is_defined,
     join_statistics,
     place_statistics,
 )
+from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.run.shard_grid import check_example
 from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, sum_relabelings, untestable_reason
@@ -189,6 +191,12 @@ def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     return significance is not None and significance.method != "none" and not untestable_reason(metric)
 
 
+def few_examples_reason(metric: Metric, documents: int) -> str:
+    """Return the reason why a metric has no p-values in a task of so many examples, to follow its name."""
+    examples = "one example" if documents == 1 else f"{documents} examples"
+    return f"is fitted on the references of {examples}: its p-values have their size from {metric.spec.testable_from} on"
+
+
 def fit_once(metric: Metric, features: Features) -> State:
     """Return the corpus state of a metric, fitted once per run."""
     return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
@@ -224,14 +232,17 @@ def score(
     ------
     ValueError
         The metric returns statistics of a wrong shape.
+    HarnessError
+        The metric reads the references of the task, or what is fitted on them, without declaring it.
     """
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
+    documents, features.corpus_read = features.examples, ""
     state = fit_once(metric, features)
     blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
         examples = sum(len(batch) for _, batch in positioned_batches if can_score(metric, batch))
-    tested, p_note = _test(metric, examples, significance)
+    tested, p_note = _test(metric, examples, documents, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
     p_sums = np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
@@ -253,6 +264,7 @@ def score(
                 p_floors[positions] = tested_batch.floor
                 if p_sums is not None:
                     p_sums += sum_relabelings(metric, batch, features, state, tested.draws, seed)
+            _ensure_declared(metric, features)
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
     return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note, p_sums)
@@ -273,11 +285,26 @@ def score_sets(
     return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
 
 
-def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
+def _ensure_declared(metric: Metric, features: Features) -> None:
+    """Raise :class:`HarnessError` where a metric without corpus state has read the references of the task.
+
+    Its statistics are stored under names that say nothing of other examples, and would be read again when there are others.
+    """
+    if features.corpus_read and not has_corpus_state(metric):
+        raise HarnessError(
+            f"metric '{metric.spec.name}' declares no corpus state and reads {features.corpus_read}: "
+            "set MetricSpec(held_fixed='... held fixed'), which metrics of an embedding or distance take from its attribute held_fixed"
+        )
+
+
+def _test(
+    metric: Metric, examples: int, documents: int, significance: SignificanceSpec | None
+) -> tuple[SignificanceSpec | None, str]:  # fmt: skip
     """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
 
-    A metric that scores texts again under each relabeling gets at most ``scorings`` scorings for all examples together, and at
-    least :data:`MIN_DRAWS` relabelings per example.
+    The reason may be that corpus state is fitted on the references of too few examples, ``documents``. A metric that scores texts
+    again under each relabeling gets at most ``scorings`` scorings for all examples together, and at least :data:`MIN_DRAWS`
+    relabelings per example.
     """
     if significance is None or significance.method == "none":
         return None, ""
@@ -285,6 +312,8 @@ def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) 
     reason = untestable_reason(metric)
     if reason:
         return None, reason
+    if documents < metric.spec.testable_from:
+        return None, few_examples_reason(metric, documents)
     if not has_generic_null(metric):
         return significance, ""
     max_draws = max(MIN_DRAWS, significance.scorings // max(1, examples))

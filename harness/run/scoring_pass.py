@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Metric, OnePassFit, State, Statistics, join_statistics, merge_states
+from harness.contracts import CaptionSet, Metric, OnePassFit, State, Statistics, has_corpus_state, join_statistics, merge_states
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.estimates import Estimates
@@ -25,7 +25,7 @@ from harness.run.metric_plan import MetricPlan
 from harness.run.progress import bar
 from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
-from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, scorable_examples
+from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
 from harness.rundir.artifacts import ArtifactKey
 from harness.spec.models import SignificanceSpec
 
@@ -284,8 +284,8 @@ def fit(
 
 
 def _has_state(metric: Metric, features: FeatureCache) -> bool:
-    """Return True for corpus state other than None; a fit that is not trivial is tried on the first example alone."""
-    if not has_trivial_fit(metric):
+    """Return True for corpus state other than None; a fit of the metric's own is tried on the first example alone."""
+    if has_corpus_state(metric):
         probe = FeatureCache(features.references[:1])
         try:
             if metric.fit(probe.references, probe) is not None:
@@ -299,10 +299,11 @@ def _has_state(metric: Metric, features: FeatureCache) -> bool:
 
 def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]) -> None:
     states: dict[int, State] = {}
-    for start in range(0, len(out.features.references), BLOCK):
+    for start in range(0, out.features.examples, BLOCK):
         references = out.features.references[start : start + BLOCK]
         for index, metric in list(metrics.items()):
-            state = metric.fit(references, out.features)
+            with out.features.noting(("memo", ("state", metric.signature())), metric.spec.name):
+                state = metric.fit(references, out.features)
             try:
                 states[index] = merge_states(metric, states[index], state) if index in states else state
                 del state  # the counts of a block are as large as those of all

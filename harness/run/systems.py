@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 
 from harness import __version__
-from harness.contracts import CaptionSet, Decoding, Features, Metric, Values
+from harness.contracts import CaptionSet, Decoding, Metric, Values, has_corpus_state
 from harness.run.example_store import KEY_BYTES, ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.provenance import code_of, kernels_build
@@ -24,8 +24,6 @@ from harness.spec.models import SignificanceSpec
 from harness.spec.path_contents import component_with_contents
 from harness.stats.name_order import restrict_order
 
-MAX_DEPTH = 4
-"""Depth to which the parts of a metric are searched for embeddings."""
 FAILED = -1
 """Number of candidates of an example that the model could not process."""
 _ARRAYS = ("candidate_counts", "reference_counts", "keys")
@@ -179,7 +177,7 @@ class StatisticsKeys:
         ``examples`` is the number of examples that the metric can score in the run, where its p-values depend on it.
         """
         if plan.label not in self._of_metric:
-            corpus = "" if is_corpus_free(plan.metric) else self._corpus_key
+            corpus = self._corpus_key if has_corpus_state(plan.metric) else ""
             params = component_with_contents("metrics", plan.name, plan.params)
             self._of_metric[plan.label] = params, code_of([plan.metric]), corpus
         params, code, corpus = self._of_metric[plan.label]
@@ -202,33 +200,3 @@ def scorable_examples(system: PlannedSystem, metric: Metric) -> int:
     """Return the number of examples of a system that a metric can score."""
     n, m = system.sizes()
     return int(np.count_nonzero(scorable(metric, n, m)))
-
-
-def is_corpus_free(metric: Metric) -> bool:
-    """Return True for a metric whose statistics depend on the scored example alone: no corpus state, no fitted embedding."""
-    if not has_trivial_fit(metric) or metric.spec.held_fixed:
-        return False
-    components: list[object] = [metric]
-    for _ in range(MAX_DEPTH):
-        components = [value for item in components for value in _parts(item) if not isinstance(value, (str, bytes))]
-        if any(hasattr(value, "encode") or getattr(value, "held_fixed", "") for value in components):
-            return False
-    return True
-
-
-def has_trivial_fit(metric: Metric) -> bool:
-    """Return True when ``fit`` does nothing and returns None, whatever the references."""
-    code = getattr(getattr(type(metric), "fit", None), "__code__", None)
-    if code is None or code.co_names or code.co_freevars:
-        return False
-    return metric.fit((), cast(Features, None)) is None
-
-
-def _parts(value: object) -> Iterator[object]:
-    """Yield the objects that a component holds."""
-    if hasattr(value, "__dict__"):
-        for attribute in vars(value).values():
-            if isinstance(attribute, (list, tuple)):
-                yield from cast("Sequence[object]", attribute)
-            else:
-                yield attribute

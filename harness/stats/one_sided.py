@@ -16,7 +16,7 @@ from harness.stats.sample_size import LEVEL, POWER_QUANTILE, find_smallest_count
 
 FEWEST = 20
 """Number of units that have to differ. A change that has not been seen has a probability of 1 / 7 at most, with 95 % confidence."""
-FEWEST_REPEATED = 150
+FEWEST_REPEATED = 300
 """The same where the differences take few values, as grades do: rare ones may be much larger than all that were seen."""
 FEWEST_EFFECTIVE = 20
 """Number of equal differences that the variance has to consist of: n divided by the kurtosis."""

@@ -10,12 +10,13 @@ import numpy as np
 
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
-from harness.testing import shared_checks
+from harness.testing import exchangeability, shared_checks
 from harness.testing.base_subject import ArraySubject
 from harness.testing.embeddings import FLOAT32_TOLERANCE
+from harness.testing.exchangeability import UNDECLARED
 from harness.testing.metric_subject import RecordingFeatures, copy_of_sets
-from harness.testing.results import Checks, Instance, ensure, violation_on_error
-from harness.testing.sample_captions import UNUSUAL_TEXTS, caption_sets, with_candidates
+from harness.testing.results import Checks, Instance, NotApplicable, ensure, violation_on_error
+from harness.testing.sample_captions import NONSENSE, UNUSUAL_TEXTS, caption_sets, with_candidates
 
 DISTANCE_CHECKS = Checks("distances")
 TOLERANCE = 1e-9
@@ -136,4 +137,19 @@ def inputs_unchanged(subject: DistanceSubject) -> None:
     ensure(np.array_equal(ids, batch.text_ids) and copy_of_sets(subject.sets) == before, "modifies its arguments")
 
 
+@DISTANCE_CHECKS.add
+def corpus_state(subject: DistanceSubject) -> None:
+    """The references of other examples change no distance, unless ``held_fixed`` says what is fitted on them."""
+    base, distance = subject.base, subject.component
+    if getattr(distance, "held_fixed", ""):
+        raise NotApplicable(f"declares it: {distance.held_fixed}")
+    other = shared_checks.second_instance(distance, shared_checks.constructor_values(distance, subject.parameters))
+    features = FeatureCache([NONSENSE])
+    with violation_on_error("distances under other references"):
+        distances = other.matrices(features.batch(subject.sets), features)
+    gap = float(np.abs(distances - base).max())
+    ensure(gap <= subject.tolerance * np.abs(base).max(), f"distances change by {gap:.3g} with the references of the task: {UNDECLARED}")
+
+
+DISTANCE_CHECKS.extend([exchangeability.equal_labels, exchangeability.one_source])
 DISTANCE_CHECKS.extend([*shared_checks.REPEATABLE, *shared_checks.CONDUCT])

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.testing import shared_checks
+from harness.testing import exchangeability, shared_checks
 from harness.testing.base_subject import ArraySubject
-from harness.testing.results import Checks, Instance, ensure, violation_on_error
-from harness.testing.sample_captions import SCENES, UNUSUAL_TEXTS
+from harness.testing.exchangeability import UNDECLARED
+from harness.testing.results import Checks, Instance, NotApplicable, ensure, violation_on_error
+from harness.testing.sample_captions import NONSENSE, SCENES, UNUSUAL_TEXTS
 
 EMBEDDING_CHECKS = Checks("embeddings")
 REFERENCES = tuple(scene[3:] for scene in SCENES)
@@ -72,4 +73,19 @@ def odd_texts(subject: EmbeddingSubject) -> None:
         ensure(np.isfinite(values).all(), f"texts ({kind}): NaN or an infinite number")
 
 
+@EMBEDDING_CHECKS.add
+def corpus_state(subject: EmbeddingSubject) -> None:
+    """The references that ``fit`` gets change no vector, unless ``held_fixed`` says what is fitted on them."""
+    base, embedding = subject.base, subject.component
+    if getattr(embedding, "held_fixed", ""):
+        raise NotApplicable(f"declares it: {embedding.held_fixed}")
+    other = shared_checks.second_instance(embedding, shared_checks.constructor_values(embedding, subject.parameters))
+    other.fit([NONSENSE])
+    with violation_on_error("vectors after a fit on other references"):
+        vectors = np.asarray(other.encode(list(TEXTS)))
+    same = vectors.shape == base.shape and np.allclose(vectors, base, atol=FLOAT32_TOLERANCE * max(1.0, float(np.abs(base).max())))
+    ensure(same, f"vectors change with the references that fit gets: {UNDECLARED}")
+
+
+EMBEDDING_CHECKS.extend([exchangeability.equal_labels, exchangeability.one_source])
 EMBEDDING_CHECKS.extend([*shared_checks.REPEATABLE, *shared_checks.CONDUCT])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from harness.contracts import CaptionSet, join_statistics
+from harness.contracts import CaptionSet, has_corpus_state, join_statistics
 from harness.contracts.metrics import SET_SIZES
+from harness.run.features import FeatureCache
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of, same_rows
 from harness.testing.metrics import ensure_finite
 from harness.testing.results import Checks, NotApplicable, Violation, ensure, violation_on_error
-from harness.testing.sample_captions import UNUSUAL_TEXTS, repeat_to, with_candidates
+from harness.testing.sample_captions import NONSENSE, UNUSUAL_TEXTS, repeat_to, with_candidates
+from harness.testing.shared_checks import constructor_values, second_instance
 
 INVARIANCE_CHECKS = Checks("metrics")
 SMALL_SHAPES = ((1, 1), (1, 4), (3, 1), (2, 3), (4, 2))
@@ -81,6 +84,20 @@ def merge(subject: MetricSubject) -> None:
     stats = metric.stats(features.batch(sets), features, metric.merge(*states))
     difference = largest_difference(base.per_example, numbers_of(metric, stats).per_example, sets)
     ensure(same_rows(stats, base.stats, subject.tolerance), f"merged states of two shards give other rows: {difference}")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def corpus_state(subject: MetricSubject) -> None:
+    """The references of other examples change no row of a metric that declares no corpus state."""
+    base, metric = subject.base, subject.component
+    if has_corpus_state(metric):
+        raise NotApplicable("declares corpus state")
+    with contextlib.suppress(NotApplicable):  # a new instance keeps nothing that the first one has read
+        metric = second_instance(metric, constructor_values(metric, subject.parameters))
+    numbers = subject.numbers(subject.sets, metric=metric, features=FeatureCache([NONSENSE]))
+    difference = largest_difference(base.per_example, numbers.per_example, subject.sets)
+    same = same_rows(numbers.stats, base.stats, subject.tolerance)
+    ensure(same, f"rows change with the references of other examples ({difference}): set MetricSpec(held_fixed=...)")
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)

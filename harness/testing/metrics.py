@@ -13,7 +13,7 @@ from harness.contracts import Batch, CaptionSet, Features, Level, Objects, Permu
 from harness.contracts.bases import relabeled_batch
 from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
-from harness.testing import sample_captions, shared_checks
+from harness.testing import exchangeability, sample_captions, shared_checks
 from harness.testing.metric_subject import (
     MetricSubject,
     Numbers,
@@ -245,6 +245,20 @@ def exact_p_values(subject: MetricSubject) -> None:
     ensure(actual.shape == (len(batch),), f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}")
     actual = np.where(np.isnan(expected), np.nan, actual)
     ensure(nearly_equal(actual, expected), f"enumerated and returned p-value differ: {largest_difference(expected, actual, batch.sets)}")
+
+
+@NULL_CHECKS.of(MetricSubject)
+def equal_labels(subject: MetricSubject) -> None:
+    """Eight texts without a common token, 4 against 4: p is 1 for a metric that does not tell them apart."""
+    _ = subject.base
+    exchangeability.ensure_equal_labels(subject.component)
+
+
+@NULL_CHECKS.of(MetricSubject)
+def one_source(subject: MetricSubject) -> None:
+    """Of 200 sets with candidates and references of one source, at most 22 have p of 0.05 or less."""
+    _ = subject.base
+    exchangeability.ensure_one_source(subject.component)
 
 
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:

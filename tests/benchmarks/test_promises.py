@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.promises.__main__ import FIGURES, MARKS, PAGE, find_promises, table
-from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, UNSEEN_SEED, WORSE, random_populations
+from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, WORSE, unseen_populations
 from benchmarks.promises.promise import Cell, Promise
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_the_worst_cell_is_the_one_on_the_wrong_side():
     assert promise(at_least=True).worst(cells).case == "low"
 
 
-@pytest.mark.parametrize("population", [*MEAN_ZERO, *WORSE, *random_populations(20, UNSEEN_SEED)], ids=lambda population: population.name)
+@pytest.mark.parametrize("population", [*MEAN_ZERO, *WORSE, *unseen_populations()], ids=lambda population: population.name)
 def test_a_population_has_the_mean_that_it_states(population):
     values = population.draw(np.random.default_rng(1), (200_000,))
     error = values.std() / np.sqrt(len(values))

@@ -34,8 +34,7 @@ HEADERS = ("metric", "level", "interval", "paired test of A and B", "p of candid
 INTRODUCTION = f"""# Methods by metric
 
 Output of `python -m tools.documentation.metric_methods --write`: what a run computes beside the number of each built-in
-metric. Metrics with a parameter `embedding` or `distance` are created with `bow`, whose vocabulary is held fixed, or
-with `rouge`.
+metric. Metrics with a parameter `embedding` or `distance` are created with `bow` or with `rouge`.
 
 - **interval**: *bootstrap* of examples: BCa below 500 examples, below 7 Student's with the bootstrap's standard error,
   percentiles from 500 on; Wilson's interval of a share where all scores lie at a bound ([below](#at-a-bound)).
@@ -46,6 +45,7 @@ with `rouge`.
   *jackknife* is that of the difference. "from {JACKKNIFED}" is a number of examples.
 - **p of candidates against references**: *relabelling* deals the texts of each example anew, all ways up to the budget
   of `significance`, else Monte Carlo; *scored again* scores every relabelling, which is slow. *none* has its reason.
+  "from 50 examples": document frequencies of fewer would make p too small ([why](metrics/cider.md)).
 - **depends on**: sizes of the sets on which the expected number depends, so that values of other sizes are not
   compared; state that is fitted on all references and held fixed; images.
 """
@@ -130,7 +130,9 @@ def permutation_test(metric: Any) -> str:
     reason = untestable_reason(metric)
     if reason:
         return f"none: {reason}"
-    return "relabelling, scored again" if has_generic_null(metric) else "relabelling"
+    scored_again = ", scored again" if has_generic_null(metric) else ""
+    testable_from = f", from {metric.spec.testable_from} examples" if metric.spec.testable_from else ""
+    return f"relabelling{scored_again}{testable_from}"
 
 
 def dependences(metric: Any) -> str:

@@ -19,8 +19,15 @@ from harness.stats.significance import untestable_reason
 
 
 T = TypeVar("T")
+FITTED_FIELDS = ("held_fixed", "testable_from", "untestable")
+"""Fields of a metric's specification that an embedding or distance has as attributes."""
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
 """A registered embedding: name, ``{name: {parameters}}`` or instance."""
+
+
+def fitted_fields(component: Embedding | Distance) -> dict[str, Any]:
+    """Return the fields of a metric's specification that say what an embedding or distance is fitted on, from its attributes."""
+    return {name: getattr(component, name) for name in FITTED_FIELDS if hasattr(component, name)}
 
 
 class EmbeddingMetric(Parameterised):
@@ -57,8 +64,7 @@ class EmbeddingMetric(Parameterised):
         self._signature = "|".join([name, *signature_settings, self.embedding.signature()])
         needs = {"embeddings", *getattr(self.embedding, "needs", ()), *(["references"] if references else [])}
         label = f"{name}({', '.join([self.embedding.name, *arguments])})"
-        held_fixed = getattr(self.embedding, "held_fixed", "")
-        self.spec = replace(MetricSpec(label, higher, level, frozenset(needs), held_fixed=held_fixed), **fields)
+        self.spec = replace(MetricSpec(label, higher, level, frozenset(needs)), **{**fitted_fields(self.embedding), **fields})
 
     def signature(self) -> str:
         """Return the name, the settings and the signature of the embedding, such as ``mmd|minilm``."""
@@ -101,8 +107,8 @@ class DistanceMetric(MeanMetric):
         self._signature = "|".join([name, *options, self.distance.signature()])
         needs = frozenset({"references"} if references else ()) | frozenset(getattr(self.distance, "needs", ()))
         arguments = ", ".join([self.distance.name, *options])
-        held_fixed = getattr(self.distance, "held_fixed", "")
-        self.spec = replace(MetricSpec(f"{name}({arguments})", higher, "set", needs, held_fixed=held_fixed), **fields)
+        spec = MetricSpec(f"{name}({arguments})", higher, "set", needs)
+        self.spec = replace(spec, **{**fitted_fields(self.distance), **fields})
 
     def signature(self) -> str:
         """Return the name, the options and the signature of the distance, such as ``semantic-entropy|0.3|cosine|minilm``."""

@@ -39,8 +39,7 @@ class Best(FitsInner, MeanMetric):
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
             min_texts=inner.min_texts, bounds=inner.bounds, tolerance=inner.tolerance, resampled=inner.resampled,
-            held_fixed=inner.held_fixed,
-            untestable=untestable_by(self.inner),
+            held_fixed=inner.held_fixed, untestable=untestable_by(self.inner), testable_from=inner.testable_from,
             depends_on=frozenset({"candidates"}) | (inner.depends_on or frozenset()),
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import Share, check_arguments
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
-from harness_metrics.bases.metrics import EmbeddingSpec
+from harness_metrics.bases.metrics import EmbeddingSpec, fitted_fields
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
 from harness_metrics.kernel.geometry import cosines
 from harness_metrics.tokenisers.plain_words import plain_words
@@ -183,7 +183,7 @@ class Fense(MeanMetric):
         self.penalty = float(penalty)
         needs = frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ()))
         name = "fense" if self.embedding.name == "minilm" else f"fense({self.embedding.name})"
-        self.spec = MetricSpec(name, True, needs=needs, bounds=(-1.0, 1.0))
+        self.spec = MetricSpec(name, True, needs=needs, bounds=(-1.0, 1.0), **fitted_fields(self.embedding))
 
     def signature(self) -> str:
         """Return a text such as ``fense|rules|threshold:0.9|penalty:0.9|minilm``."""
@@ -192,7 +192,7 @@ class Fense(MeanMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score, the similarity and the share of captions with an error of each example, shape (B, 3)."""
-        similarity = cosines(features.vectors(self.embedding, batch.text_ids))[:, : batch.n, batch.n :].mean(axis=2)
+        similarity = cosines(features.set_vectors(self.embedding, batch.text_ids))[:, : batch.n, batch.n :].mean(axis=2)
         key = ("fluency", self.detector.signature())
         ids = batch.candidate_ids.ravel()
         probability = features.per_text(key, ids, lambda texts: self.detector.probabilities(texts).tolist())

@@ -51,7 +51,10 @@ class Spider(MeanMetric):
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
         untestable = next((reason for metric in self.parts if (reason := untestable_by(metric))), "")
         held_fixed = next((metric.spec.held_fixed for metric in self.parts if metric.spec.held_fixed), "")
-        self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable, held_fixed=held_fixed)
+        testable_from = max(metric.spec.testable_from for metric in self.parts)
+        self.spec = MetricSpec(
+            "spider", True, needs=needs, bounds=limits, untestable=untestable, held_fixed=held_fixed, testable_from=testable_from
+        )
 
     def signature(self) -> str:
         """Return ``spider|`` and the signatures of both metrics."""

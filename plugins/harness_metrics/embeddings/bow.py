@@ -1,62 +1,107 @@
-"""Embedding ``bow``: counts of the most frequent words of the task's references."""
+"""Embedding ``bow``: counts of words, each word a dimension."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 
 import numpy as np
 
 from harness.errors import HarnessError
 from harness_metrics.tokenisers.plain_words import plain_words
 
+DIMENSIONS = 4096
+"""A vector takes 16 KB, and a run holds those of all texts of a corpus metric."""
+
 
 class BagOfWords:
-    """Word counts over a vocabulary fitted on the references; lower case, words outside the vocabulary are ignored.
+    """Word counts in lower case. The dimension of a word is a hash of it, so that nothing is fitted.
+
+    Two given words share a dimension with a probability of one in ``dimensions``. Vectors of one example (:meth:`encode_set`) have a
+    dimension for each word: texts without a common word are at right angles.
 
     Parameters
     ----------
-    vocabulary : int
-        Number of words kept, by falling frequency and then alphabetically; at least 1.
+    dimensions : int
+        Length of the vectors; at least 1.
+
+    Raises
+    ------
+    HarnessError
+        Without a dimension.
+
+    References
+    ----------
+    Weinberger et al. 2009, *Feature Hashing for Large Scale Multitask Learning*, without signs: vectors hold counts.
 
     Examples
     --------
-    >>> bow = BagOfWords(vocabulary=2)
-    >>> bow.fit([["a dog", "a cat"], ["the dog runs"]])
-    >>> bow.encode(["A dog, a dog", "zebra"]).tolist()
-    [[2.0, 2.0], [0.0, 0.0]]
+    >>> bow = BagOfWords()
+    >>> dog, zebra = bow.encode(["A dog, a dog", "zebra"])
+    >>> sorted(dog[dog > 0].tolist()), float(dog @ zebra)
+    ([2.0, 2.0], 0.0)
     """
 
     name = "bow"
-    held_fixed = "vocabulary held fixed"
-    """Note of intervals: the vocabulary comes from the references and is not fitted again."""
 
-    def __init__(self, *, vocabulary: int = 5000) -> None:
-        if vocabulary < 1:
-            raise HarnessError(f"embedding 'bow': a vocabulary has at least one word; found {vocabulary!r}")
-        self.vocabulary = vocabulary
-        self._index: dict[str, int] | None = None
+    def __init__(self, *, dimensions: int = DIMENSIONS) -> None:
+        if dimensions < 1:
+            raise HarnessError(f"embedding 'bow': vectors have at least one dimension; found {dimensions!r}")
+        self.dimensions = dimensions
 
     def signature(self) -> str:
-        """Return ``bow|VOCABULARY``."""
-        return f"bow|{self.vocabulary}"
+        """Return ``bow|hashed:DIMENSIONS``."""
+        return f"bow|hashed:{self.dimensions}"
 
     def fit(self, references: Sequence[Sequence[str]]) -> None:
-        """Choose the vocabulary. Raises :class:`HarnessError` if the references hold no word."""
-        counts = Counter(word for texts in references for text in texts for word in plain_words(text, joiners="'"))
-        if not counts:
-            raise HarnessError("embedding 'bow' takes its vocabulary from the task's references, and they hold no word")
-        ranked = sorted(counts, key=lambda word: (-counts[word], word))
-        self._index = {word: i for i, word in enumerate(ranked[: self.vocabulary])}
+        """Do nothing: a vector depends on its text alone."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Return word counts, float32, shape (T, d); d is the size of the vocabulary. Raises :class:`HarnessError` before ``fit``."""
-        if self._index is None:
-            raise HarnessError("embedding 'bow' must be fitted on the task's references before it encodes texts")
-        out = np.zeros((len(texts), len(self._index)), dtype=np.float32)
-        for row, text in enumerate(texts):
-            for word in plain_words(text, joiners="'"):
-                column = self._index.get(word)
-                if column is not None:
-                    out[row, column] += 1
-        return out
+        """Return word counts, float32, shape (T, dimensions)."""
+        rows = [plain_words(text, joiners="'") for text in texts]
+        return self._counts(rows, {word: self._dimension(word) for words in rows for word in words})
+
+    def encode_set(self, texts: Sequence[str]) -> np.ndarray:
+        """Return word counts of the texts of an example, float32, shape (N, dimensions); up to ``dimensions`` words do not share one."""
+        rows = [plain_words(text, joiners="'") for text in texts]
+        words = {word for row in rows for word in row}
+        columns = {word: self._dimension(word) for word in words}
+        if len(set(columns.values())) < len(columns):
+            columns = self._separate(columns)
+        return self._counts(rows, columns)
+
+    def _dimension(self, word: str) -> int:
+        return hash_word(word) % self.dimensions
+
+    def _separate(self, columns: Mapping[str, int]) -> dict[str, int]:
+        """Return the dimensions with words moved to the next free one where another word has theirs."""
+        # In alphabetical order the words of an example decide alone: neither the order of the texts nor the side that a word
+        # comes from moves one.
+        separate: dict[str, int] = {}
+        taken: set[int] = set()
+        for word in sorted(columns):
+            column = columns[word]
+            while column in taken and len(taken) < self.dimensions:
+                column = (column + 1) % self.dimensions
+            taken.add(column)
+            separate[word] = column
+        return separate
+
+    def _counts(self, rows: Sequence[Sequence[str]], columns: Mapping[str, int]) -> np.ndarray:
+        """Return the counts of the words of each text, shape (T, dimensions), in the dimensions of the words."""
+        counts = np.zeros((len(rows), self.dimensions), dtype=np.float32)
+        for row, words in zip(counts, rows):
+            for word in words:
+                row[columns[word]] += 1
+        return counts
+
+
+@lru_cache(maxsize=1 << 16)
+def hash_word(word: str) -> int:
+    """Return a hash of a word, below 2^64, that is the same on every machine.
+
+    >>> hash_word("dog")
+    4144657192359730335
+    """
+    return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")

@@ -10,7 +10,7 @@ from harness import registry
 from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
-from harness_metrics.bases.metrics import EmbeddingSpec, features_by_example, mean_of_defined
+from harness_metrics.bases.metrics import EmbeddingSpec, features_by_example, fitted_fields, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors
@@ -68,7 +68,7 @@ class ObjectMatch(MeanMetric):
         details = [*([self.embedding.name] if self.embedding.name != "minilm" else [])]
         details += ["mean"] if aggregate == "mean" else []
         label = f"object-match({','.join(details)})" if details else "object-match"
-        self.spec = MetricSpec(label, True, needs=needs, bounds=(0.0, 1.0))
+        self.spec = MetricSpec(label, True, needs=needs, bounds=(0.0, 1.0), **fitted_fields(self.embedding))
 
     def signature(self) -> str:
         """Return a text such as ``object-match|worst|rules|minilm``."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from harness import registry
 from harness.contracts import Batch, Embedding, Features
+from harness_metrics.bases.metrics import fitted_fields
 from harness_metrics.kernel import geometry
 
 
@@ -32,6 +33,7 @@ class CosineDistance:
     def __init__(self, *, embedding: str | Mapping[str, Any] | Embedding = "minilm") -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self.name = "bert" if self.embedding.name == "minilm" else f"cosine-{self.embedding.name}"
+        vars(self).update(fitted_fields(self.embedding))
 
     def signature(self) -> str:
         """Return ``cosine|`` and the signature of the embedding."""
@@ -39,7 +41,7 @@ class CosineDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances of all pairs, float64, shape (B, N, N); values below 0 by rounding are set to 0."""
-        distances = np.maximum(1.0 - geometry.cosines(features.vectors(self.embedding, batch.text_ids)), 0.0)
+        distances = np.maximum(1.0 - geometry.cosines(features.set_vectors(self.embedding, batch.text_ids)), 0.0)
         upper = np.triu(distances, 1)
         distances = upper + upper.transpose(0, 2, 1)  # exactly symmetric
         distances[batch.text_ids[:, :, None] == batch.text_ids[:, None, :]] = 0.0

@@ -34,7 +34,7 @@ class KernelMetric(EmbeddingMetric, MeanMetric):
 
     def _gram(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the Gram matrices of the vectors, shape (B, N, N)."""
-        return geometry.gram(features.vectors(self.embedding, batch.text_ids))
+        return geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
 
 
 def _nearest_and_farthest(distances: np.ndarray) -> Explanation:
@@ -72,7 +72,7 @@ class _TwoSampleMetric(KernelMetric):
         if batch.n < 3 or batch.m < 2:
             sizes = f"{batch.n} captions and {batch.m} references"
             raise HarnessError(f"{self.spec.name}: {sizes}; the U-statistic without one caption needs groups of 3 and 2 references")
-        vectors = features.vectors(self.embedding, batch.text_ids)
+        vectors = features.set_vectors(self.embedding, batch.text_ids)
 
         def compare(vectors: np.ndarray, n: int) -> np.ndarray:
             return geometry.two_sample(self._kernel(geometry.gram(vectors)), n, "unbiased")
@@ -200,7 +200,7 @@ class SlicedWasserstein(KernelMetric):
 
     def _lines(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the coordinates of the vectors along the directions, shape (B, projections, N)."""
-        vectors = features.vectors(self.embedding, batch.text_ids)
+        vectors = features.set_vectors(self.embedding, batch.text_ids)
         return sliced_wasserstein.project_vectors(vectors, self.projections, self.seed)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:

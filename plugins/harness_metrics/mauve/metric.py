@@ -11,7 +11,7 @@ from harness.contracts import Batch, CorpusMetric, Features, Level, Objects
 from harness.errors import HarnessError
 from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric
 from harness_metrics.mauve import frontier, quantise
-from harness_metrics.sets.corpus_vectors import collect_vectors
+from harness_metrics.sets.corpus_vectors import collect_vectors, drop_unused_dimensions
 
 # --------------------------------------------------------------------------- statistic
 # MAUVE of two samples of vectors, of many small samples, and under relabelings; its spread over seeds and numbers of buckets.
@@ -190,7 +190,7 @@ class Mauve(MauveParameters, CorpusMetric):
         sides = ("candidates", "references")
         owners = [objects.owners(side) for side in sides]
         k = self.k or automatic_buckets(len(owners[0]), len(owners[1]))
-        vectors = np.concatenate([objects.values(side) for side in sides])
+        (vectors,) = drop_unused_dimensions(np.concatenate([objects.values(side) for side in sides]))
         labels = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
         histograms: list[np.ndarray] = []
         for examples, buckets in zip(owners, np.split(labels, [len(owners[0])])):
@@ -204,8 +204,9 @@ class Mauve(MauveParameters, CorpusMetric):
         """Return values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
         if not len(stats):
             return {}
+        candidates, references = drop_unused_dimensions(stats.values("candidates"), stats.values("references"))
         spread_values = spread(
-            stats.values("candidates"), stats.values("references"), self.k,
+            candidates, references, self.k,
             redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
@@ -232,6 +233,6 @@ class MauvePerExample(MauveParameters, RelabeledMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""
-        vectors = features.vectors(self.embedding, batch.text_ids)
+        vectors = features.set_vectors(self.embedding, batch.text_ids)
         k = self.k or automatic_buckets(batch.n, batch.m)
         return relabel(vectors, labels, k, seed=self.seed, redo=self.redo, scaling=self.scaling)

@@ -129,7 +129,7 @@ class _Local(EmbeddingMetric, RelabeledMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""
-        inner = geometry.gram(features.vectors(self.embedding, batch.text_ids))
+        inner = geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
         return area(self._weights(inner), labels, self.scaling)
 
 

@@ -26,7 +26,7 @@ from harness.files.user_path import user_path
 from harness_metrics.bases.metrics import BestMatchMetric
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
-from harness_metrics.ngram.cider_refit import HELD_FIXED
+from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM
 
 KINDS = ("f1", "precision", "recall")
 COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
@@ -265,6 +265,7 @@ class BertScore(BestMatchMetric):
         self.spec = MetricSpec(
             name, higher_is_better=True, needs=frozenset({"references", "embeddings"}),
             bounds=(-1.0, 1.0) if self.rescale is None else None, held_fixed=HELD_FIXED if idf else "",
+            testable_from=TESTABLE_FROM if idf else 0,
         )  # fmt: skip
 
     def signature(self) -> str:

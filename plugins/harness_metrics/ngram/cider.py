@@ -22,7 +22,7 @@ from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
 from harness_metrics.crnrr.words import words_object
-from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
+from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM, Refit
 from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
 from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
 
@@ -162,7 +162,8 @@ class Cider(MeanMetric):
         self.tokenizer = check_tokenizer(tokenizer)
         label = self.name if variant == "d" else f"{self.name}(plain)"
         held_fixed = "" if self.resampled else _interval_note(self.source)
-        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed)
+        testable_from = _testable_from(self.source)
+        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed, testable_from=testable_from)
 
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
@@ -251,6 +252,11 @@ def _interval_note(source: Source) -> str:
     return HELD_FIXED if source.name in ("task", "given") else ""
 
 
+def _testable_from(source: Source) -> int:
+    """Return the number of examples from which on there are p-values: any, unless the references of the task are the documents."""
+    return TESTABLE_FROM if source.fits_references else 0
+
+
 class CiderD(Cider):
     """CIDEr-D under its own name: the same number as :class:`Cider`.
 
@@ -293,6 +299,11 @@ class CiderDistance:
     def held_fixed(self) -> str:
         """Note of intervals of metrics of this distance: document frequencies of the references; empty for a table."""
         return _interval_note(self.source)
+
+    @property
+    def testable_from(self) -> int:
+        """Number of examples from which on metrics of this distance have p-values."""
+        return _testable_from(self.source)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""

@@ -17,6 +17,21 @@ def collect_vectors(vectors: np.ndarray, n: int) -> list[dict[str, np.ndarray]]:
     return [{"candidates": rows[:n], "references": rows[n:]} for rows in vectors]
 
 
+def drop_unused_dimensions(*samples: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the samples (n, d), (m, d), ... without the dimensions in which all vectors are 0, as most counts of words are.
+
+    Distances and inner products stay; matrices of d x d numbers get smaller.
+
+    >>> [sample.tolist() for sample in drop_unused_dimensions(np.array([[0.0, 1.0]]), np.array([[0.0, 2.0], [0.0, 0.0]]))]
+    [[[1.0]], [[2.0], [0.0]]]
+    """
+    used = np.any([sample.any(axis=0) for sample in samples], axis=0)
+    if used.all():
+        return samples
+    used[0] |= not used.any()  # vectors keep a dimension
+    return tuple(sample[:, used] for sample in samples)
+
+
 class CorpusVectors(EmbeddingMetric, Jackknifed):
     """Base of metrics of the vectors of all texts; a subclass defines :meth:`value`, with ``level="corpus", resampled=False``.
 
@@ -34,4 +49,4 @@ class CorpusVectors(EmbeddingMetric, Jackknifed):
 
     def number(self, objects: Objects) -> float:
         """Return the number of all vectors."""
-        return self.value(objects.values("candidates"), objects.values("references"))
+        return self.value(*drop_unused_dimensions(objects.values("candidates"), objects.values("references")))

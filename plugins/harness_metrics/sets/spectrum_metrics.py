@@ -56,7 +56,7 @@ class Vendi(EmbeddingMetric, MeanMetric):
 
     def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the similarities of the candidates, shape (B, n, n)."""
-        return spectrum.unit_kernels(features.vectors(self.embedding, batch.candidate_ids), batch.candidate_ids)
+        return spectrum.unit_kernels(features.set_vectors(self.embedding, batch.candidate_ids), batch.candidate_ids)
 
 
 class CorpusVendi(CorpusVectors):

@@ -213,7 +213,7 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
 
     def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the kernels of each example, shape (B, K, N, N)."""
-        inner = geometry.gram(features.vectors(self.embedding, batch.text_ids))
+        inner = geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
         return kernels(inner, self.kernel, self.bandwidths)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
@@ -251,5 +251,5 @@ class ClassifierTest(EmbeddingMetric, RelabeledMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the accuracy of each example under labels (P, N), shape (B, P)."""
-        inner = geometry.gram(features.vectors(self.embedding, batch.text_ids))
+        inner = geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
         return accuracy(smoother(inner, self.ridge), labels)

@@ -49,6 +49,7 @@ COMMANDS = {
     "power-judgments": "power out/graded --compare rouge bleu1 --json",
     "estimate": "estimate out/run --labels labels.csv --by rouge,cider --json",
     "estimate-population": "estimate out/run --labels labels.csv --by trm(rouge) --population --baseline near --format csv",
+    "estimate-bounds": "estimate out/run --labels labels.csv --by rouge --bounds 0,5 --json",
     "label-plan": "label-plan out/run --budget 6 --by rouge --strata 3",
     "correlate": "correlate out/run out/second --x rouge,cider --y trm(rouge) --rows example --json",
     "correlate-systems": "correlate out/run --x *trm*,distinct2 --y cider,rouge --top 2 --sort kendall",

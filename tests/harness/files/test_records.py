@@ -170,6 +170,18 @@ def test_parquet_of_many_more_rows_than_bytes(tmp_path, monkeypatch):
     assert len(list(files.parquet_rows(file))) == 150_000
 
 
+@pytest.mark.parametrize("name", ["wide.csv", "wide.tsv", "wide.parquet"])
+def test_more_columns_than_a_table_has(tmp_path, name):
+    file, names = tmp_path / name, [f"c{k}" for k in range(10_001)]
+    if name.endswith("parquet"):
+        pq.write_table(pa.table({column: ["a"] for column in names}), file)
+    else:
+        mark = "," if name.endswith("csv") else "\t"
+        write(file, f"{mark.join(names)}\n{mark.join(names)}\n")
+    read = files.parquet_rows if name.endswith("parquet") else files.delimited_rows
+    assert message(read, file) == f"{file}: found 10,001 columns; a table has at most 10,000"
+
+
 def test_broken_parquet(tmp_path):
     path = write(tmp_path / "a.parquet", b"PAR1 and then nothing of use")
     assert message(files.records, path).startswith(f"{path}: not readable as Parquet after record 0: ")

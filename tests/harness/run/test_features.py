@@ -332,3 +332,119 @@ def test_another_process_has_the_corpus_state_and_no_references():
     for read in (len, lambda references: references[0]):
         with pytest.raises(HarnessError, match="reads the references of the whole task .* or use --executor local"):
             read(copy.references)
+
+
+class Fitted(Letters):
+    """Counts the letters that the references have."""
+
+    name = "fitted"
+
+    def signature(self):
+        return "fitted"
+
+    def fit(self, references):
+        self.letters = sorted({letter for texts in references for text in texts for letter in text})
+
+
+class Chained(TextDistance):
+    """Distance of the vectors of an embedding that is fitted."""
+
+    name = "chained"
+
+    def matrices(self, batch, features):
+        lengths = features.vectors(Fitted(), batch.text_ids)[:, :, 0].astype(float)
+        return abs(lengths[:, :, None] - lengths[:, None, :])
+
+
+READS = {
+    "their number": (lambda features, batch: len(features.references), "the references of the task"),
+    "the number of examples": (lambda features, batch: features.examples, "the references of the task"),
+    "one of them": (lambda features, batch: features.references[0], "the references of the task"),
+    "each of them": (lambda features, batch: list(features.references), "the references of the task"),
+    "a block of them": (lambda features, batch: list(features.references[:1]), "the references of the task"),
+    "an embedding": (lambda features, batch: features.vectors(Fitted(), batch.text_ids), "the embedding 'fitted'"),
+    "an embedding of sets": (lambda features, batch: features.set_vectors(Fitted(), batch.text_ids), "the embedding 'fitted'"),
+    "a distance": (lambda features, batch: features.distances(Chained(), batch), "the distance 'chained'"),
+    "a value": (lambda features, batch: features.memo("number", lambda: len(features.references)), "the references of the task"),
+    "a value of a value": (
+        lambda features, batch: features.memo("outer", lambda: features.memo("inner", lambda: len(features.references))),
+        "the references of the task",
+    ),
+    "values of texts": (
+        lambda features, batch: features.per_text("n", batch.text_ids.ravel(), lambda texts: [len(features.references)] * len(texts)),
+        "the references of the task",
+    ),
+    "an array of a batch": (
+        lambda features, batch: features.per_batch("n", batch, lambda full: np.full((2, 4, 4), len(features.references))),
+        "the references of the task",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_whoever_gets_what_depends_on_the_references_of_the_task_is_noted(name):
+    """The second time the value is in the cache, and nothing reads a reference."""
+    read, description = READS[name]
+    features = FeatureCache([["r"], ["s"]])
+    batch = features.batch(SETS)
+    for _ in range(2):
+        features.corpus_read = ""
+        read(features, batch)
+        assert features.corpus_read.startswith(description)
+
+
+def test_what_depends_on_texts_alone_is_not_noted():
+    features = FeatureCache([["r"], ["s"]])
+    features.vectors(Fitted(), features.intern(["a"]))
+    batch = features.batch(SETS)
+    features.corpus_read = ""
+    features.vectors(Letters(), batch.text_ids)
+    features.set_vectors(Letters(), batch.text_ids)
+    features.distances(Chars(), batch)
+    features.memo("a value", list)
+    features.per_text("length", batch.text_ids, lambda texts: [len(text) for text in texts])
+    assert features.corpus_read == ""
+
+
+def test_another_process_knows_what_depends_on_the_references():
+    features = FeatureCache([["r"], ["s"]])
+    features.vectors(Fitted(), features.intern(["a"]))
+    copy = pickle.loads(pickle.dumps(features))
+    copy.corpus_read = ""
+    copy.vectors(Fitted(), copy.intern(["b"]))
+    assert copy.corpus_read.startswith("the embedding 'fitted'") and copy.examples == 2
+
+
+class Together(Letters):
+    """Vectors of an example: the number of its texts that are as long."""
+
+    def __init__(self):
+        super().__init__()
+        self.together = []
+
+    def signature(self):
+        return "together"
+
+    def encode_set(self, texts):
+        self.together.append(texts)
+        return np.array([[sum(len(other) == len(text) for other in texts)] for text in texts])
+
+
+def test_texts_of_an_example_are_encoded_together_where_the_embedding_can():
+    features, embedding = FeatureCache(), Together()
+    batch = features.batch(SETS)
+    assert features.set_vectors(embedding, batch.text_ids).tolist() == [[[2], [1], [1], [2]], [[1], [1], [1], [1]]]
+    assert embedding.together == [["a", "aa", "bbb", "a"], ["a", "bbb", "cccc", "aa"]]
+    assert features.set_vectors(embedding, batch.text_ids[:0]).shape == (0, 4, 0)
+    alone = features.set_vectors(Letters(), batch.text_ids)
+    assert alone.tolist() == features.vectors(Letters(), batch.text_ids).tolist()
+
+
+def test_wrong_vectors_of_an_example_are_named():
+    class Wrong(Together):
+        def encode_set(self, texts):
+            return np.zeros((1, 2))
+
+    features = FeatureCache()
+    with pytest.raises(HarnessError, match=r"embedding 'letters' returned shape \(1, 2\) for 4 texts"):
+        features.set_vectors(Wrong(), features.batch(SETS).text_ids)

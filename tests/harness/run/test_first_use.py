@@ -74,7 +74,7 @@ def test_two_examples_are_scored_with_all_relabelings_and_what_warms_up_comes_la
     assert dog[0] == ("a dog runs on the grass", "two dogs are running outside"), "two candidates"
     assert dog[1] == ("two dogs are running outside", "the dog chases a red ball"), "two references"
     assert dog[2] == "a dog runs on the grass"
-    assert references == [texts for _, texts, _ in sets]
+    assert list(references) == [texts for _, texts, _ in sets]
     assert ("second", 6) in seen, "ways to choose 2 of 4 texts"
 
 

@@ -428,3 +428,36 @@ def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_a
     assert mask([(1, 0), (1, 1), (2, 2)], needs=("candidates",), min_references=2) == [True, False, True], "none, or as many as it reads"
     assert mask([(1, 0), (2, 0)], needs=("candidates",), min_references=0) == [True, True]
     assert mask([(1, 0)], needs=("candidates",), min_texts=1) == [True]
+
+
+class OfReferences(Equal):
+    """Shares that are scored with the references of all examples, or with nothing of them."""
+
+    def __init__(self, reads: bool = True, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.reads = reads
+
+    def scores(self, batch, features, state) -> np.ndarray:
+        return super().scores(batch, features, state) + (len(features.references) if self.reads else 0)
+
+
+def test_a_metric_that_reads_the_references_of_other_examples_says_so(cache):
+    with pytest.raises(HarnessError, match="metric 'equal' declares no corpus state and reads the references of the task: set MetricSpec"):
+        scored(OfReferences(), cache)
+    assert scored(OfReferences(held_fixed="number held fixed"), cache).stats[:, 0].tolist() == [4, 4, 4, 4]
+    cache.corpus_read = "what another metric has read"
+    assert scored(OfReferences(reads=False), cache).stats[:, 0].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("number", "tested"), [(0, True), (4, True), (5, False)])
+def test_there_are_p_values_from_a_number_of_examples_on(cache, number, tested):
+    result = scored(Equal(testable_from=number), cache, SignificanceSpec(method="exact"))
+    reason = "is fitted on the references of 4 examples: its p-values have their size from 5 on"
+    assert (result.p_values is not None, result.p_note) == (tested, "" if tested else reason)
+
+
+def test_one_example_is_named_as_one():
+    cache = FeatureCache([SETS[0].references])
+    parts = scoring.batches(SETS[:1], cache)
+    result = scoring.score(Equal(testable_from=2), parts, cache, SignificanceSpec(method="exact"), 0)
+    assert result.p_note == "is fitted on the references of one example: its p-values have their size from 2 on"

@@ -409,7 +409,7 @@ def test_the_texts_of_one_shard_in_this_process_serve_the_metrics_of_all_texts()
         )  # fmt: skip
         features = ScoringPass._whole_features.func(state)
         assert (features is fitted) == shared
-        assert features.references == [["a dog"]]
+        assert list(features.references) == [["a dog"]]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -62,8 +62,9 @@ def test_stored_parts_are_merged_to_the_same_digits(runs, tmp_path, capsys):
     assert numbers(tmp_path / "merged").keys() == whole.keys()
     # Those of the stored run may stem from another processor.
     for key, (value, _, p_value, n) in numbers(tmp_path / "merged").items():
-        assert value == pytest.approx(whole[key][0], rel=1e-12)
-        assert (p_value, n) == pytest.approx((whole[key][2], whole[key][3]), rel=1e-9)
+        assert (value, n) == pytest.approx((whole[key][0], whole[key][3]), rel=1e-12)
+        untested = "cider" in str(key)  # document frequencies of eight examples
+        assert p_value is None if untested else p_value == pytest.approx(whole[key][2], rel=1e-9)
 
 
 @pytest.mark.equal_bits

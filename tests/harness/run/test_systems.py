@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.contracts import Decoding, Example, MetricSpec, TaskView
+from harness.contracts import Decoding, Example, TaskView
 from harness.registry import current
 from harness.run import systems
 from harness.run.example_store import ExampleStore
 from harness.run.generate import generate
 from harness.run.metric_plan import ModelPlan, metric_plan
 from harness.run.reference_subsets import ReferenceSubset
-from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, is_corpus_free, scorable_examples
+from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
 from harness.spec.models import SignificanceSpec
 
 EXAMPLES = [Example(f"e{k}", ("r",) * (1 + k % 3)) for k in range(6)]
@@ -99,81 +99,14 @@ def test_keys_name_everything_that_statistics_depend_on(store, captions):
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "free"),
-    [("bleu4", {}, True), ("meteor", {}, True), ("trm", {"distance": "meteor"}, True), ("cider", {}, False),
-     ("trm", {"distance": "cider"}, False), ("mmd", {"embedding": "bow"}, False), ("novelty", {}, False)],
+    ("name", "params", "bound"),
+    [("bleu4", {}, False), ("meteor", {}, False), ("trm", {"distance": "meteor"}, False), ("cider", {}, True),
+     ("trm", {"distance": "cider"}, True), ("mmd", {"embedding": "bow"}, False), ("novelty", {}, True)],
 )  # fmt: skip
-def test_metrics_whose_statistics_depend_on_the_scored_example_alone(name, params, free):
-    assert is_corpus_free(current().create("metrics", name, params)) is free
-
-
-def test_a_metric_is_free_of_the_corpus_by_its_fit_its_note_and_its_parts():
-    class Free:
-        def __init__(self, *parts, held_fixed=""):
-            self.parts, self.spec = parts, MetricSpec("free", True, held_fixed=held_fixed)
-
-        def fit(self, references, features):
-            """Return None."""
-
-    class Fitted(Free):
-        def fit(self, references, features):
-            return references
-
-    class Embedding:
-        def encode(self, texts):
-            return texts
-
-    assert is_corpus_free(Free()) and is_corpus_free(Free("encode", 3))
-    assert not is_corpus_free(Free(held_fixed="vocabulary held fixed"))
-    assert not is_corpus_free(Fitted())
-    assert not is_corpus_free(Free(Embedding())) and not is_corpus_free(Free(Free(Free(Free(Embedding())))))
-
-
-def test_a_fit_is_trivial_where_it_reads_nothing_and_returns_none():
-    nothing = None
-
-    class Returns:
-        def fit(self, references, features):
-            return references
-
-    class Nothing:
-        def fit(self, references, features):
-            """Return None."""
-
-    class Reads:
-        def fit(self, references, features):
-            features.intern(references)
-
-    class Remembers:
-        def fit(self, references, features):
-            return nothing
-
-    assert [has_trivial_fit(kind()) for kind in (Returns, Nothing, Reads, Remembers)] == [False, True, False, False]
-    assert not has_trivial_fit(object())  # type: ignore[arg-type]
-
-
-def test_parts_of_a_metric_are_searched_in_lists_and_to_a_depth_of_four():
-    class Free:
-        def __init__(self, *parts):
-            self.parts, self.spec = list(parts), MetricSpec("free", True)
-
-        def fit(self, references, features):
-            """Return None."""
-
-    class Corpus:
-        held_fixed = "document frequencies held fixed"
-
-    class Plain:
-        held_fixed = ""
-
-    class Slots:
-        __slots__ = ()
-
-    parts = [Free(Corpus())]
-    for _ in range(3):
-        parts.append(Free("a text", b"bytes", Slots(), Plain(), parts[-1]))
-    parts.append(Free(parts[-1]))
-    assert [is_corpus_free(part) for part in parts] == [False] * 4 + [True]
+def test_statistics_of_a_metric_with_corpus_state_are_named_by_the_references_of_all_examples(captions, name, params, bound):
+    plan = metric_plan(name, params, current().create("metrics", name, params))
+    keys = (StatisticsKeys(SignificanceSpec(), 0, corpus).of(system(captions), plan, 0, 3, None) for corpus in ("a", "b"))
+    assert (len({key.stem for key in keys}) == 2) is bound
 
 
 ROWS = [

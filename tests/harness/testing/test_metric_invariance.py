@@ -103,7 +103,15 @@ class FirstShard(Base):
         return first
 
 
+class Unnoticed(Base):
+    """Reads the references of all examples in a way that a run does not notice."""
+
+    def scores(self, batch, features, state):
+        return super().scores(batch, features, state) / len(features._task)
+
+
 CASES = [
+    ("corpus-state", Unnoticed, "rows change with the references of other examples (scene-"),
     ("example-order", ByPosition, "rows change with the order of the examples: scene-"),
     ("candidate-order", FirstCandidate, "scores change with the order of the candidates: scene-"),
     ("reference-order", FirstReference, "scores change with the order of the references: scene-"),

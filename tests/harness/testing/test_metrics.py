@@ -274,7 +274,26 @@ class OnePValue(Base):
         return np.array([0.5])
 
 
+class KnownWords(Base):
+    """Share of the words of the candidates that some reference of the task has."""
+
+    null = MeanMetric.null
+
+    def fit(self, references, features):
+        return {word for texts in references for text in texts for word in text.split()}
+
+    def scores(self, batch, features, state):
+        words = [" ".join(texts[: batch.n]).split() for texts in batch.texts]
+        return np.array([np.mean([word in state for word in row]) for row in words])
+
+
 NULL_CHECKS_CASES = [
+    (
+        "equal-labels",
+        KnownWords,
+        "eight texts without a common token, 4 against 4, have the score 0 under all labels and p 0.0143; expected 1",
+    ),
+    ("one-source", KnownWords, "50 of 50 sets with candidates and references of one source have p of 0.05 or less; expected at most 8"),
     ("null-shape", Transposed, "null has shape (4, 3); expected (3, 4)"),
     ("null-identity", Shifted, "null of the original labels is not the score: scene-"),
     ("null-relabels", Constant, "null is not the score of the texts relabeled "),
@@ -305,7 +324,11 @@ def test_a_metric_without_a_test_is_not_applicable(outcome):
 
     reasons = {name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names}
     alone = "reads the candidates alone and defines no permutation null"
-    assert reasons == {"null-shape": alone, "null-identity": alone, "null-relabels": alone, "exact-p-values": "has no exact_p_values"}
+    none = f"has no p-values: {alone}"
+    assert reasons == {
+        "null-shape": alone, "null-identity": alone, "null-relabels": alone, "exact-p-values": "has no exact_p_values",
+        "equal-labels": none, "one-source": none,
+    }  # fmt: skip
     assert outcome("metrics", "null-shape", registry.resolve("metrics", "distinct")).reason == "has no null"
 
 

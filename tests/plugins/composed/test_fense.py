@@ -96,7 +96,7 @@ def test_an_error_costs_its_share_of_the_similarity():
     assert metric.per_example(stats) == pytest.approx([(0.75 * 0.5 + 0.75) / 2, 0.75])
     assert metric.details(stats) == {"similarity": pytest.approx(0.75), "errors": 0.25}
     assert metric.details(stats[:0]) == {}
-    assert metric.signature() == "fense|dogs|threshold:0.9|penalty:0.5|bow|5000"
+    assert metric.signature() == "fense|dogs|threshold:0.9|penalty:0.5|bow|hashed:4096"
 
 
 def test_parameters_out_of_range():

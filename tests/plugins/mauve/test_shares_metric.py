@@ -118,6 +118,6 @@ def test_texts_that_are_all_neighbours_have_no_value(shape):
 
 def test_names_and_mistakes():
     assert MauveNeighbours(embedding="bow", k=2).spec.name == "mauve-knn(bow, k=2)"
-    assert MauveKernel(embedding="bow").signature() == "mauve-kde|c:5|bow|5000"
+    assert MauveKernel(embedding="bow").signature() == "mauve-kde|c:5|bow|hashed:4096"
     with pytest.raises(HarnessError, match="MauveNeighbours: k is 0"):
         MauveNeighbours(embedding="bow", k=0)

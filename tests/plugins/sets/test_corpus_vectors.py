@@ -21,6 +21,6 @@ def test_weights_repeat_examples_and_references_are_left_out_where_they_are_not_
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.reduce(stats) == 4
     assert metric.reduce(stats, np.array([[3, 1], [0, 1]])).tolist() == [8, 2]
-    assert (metric.spec.name, metric.signature()) == ("mean(bow, plain)", "mean|plain|bow|5000")
+    assert (metric.spec.name, metric.signature()) == ("mean(bow, plain)", "mean|plain|bow|hashed:4096")
     assert metric.spec.needs == {"embeddings"}
     assert Mean("mean", "bow", True).reduce(Mean("mean", "bow", True).stats(features.batch(sets), features, None)) == 2004

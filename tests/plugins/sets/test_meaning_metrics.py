@@ -69,7 +69,7 @@ def test_values():
     assert entropy[0] == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
     coverage = ReferenceCoverage(distance=DISTANCE, threshold=0.05)
     assert coverage.scores(batch, features, None) == pytest.approx([2 / 3, 0])
-    assert coverage.signature() == "reference-coverage|0.05|cosine|bow|5000"
+    assert coverage.signature() == "reference-coverage|0.05|cosine|bow|hashed:4096"
 
 
 def test_a_threshold_is_not_negative():

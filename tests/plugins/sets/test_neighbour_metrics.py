@@ -45,7 +45,7 @@ def test_candidates_of_one_kind_leave_references_uncovered():
 def test_names_and_signatures():
     assert metrics.CoveragePerExample(distance=DISTANCE, k=2).spec.name == "coverage-example(cosine-bow, k=2)"
     assert metrics.Coverage(embedding="bow").spec.name == "coverage(bow)"
-    assert metrics.Coverage(embedding="bow", k=3).signature() == "coverage|k=3|bow|5000"
+    assert metrics.Coverage(embedding="bow", k=3).signature() == "coverage|k=3|bow|hashed:4096"
     assert metrics.RecallPerExample(distance=DISTANCE, k=2).spec.min_candidates == 3
 
 
