@@ -162,7 +162,7 @@ def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
             covered = executed.covered(file)
             every += [mutant for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8")) if mutant.line in covered]
         chosen = []
-        for mutant in sample(every, len(every), 1000 * seed + number):
+        for mutant in sample(every, 4 * area.drawn, 1000 * seed + number):
             source = (ROOT / mutant.path).read_text(encoding="utf-8")
             if key(mutant, source) not in reasons and len(chosen) < area.drawn:
                 chosen.append(_describe(area, len(chosen) + 1, mutant.path, source, mutant.code(source)))
