@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 import os
 import re
 import resource
@@ -11,7 +10,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,17 +22,31 @@ FAILED = re.compile(r"^(?:FAILED|ERROR:? (?:not found: )?)(?P<test>.*?)(?: - .*)
 """A test in the summary of pytest."""
 
 
-def install(path: str, code: str) -> None:
-    """Let the import system compile ``code`` in place of the file ``path``."""
-    original = importlib.machinery.SourceFileLoader.get_code
-    target = str(ROOT / path)
+INSTALL = """
+import importlib.machinery
 
-    def get_code(self: Any, fullname: str) -> Any:
-        if self.path == target:
-            return compile(code, target, "exec", dont_inherit=True)
-        return original(self, fullname)
+original, target, source = importlib.machinery.SourceFileLoader.get_code, {target!r}, {source!r}
 
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+def get_code(self, fullname):
+    return compile(source, target, "exec", dont_inherit=True) if self.path == target else original(self, fullname)
+
+
+importlib.machinery.SourceFileLoader.get_code = get_code
+"""
+"""Program that lets the import system compile a source in place of the file ``target``."""
+
+
+def install(path: str, code: str, folder: Path) -> None:
+    """Let the import system compile ``code`` in place of the file ``path``, here and in programs that tests start.
+
+    Those are reached by a module ``sitecustomize`` in ``folder``, which PYTHONPATH names first.
+    """
+    program = INSTALL.format(target=str(ROOT / path), source=code)
+    exec(program, {})
+    folder.mkdir(exist_ok=True)
+    (folder / "sitecustomize.py").write_text(program, encoding="utf-8")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
 
 
 def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | None, scratch: Path) -> int:
@@ -48,7 +60,7 @@ def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | 
             os.dup2(output, 1)
             os.dup2(output, 2)
             if mutant is not None:
-                install(*mutant)
+                install(*mutant, scratch.with_suffix(".site"))
             os._exit(int(_pytest(tests, scratch)))
         except BaseException as error:  # the child never returns into the loop of its parent
             os.write(2, repr(error).encode())
