@@ -51,6 +51,8 @@ class AnswerFile:
         self.folder, self.name = folder, name
         self.path = folder.path / name
         self._file: FileIO | None = None
+        self._is_new = False
+        """True while the name of the file may not be on the disk."""
 
     def read(self) -> dict[str, Row]:
         """Return the rows by key, without damaged lines."""
@@ -70,7 +72,9 @@ class AnswerFile:
         if self._file is None:
             self._file = self.folder.append(self.name)
             self._file.seek(0)
-            tail = self._file.readall().rpartition(b"\n")[2]  # what a kill or a full disk tore
+            content = self._file.readall()
+            self._is_new = not content
+            tail = content.rpartition(b"\n")[2]  # what a kill or a full disk tore
             if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:
@@ -87,6 +91,8 @@ class AnswerFile:
         """Bring the rows to the disk and close the file."""
         if self._file is not None:
             os.fsync(self._file.fileno())
+            if self._is_new:
+                self.folder.sync_names(self.name)
             self._file.close()
             self._file = None
 

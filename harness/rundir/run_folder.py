@@ -237,16 +237,22 @@ class RunFolder:
         removed : sequence of str
             Names that the directory does not have after the commit.
         stamps : mapping, optional
-            Name -> stamp of files in :data:`PENDING` whose stamp is known from writing them; the others are read.
+            Name -> stamp of files in :data:`PENDING` whose stamp is known from writing them, and which are on the disk; the others are
+            read and flushed.
         """
         moved: dict[str, FileStamp | None] = {}
         for name in self.names(PENDING):
             if not name.endswith(".tmp"):
-                moved[name] = (stamps or {}).get(name) or self._stamp(name)
+                moved[name] = (stamps or {}).get(name) or self._stamp(name, sync=True)
+        # The names that the commit counts on are brought to the disk before it: those of the files that wait, of their folder, and of
+        # statistics.
+        self.sync_artifacts(f"{PENDING}/")
         self._sync(PENDING)
+        self.sync_artifacts()
+        self._sync()
         commit = Commit(moved, [name for name in removed if name not in moved])
         self.write(COMMIT, json.dumps(asdict(commit)).encode())
-        self._sync()
+        self.sync_names(COMMIT)
         self._carry_out(commit)
 
     def complete(self) -> None:
@@ -277,13 +283,15 @@ class RunFolder:
         self._sync()
         self.remove(PENDING, COMMIT)
 
-    def _stamp(self, name: str) -> FileStamp | None:
-        """Return the stamp of a file in :data:`PENDING`, read in blocks; None of a folder."""
+    def _stamp(self, name: str, *, sync: bool = False) -> FileStamp | None:
+        """Return the stamp of a file in :data:`PENDING`, read in blocks and with ``sync`` flushed to disk; None of a folder."""
         with self._enter(f"{PENDING}/{name}") as (folder, last):
             if stat.S_ISDIR(os.lstat(last, dir_fd=folder).st_mode):
                 return None
         with os.fdopen(self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb") as file:
             digest = hashlib.file_digest(file, "sha256")
+            if sync:
+                os.fsync(file.fileno())
             return FileStamp(file.tell(), digest.hexdigest())
 
     @property
@@ -347,9 +355,26 @@ class RunFolder:
         """Open a file for a lock, read and written without a buffer; created when missing."""
         return FileIO(self._descriptor(name, os.O_RDWR | os.O_CREAT), "r+")
 
+    def sync_artifacts(self, inside: str = "") -> None:
+        """Flush the names in the folders of captions and statistics to disk, those below the folder ``inside``, which ends with a slash."""
+        for folder in ARTIFACT_FOLDERS:
+            self._sync(f"{inside}{folder}")
+
+    def sync_names(self, name: str) -> None:
+        """Flush the names on the way to a file to disk: its own, those of its folders, and that of the directory."""
+        *folders, _ = name.split("/")
+        for depth in range(len(folders), -1, -1):
+            self._sync("/".join(folders[:depth]))
+        with suppress(PermissionError):  # a folder that may be passed and not read cannot be flushed
+            descriptor = os.open(self.path.parent, _FOLDER)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
     def _sync(self, folder: str = "") -> None:
-        """Flush the names in a folder to disk, so that a rename before is not lost behind a later one."""
-        with self._enter(f"{folder}/." if folder else ".") as (descriptor, _):
+        """Flush the names in a folder to disk, so that a rename before is not lost behind a later one; without the folder do nothing."""
+        with suppress(FileNotFoundError), self._enter(f"{folder}/." if folder else ".") as (descriptor, _):
             os.fsync(descriptor)
 
     def _refusal(self, name: str) -> InputError:

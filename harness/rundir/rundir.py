@@ -346,9 +346,12 @@ class RunDir:
 
     def finish_part(self, size: int, **values: object) -> None:
         """Write that this part of a run is complete."""
+        self.folder.sync_artifacts()  # a part that says that it has finished has its captions and statistics after a power cut too
         self.write_shards(size, **values, finished=True)
         if self._replaces:
             self.commit()
+        else:
+            self.folder.sync_names(SHARDS)
 
     # ------------------------------------------------------------------ writing
     def write_results(

@@ -68,6 +68,11 @@ class ExecutedLines:
         """Return the CPU seconds of a test while its lines were recorded."""
         return self._seconds[test]
 
+    def covered(self, path: str) -> set[int]:
+        """Return the lines of a file that a test executes."""
+        contexts = self._data.contexts_by_lineno(str(ROOT / path))
+        return {line for line, names in contexts.items() if any(name in self._seconds for name in names)}
+
     def find_tests(self, path: str, line: int, seconds: float) -> list[str]:
         """Return the tests that execute a line, the nearest and quickest first, of at most so many CPU seconds in all.
 

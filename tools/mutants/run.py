@@ -13,102 +13,28 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
-import importlib.machinery
 import importlib.util
 import json
 import os
-import re
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tools.mutants import lines
 from tools.mutants.mutants import Mutant, mutants_of, sample, sources
+from tools.mutants.processes import FAILED, PRELOADED, ROOT, run_tests
 
-ROOT = Path(__file__).resolve().parents[2]
 REASONS = Path(__file__).with_name("equivalent.json")
 GOAL = 0.95
 SECONDS = 90.0
 """CPU seconds of the tests of a mutant, at most; the quickest of all that execute the line."""
-HUNG = 120
-"""Seconds after which a single fast test has hung."""
-PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "hypothesis", "pydantic", "yaml", "pyarrow.parquet", "pandas")
-"""Modules of others that every test imports, loaded once."""
-
-
-# --------------------------------------------------------------------------- one process
-def install(path: str, code: str) -> None:
-    """Let the import system compile ``code`` in place of the file ``path``."""
-    original = importlib.machinery.SourceFileLoader.get_code
-    target = str(ROOT / path)
-
-    def get_code(self: Any, fullname: str) -> Any:
-        if self.path == target:
-            return compile(code, target, "exec", dont_inherit=True)
-        return original(self, fullname)
-
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-
-
-def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | None, scratch: Path) -> int:
-    """Run test modules in a child process and return its exit status; negative for a signal. Its output goes beside ``scratch``."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setpgid(0, 0)
-            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
-            output = os.open(scratch.with_suffix(".txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
-            if mutant is not None:
-                install(*mutant)
-            os._exit(int(_pytest(tests, scratch)))
-        except BaseException as error:  # the child never returns into the loop of its parent
-            os.write(2, repr(error).encode())
-            os._exit(70)
-    return _wait(child, 10.0 * cpu_seconds + 30)
-
-
-def _pytest(tests: Sequence[str], scratch: Path) -> int:
-    from hypothesis import settings
-
-    settings.register_profile("mutants", database=None, derandomize=True, deadline=None)
-    settings.load_profile("mutants")
-    # pytest would rewrite the assertions of the package harness, which has a plugin of it, from the file on disk.
-    options = ["-x", "-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "--assert=plain", f"--basetemp={scratch}"]
-    hung = ["-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true"]
-    return pytest.main([*options, *hung, *tests])
-
-
-def _wait(child: int, seconds: float) -> int:
-    """Return the exit status of a child that leads a process group; kill the group when the child has ended, or after ``seconds``."""
-    until = time.monotonic() + seconds
-    pause = 0.01
-    pid, status = os.waitpid(child, os.WNOHANG)
-    while not pid and time.monotonic() < until:
-        time.sleep(pause)
-        pause = min(0.2, pause * 1.3)
-        pid, status = os.waitpid(child, os.WNOHANG)
-    # The child leaves by os._exit, which ends none of the processes that its tests started. Its group is empty where they started none.
-    with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(status if pid else os.waitpid(child, 0)[1])
 
 
 # --------------------------------------------------------------------------- one mutant
-NAMED = re.compile(r"^(?:FAILED|ERROR:? (?:not found: )?)(?P<test>.*?)(?: - .*)?$", re.MULTILINE)
-
-
 def attempt(mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch: Path) -> str:
     """Return ``noticed`` or ``unnoticed``.
 
@@ -119,7 +45,7 @@ def attempt(mutant: Mutant, source: str, executed: lines.ExecutedLines, scratch:
         end = run_tests(tests, int(3 * sum(map(executed.seconds, tests))) + 10, (mutant.path, code), scratch)
         if end in (0, 5):  # 5: none of them is fast
             break
-        named = NAMED.search(scratch.with_suffix(".txt").read_text(errors="replace"))
+        named = FAILED.search(scratch.with_suffix(".txt").read_text(errors="replace"))
         failed = [test for test in tests if named and named["test"].endswith(test)]
         if not failed or run_tests(failed, int(3 * executed.seconds(failed[0])) + 10, None, scratch) == 0:
             return "noticed"

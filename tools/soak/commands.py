@@ -18,7 +18,8 @@ from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.run.finished import Run
 from harness.rundir.format import plain
-from tools.soak.shim import Fault, SharedPage, arm
+from tools.soak.power import keep_disk
+from tools.soak.shim import POWER_CUT, Fault, SharedPage, arm
 
 LOOK = "look"
 """Verb of this module: open a finished run as a reader does, and print what it holds."""
@@ -89,6 +90,8 @@ class Command:
         modules: Path | None = None,
     ) -> None:
         self.fault = fault or Fault()
+        self.kept = below.parent / f".disk-{below.name}"
+        """What is on the disk at a power cut (:mod:`power`)."""
         self._page = SharedPage()
         self._streams = [below.parent / f".{name}-{time.monotonic_ns()}" for name in ("output", "errors")]
         for stream in self._streams:
@@ -108,7 +111,10 @@ class Command:
             for descriptor, stream in enumerate(self._streams, 1):
                 os.dup2(os.open(stream, os.O_WRONLY | os.O_APPEND), descriptor)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            arm(below, self.fault, self._page)
+            cuts_power = self.fault.kind == POWER_CUT
+            if cuts_power:
+                keep_disk(below, self.kept)
+            arm(below, self.fault, self._page, self.kept if cuts_power else None)
             limit(self.fault)
             code = look(arguments[1]) if arguments[0] == LOOK else main(arguments)
             sys.stdout.flush()

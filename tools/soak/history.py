@@ -18,7 +18,8 @@ from tools.soak.cases import CONCURRENCY
 from tools.soak.commands import LIMITS, LOOK, End
 from tools.soak.model import EMPTY, SHARDS, State, Verb, after_interruption, after_refusal, after_success
 from tools.soak.places import changes_of, snapshot
-from tools.soak.shim import Fault
+from tools.soak.power import chances, lose_unsynced
+from tools.soak.shim import POWER_CUT, Fault
 from tools.soak.workshop import Problem, Workshop, arguments, result_of
 
 PAID = "paid"
@@ -123,6 +124,8 @@ class History(RuleBasedStateMachine):
             time.sleep(0.03)
             command.send(signal.SIGKILL)
         end = command.wait(HANG_SECONDS)
+        if fault is not None and fault.kind == POWER_CUT:
+            lose_unsynced(self.folder, command.kept, chances(fault.seed))
         self._check_end(verb, end)
         return end
 

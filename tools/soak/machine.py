@@ -32,7 +32,7 @@ from tools.soak.places import (
     write_foreign,
 )
 from tools.soak.server import BEHAVIOURS
-from tools.soak.shim import Fault
+from tools.soak.shim import POWER_CUT, Fault
 from tools.soak.workshop import FORMATS, METRICS, SPECS
 
 KILLS = ("kill-before", "kill-after", "kill-half")
@@ -116,6 +116,20 @@ class Adversary(History):
             self.look("run", Fault("read-only", 0))
         else:
             self.perform(then, Fault(kind, share * self.shop.calls(then) // 1000))
+
+    @rule(
+        verb=WRITERS | REPLACING,
+        share=st.integers(0, 1050),
+        seed=st.integers(0, 40),
+        mark=st.sampled_from(["", COMMIT]),
+        again=st.booleans(),
+    )
+    def power_cut(self, verb: Verb, share: int, seed: int, mark: str, again: bool) -> None:
+        """Cut the power at a call of a writing command, among its renames, or when it has ended: what was not synced is lost."""
+        at = share * 12 // 1000 if mark else share * self.shop.calls(verb) // 1000
+        self.perform(verb, Fault(POWER_CUT, at, mark, seed))
+        if again:
+            self.perform(verb)
 
     @rule(index=st.integers(1, SHARDS), kind=st.sampled_from(KILLS), share=CALLS)
     def unfinished_part(self, index: int, kind: str, share: int) -> None:

@@ -4,8 +4,15 @@
  * below Python. adversary_arm() chooses the folder, the fault and the call; until then every call passes. With a mark, the call is counted
  * from the first rename to a file of that name. The page behind `shared` belongs to the parent too: it reads the number of calls there,
  * and the call that the fault struck.
+ *
+ * A power cut is simulated by what is kept of every fsync below the folder: adversary_keep() names a folder that gets the content of each
+ * synced file, INODE.data, and the names of each synced directory, INODE.names. Python (power.py) writes there what was on the disk
+ * before, kills the process with KILL_BEFORE, and then undoes whatever was not synced. It is the disk that POSIX promises: fsync of a file
+ * brings its content, not its name; fsync of a directory brings its names, not the content of the files. A kept file or directory stays open, so
+ * that its number is not given to another one. What reaches a disk by other ways (O_SYNC, msync, sync) counts as not synced.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +20,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -35,6 +44,7 @@ static int fault;
 static long strike_at;
 static char mark[64];
 static long marked = -1;
+static char kept[PATH_MAX];
 
 #define REAL(type, name, ...) \
     static type (*real)(__VA_ARGS__); \
@@ -48,6 +58,8 @@ void adversary_arm(const char *below, int kind, long at, const char *after, void
     strike_at = at;
     page = shared;
 }
+
+void adversary_keep(const char *where) { strncpy(kept, where, sizeof kept - 1); }
 
 /* ---------------------------------------------------------------- places */
 static int is_below(const char *path) {
@@ -145,6 +157,63 @@ static enum next count_descriptor(const char *function, int descriptor, int need
         if (what == DIE_AFTER) die(); \
         return result; \
     } while (0)
+
+/* ---------------------------------------------------------------- what is on the disk */
+/* Files are opened by the system call itself: the functions of this library would count it. */
+static int open_uncounted(const char *path, int flags) {
+    int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        dprintf(2, "shim.c: what a power cut leaves is not kept: %s: %s\n", path, strerror(errno));
+        abort();
+    }
+    return descriptor;
+}
+
+static void keep_content(int from, int to) {
+    char block[65536];
+    long size;
+    while ((size = syscall(SYS_read, from, block, sizeof block)) > 0)
+        if (syscall(SYS_write, to, block, size) != size) abort();
+    if (size < 0) abort();
+}
+
+static void keep_names(DIR *directory, int to) {
+    const struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        struct stat status;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+        char kind = S_ISDIR(status.st_mode) ? 'd' : S_ISREG(status.st_mode) ? 'f' : 'o';
+        dprintf(to, "%c %llu %s%c", kind, (unsigned long long)status.st_ino, entry->d_name, 0);
+        /* Never closed: an open file keeps its number. */
+        syscall(SYS_openat, dirfd(directory), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    }
+}
+
+/* Keeps a file or directory that was brought to the disk. */
+static void keep(int descriptor) {
+    char path[PATH_MAX], link[64], name[PATH_MAX + 32];
+    struct stat status;
+    if (!kept[0] || !page || !path_of(descriptor, path) || !is_below(path) || fstat(descriptor, &status)) return;
+    int saved = errno;
+    int is_directory = S_ISDIR(status.st_mode);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    snprintf(name, sizeof name, "%s/%llu.%s", kept, (unsigned long long)status.st_ino, is_directory ? "names" : "data");
+    int to = open_uncounted(name, O_WRONLY | O_CREAT | O_TRUNC);
+    if (is_directory) {
+        DIR *directory = opendir(link);
+        if (!directory) abort();
+        keep_names(directory, to);
+        closedir(directory);
+    } else {
+        int from = open_uncounted(link, O_RDONLY);
+        keep_content(from, to);
+        close(from);
+    }
+    close(to);
+    fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    errno = saved;
+}
 
 /* ---------------------------------------------------------------- opening */
 static int changes(int flags) { return (flags & (O_CREAT | O_TRUNC)) || (flags & O_ACCMODE) != O_RDONLY; }
@@ -248,7 +317,13 @@ TRUNCATE(truncate64, off64_t)
 #define SYNC(name) \
     int name(int descriptor) { \
         REAL(int, name, int); \
-        RUN(count_descriptor("fsync", descriptor, 1), real(descriptor)); \
+        enum next next = count_descriptor("fsync", descriptor, 1); \
+        if (next == REFUSED) { errno = refusal(); return -1; } \
+        if (next == HALF) die(); \
+        int result = kept[0] ? 0 : real(descriptor); /* a simulated disk needs no real one */ \
+        if (!result) keep(descriptor); \
+        if (next == DIE_AFTER) die(); \
+        return result; \
     }
 SYNC(fsync)
 SYNC(fdatasync)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("shim.c")
+POWER_CUT = "power-cut"
+"""Fault of :mod:`power`: SIGKILL before the call, and then everything is undone that was not synced."""
 KINDS = ("none", "kill-before", "kill-after", "kill-half", "full", "read-only", "terminate", "stop")
 """Faults, numbered as ``enum fault`` of shim.c: nothing; SIGKILL before or after the call, or after half of a write; ENOSPC or EROFS
 from the call on; SIGTERM or SIGSTOP before the call."""
@@ -28,10 +30,13 @@ class Fault:
     at: int = -1
     mark: str = ""
     """Name of a file; calls are counted from the first rename to it on. Empty: all calls are counted."""
+    seed: int = 0
+    """Of a power cut: what reaches the disk unsynced (:func:`power.chances`)."""
 
     def __str__(self) -> str:
         since = f" from {self.mark} on" if self.mark else ""
-        return self.kind if self.kind == "none" else f"{self.kind} at call {self.at}{since}"
+        seed = f", seed {self.seed}" if self.kind == POWER_CUT else ""
+        return self.kind if self.kind == "none" else f"{self.kind} at call {self.at}{since}{seed}"
 
 
 class SharedPage:
@@ -87,10 +92,18 @@ def preload() -> None:
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-def arm(below: Path, fault: Fault, page: SharedPage) -> None:
-    """Count the calls of this process that change files below a folder, and let the fault strike."""
+def arm(below: Path, fault: Fault, page: SharedPage, kept: Path | None = None) -> None:
+    """Count the calls of this process that change files below a folder, and let the fault strike.
+
+    ``kept`` is a folder beside it that gets what is synced; :func:`power.keep_disk` has written what was there before.
+    """
     library = ctypes.CDLL(str(build()))
     library.adversary_arm.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_char_p, ctypes.c_void_p]
     library.adversary_arm.restype = None
-    number = KINDS.index(fault.kind) if fault.kind in KINDS else 0
+    library.adversary_keep.argtypes = [ctypes.c_char_p]
+    library.adversary_keep.restype = None
+    if kept is not None:
+        library.adversary_keep(os.fsencode(kept))
+    kind = "kill-before" if fault.kind == POWER_CUT else fault.kind
+    number = KINDS.index(kind) if kind in KINDS else 0
     library.adversary_arm(os.fsencode(below), number, fault.at, fault.mark.encode(), page.address)

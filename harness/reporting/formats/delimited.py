@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from harness.reporting.table import Table
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+LINE_END = "\r\n"
+"""End of a row while it is written; in the text a row ends with a line feed."""
 
 
 def to_csv(table: Table) -> str:
@@ -21,11 +23,15 @@ def delimit(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
     """Return rows as CSV (RFC 4180), numbers in full.
 
     A text that a spreadsheet would read as a formula, because it begins with ``= + - @`` or a tab and is no number, begins with an
-    apostrophe instead.
+    apostrophe instead. A text with a carriage return, which ends a row where it is not quoted, is quoted.
     """
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(map(_inert, row) for row in rows)
-    return out.getvalue()
+    # The writer quotes the characters of its line end alone: of ``\n`` it would leave a carriage return as it is.
+    lines: list[str] = []
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line, delimiter=delimiter, lineterminator=LINE_END).writerow(map(_inert, row))
+        lines.append(line.getvalue().removesuffix(LINE_END))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _inert(cell: object) -> object:

@@ -217,6 +217,31 @@ def test_a_share_of_the_baseline_is_subtracted_from_the_worsening(higher, bounds
     assert failed.size < failed.bounds[0] < failed.bounds[1] and passed.bounds[0] < passed.bounds[1] < passed.size
 
 
+@pytest.mark.parametrize("higher", [True, False])
+@pytest.mark.parametrize("bounds", [(0.0, 8.0), (-8.0, 0.0)])
+@pytest.mark.parametrize("has_bounds", [True, False])
+def test_a_relative_margin_moves_with_each_example_of_the_baseline(bounds, higher, has_bounds):
+    """The test against a share of the baseline is that of the worsening minus this share of |baseline|, example by example, against 0."""
+    share, sign = 0.1, -1.0 if higher else 1.0
+    rng = np.random.default_rng(3)
+    old = rng.uniform(2.0, 6.0, 400) + bounds[0]
+    new = old + rng.normal(0.02, 0.3, 400)
+    exceeding = sign * (new - old) - share * np.abs(old)
+    tested = choose_test(paired(LoggedScore("x", bounds if has_bounds else None), new, old, higher), Margin(share, True), examples(400), 0)
+    if has_bounds:
+        corners = [sign * (x - y) - share * abs(y) for x in bounds for y in bounds]
+        expected = BoundedMean.of_values(in_order(exceeding, [f"e{k}" for k in range(400)]), min(corners), max(corners))
+        ends = expected.lower(), expected.upper()
+    else:
+        absolute = choose_test(paired(LoggedScore("x"), exceeding, np.zeros(400), higher=False), Margin(0.0), examples(400), 0)
+        expected, ends = absolute.test, absolute.bounds
+    size = share * abs(old.mean())
+    assert tested.size == pytest.approx(size)
+    assert tested.bounds == pytest.approx((ends[0] + size, ends[1] + size), rel=1e-4)
+    assert tested.p_pass == pytest.approx(expected.p_below(0.0), rel=1e-3)
+    assert tested.p_fail == pytest.approx(expected.p_above(0.0), rel=1e-3)
+
+
 # --------------------------------------------------------------------------- slices, clusters, costs
 def test_every_slice_has_to_pass(folder):
     result = decide(folder, "bad", "good", "video", rouge="0.7")

@@ -254,3 +254,15 @@ def test_power_at_a_low_level_is_that_of_a_critical_value_of_all_checks():
     assert (foreign, none) == (1.0, 0.0)
     one = [Prompt("1", ["x", "y", "z"], ["u", "v", "w"])]
     assert share_found([one] * 3, 3, Settings(alpha=0.02)) == 0.0, "20 relabelings have no p below .1"
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_answers_of_two_sources_are_drawn_independently(seed):
+    """Lists that were written side by side, of one seed or one cache, are not compared position by position."""
+    texts = [str(k) for k in range(600)]
+    (prompt,), notes = common_prompts(Source("a", {"1": texts}), Source("b", {"1": texts}), seed)
+    assert len(set(prompt.a)) == len(set(prompt.b)) == same.MOST_SAMPLES and len(notes) == 2
+    shared = len(set(prompt.a) & set(prompt.b))
+    expected, deviation = 500 * 500 / 600, np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599))
+    assert abs(shared - expected) < 5 * deviation
+    assert sum(x == y for x, y in zip(prompt.a, prompt.b)) < 10

@@ -7,7 +7,7 @@ import pytest
 
 from harness.analysis.answer_kernels import Answers
 from harness.analysis.same import Prompt, Settings
-from harness.analysis.same_until import _direction, follow
+from harness.analysis.same_until import _direction, _weights, follow
 
 SETTINGS = Settings(kernels=("n-grams", "characters"), draws=99)
 
@@ -55,3 +55,16 @@ def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
         variance += (centred**2).sum(axis=0) * n * (total - n) / (total * (total - 1))
     z = np.array([x if abs(x) > 1.5 else 0.0 for x in shift / np.sqrt(variance)])
     assert _direction(answers, batch, 3) == pytest.approx(values[:3] @ (z / np.sqrt(variance)))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "signs"),
+    [
+        ([[-3.0, -2.0, 0.0], [-3.0, -1.0, 0.0]], [0, 1, 0]),
+        ([[3.0, -9.0, 2.0]], [1, 1, 1]),
+        ([[-4.0, 3.0, -2.0], [-4.0, 3.0, -2.0], [-4.0, 3.0, -2.0]], [0, 1, -1]),
+    ],
+)
+def test_only_similarities_are_bet_on_in_both_directions(evidence, signs):
+    """One kernel, one direction of features, one similarity: kernels and directions of different sources are positive."""
+    assert np.sign(_weights(np.array(evidence), 3, 1)).tolist() == signs

@@ -400,6 +400,19 @@ def test_instances_of_every_eval_ever_that_occur_twice(tmp_path):
     assert [(record.value, record.n) for record in run.records] == [(0.5, 1)], "repetitions are averaged"
 
 
+@pytest.mark.parametrize(
+    ("values", "mean"), [(("C", None, "I"), 0.5), ((None, None, 0.25), 0.25), (("P", "maybe", "C", None), 0.75), ((None, None), None)]
+)
+def test_epochs_without_a_score_are_left_out_of_the_mean_of_a_sample(tmp_path, values, mean):
+    samples = [{"id": 1, "epoch": epoch, "scores": {"m": {"value": value}}} for epoch, value in enumerate(values, 1)]
+    samples.append({"id": 2, "epoch": 1, "scores": {"m": {"value": "C"}}})
+    (tmp_path / "l.json").write_text(json.dumps({"eval": {"task": "t", "model": "x"}, "samples": samples}))
+    run = read_score_log(tmp_path / "l.json")
+    assert run.samples["m"] == [mean, 1.0] or (mean is None and np.isnan(run.samples["m"][0]))
+    (record,) = run.records
+    assert (record.n, record.skipped) == ((1, 1) if mean is None else (2, 0))
+
+
 # --------------------------------------------------------------------------- costs
 @pytest.mark.parametrize(
     ("name", "old", "new", "margin"), [("wer", 0.15, 0.45, 0.01), ("latency", 12.0, 13.0, 0.5), ("CER", 0.02, 0.03, 0.005)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
+from harness.files.captions import by_text_id, match_file_names, matched_ids, texts_of, texts_per_example
 
 
 def error_message(call, *args, **params) -> str:
@@ -148,3 +148,20 @@ def test_ids_are_texts_as_in_files():
     assert by_text_id({42: "a", "x": "b"}, "candidates") == {"42": "a", "x": "b"}
     with pytest.raises(InputError, match="candidates: 1 id occurs as a number and as a text: '42'"):
         by_text_id({42: "a", "42": "b"}, "candidates")
+
+
+@pytest.mark.parametrize(
+    ("ids", "names", "matches"),
+    [
+        (["a/1.jpg", "a/2.jpg"], ["1", "2", "3"], {"a/1.jpg": "1", "a/2.jpg": "2"}),
+        (["1", "2", "3"], ["a/1.jpg", "a/2.jpg"], {"1": "a/1.jpg", "2": "a/2.jpg", "3": "3"}),
+        (["COCO_0007.jpg", "COCO_0012.jpg"], ["7", "12"], {"COCO_0007.jpg": "7", "COCO_0012.jpg": "12"}),
+        (["a/1.jpg", "a/2.jpg"], ["1", "9"], {}),
+        (["a/1.jpg", "b/4.jpg", "a/2.jpg"], ["2", "4", "9", "10"], {}),
+        (["x7", "y8"], ["7", "9", "10"], {}),
+        (["a/1.jpg", "b/1.jpg"], ["1"], {}),
+    ],
+)
+def test_file_names_are_matched_where_all_of_one_side_are(ids, names, matches):
+    """A match in part, or of two files with one name, is a mistake in the names: nothing is matched."""
+    assert match_file_names(ids, names) == matches

@@ -351,3 +351,34 @@ def test_the_first_error_of_many_requests_is_raised_alone(server):
     with pytest.raises(OSError, match="No space left on device"):
         client(server.url, concurrency=4).ask_all(fail, range(60))
     assert len(server.requests) < 30
+
+
+def send_in_turn(server, chat: ChatClient, valid: list[bool]) -> int:
+    """Send requests one after the other, whose replies are valid or not, and return how many were sent until the client gives up."""
+    server.answer = lambda body: {"answer": 1} if body["valid"] else {}
+
+    async def send() -> int:
+        async with chat.session() as session:
+            for sent, is_valid in enumerate(valid):
+                try:
+                    await session.post("chat/completions", {"valid": is_valid}, accept)
+                except RequestFailed:
+                    continue
+                except HarnessError:
+                    return sent + 1
+        return len(valid)
+
+    return asyncio.run(send())
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 5])
+def test_a_server_counts_as_down_after_three_failures_per_simultaneous_request(server, concurrency):
+    most = 3 * concurrency
+    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), [True] + 40 * [False]) == 1 + most
+    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), 40 * [False]) == 3, "no request had an answer"
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 3])
+def test_failures_before_an_answer_are_forgotten(server, concurrency):
+    pattern = [True, *(2 * [*(3 * concurrency - 1) * [False], True])]
+    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), pattern) == len(pattern)

@@ -84,7 +84,7 @@ def test_a_commit_that_is_cut_off_at_any_call_is_old_or_new_and_ends_new_or_old(
 
 
 def test_renames_that_are_cut_off_twice(folder, monkeypatch):
-    for k in (20, 25, 30, 35):
+    for k in (50, 25, 30, 35):
         with monkeypatch.context() as patch:
             kill_at(patch, k)
             try:
@@ -94,6 +94,7 @@ def test_renames_that_are_cut_off_twice(folder, monkeypatch):
                     folder.complete()
             except Killed:
                 pass
+        assert folder.has_commit, "the kills strike renames"
     folder.complete()
     assert state(folder) == NEW
 

@@ -183,6 +183,13 @@ def test_influences_are_those_of_the_jackknife():
     assert mean == pytest.approx(addends[:, 0] - addends[:, 0].mean())
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e3, 1e9])
+def test_influences_do_not_depend_on_the_unit_of_the_addends(unit):
+    addends = np.random.default_rng(10).uniform(1, 3, (50, 2))
+    assert influences(ratio, unit * addends) == pytest.approx(influences(ratio, addends), rel=1e-6, abs=1e-8)
+    assert influences(ratio, addends * [unit, 1.0]) == pytest.approx(unit * influences(ratio, addends), rel=1e-6, abs=1e-8 * unit)
+
+
 def test_influences_of_a_column_of_zeros_are_finite():
     addends = np.column_stack([np.arange(1.0, 6.0), np.ones(5), np.zeros(5)])
     assert np.isfinite(influences(lambda sums: ratio(sums[..., :2]) + sums[..., 2], addends)).all()

@@ -40,6 +40,17 @@ def test_nan_stays_and_does_not_count():
     assert np.isnan(benjamini_hochberg_adjusted([float("nan")])).all()
 
 
+@given(P, st.data())
+def test_a_missing_p_value_changes_no_other(p, data):
+    """As if the test had not been asked for: of both corrections, wherever the missing ones are."""
+    present = np.array(data.draw(st.lists(st.booleans(), min_size=len(p), max_size=len(p))))
+    with_gaps = np.where(present, p, np.nan)
+    for adjust in (holm, benjamini_hochberg_adjusted):
+        adjusted = adjust(with_gaps)
+        assert np.isnan(adjusted[~present]).all()
+        assert np.array_equal(adjusted[present], adjust(np.array(p)[present]))
+
+
 @given(st.integers(0, 9), st.data())
 def test_systems_share_a_letter_exactly_when_they_are_not_told_apart(k, data):
     pairs = list(itertools.combinations(range(k), 2))

@@ -45,6 +45,22 @@ def test_top_k_includes_all_ties_and_top_p_cuts_ties_by_id():
     assert ids[0][mass[0] > 0].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ([3.0, 1.0, 1.0, 1.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
+        ([0.0, 0.0, 0.0, 0.0, 0.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
+        ([2.0, 2.0, 2.0, 1.0, 0.0], [9.0, 1.0, 1.0, 1.0, 1.0], [4.0, 3.0, 2.0, 1.0, 0.0]),
+    ],
+)
+def test_ties_with_the_k_th_remain_whatever_the_other_rows_are(rows):
+    mass, ids = filtered_probabilities(torch.tensor(rows), 1.0, 2, None)
+    for k, row in enumerate(rows):
+        remaining = ids[k][mass[k] > 0].tolist()
+        threshold = sorted(row)[-2]
+        assert remaining == [token for token, logit in enumerate(row) if logit >= threshold]
+
+
 @given(
     values=st.lists(st.integers(-6, 6), min_size=1, max_size=400),
     top_k=st.one_of(st.none(), st.integers(1, 450)),

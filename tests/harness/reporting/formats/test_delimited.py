@@ -31,3 +31,18 @@ def test_csv_quotes_what_needs_it():
 )  # fmt: skip
 def test_a_cell_of_csv_is_no_formula(cell, text):
     assert delimit([[cell]]) == f"{text}\n"
+
+
+@pytest.mark.parametrize("cell", ["\r=1+1", "\rx", "\r\n@SUM(A1)", "\t=1", "=a\rb"])
+def test_a_formula_behind_a_blank_is_a_text_when_it_is_read_again(cell):
+    text = delimit([["first", cell]])
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [["first", f"'{cell}"]]
+
+
+@pytest.mark.parametrize("cell", ["a\r=1+1", "a dog\r\n@SUM(A1)", "a\r", "a\n\r-x"])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_line_end_within_a_cell_ends_no_row(cell, delimiter):
+    """The next row could begin with a formula."""
+    text = delimit([[cell, "b"], ["c", cell]], delimiter)
+    assert text.endswith("\n") and not text.endswith("\r\n")
+    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) == [[cell, "b"], ["c", cell]]

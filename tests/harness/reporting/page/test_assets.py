@@ -108,3 +108,15 @@ def test_a_plain_page_runs_no_script_and_escapes_its_title():
     text = assets.plain_page("a < b", "<p>content</p>")
     assert "<title>a &lt; b</title>" in text and "<h1>a &lt; b</h1>" in text and '<main id="content"><p>content</p></main>' in text
     assert f'content="{assets.policy([])}"' in text and "<script" not in text and f"<style>{assets.style()}</style>" in text
+
+
+@pytest.mark.parametrize("end", ["</script>", "<!--<script>", "<!-- <SCRIPT", "</script ", "a\rb"])
+def test_no_text_of_a_script_ends_or_prolongs_its_element(tmp_path, monkeypatch, end):
+    """HTML, section 13.2.5.20: behind ``<!--`` and ``<script`` the end tag of a script is text. A browser reads a carriage return as a line
+    feed, so that the hash of the policy would be another one."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "one.js").write_bytes(f'const text = "{end}";\n'.encode())
+    monkeypatch.setattr(assets, "HERE", tmp_path)
+    script = assets.script_of(["one.js"])
+    assert "const text" in script
+    assert not re.search(r"</script|<!--|\r", script)

@@ -99,6 +99,26 @@ def test_full_parts_have_no_empty_one_behind_them(monkeypatch):
     assert blocks["g-caps-0-1"] == {"c": texts[4:]} and blocks["g-refs-1"] == texts[4:]
 
 
+@pytest.mark.parametrize("part", [2, 3, 100])
+def test_own_references_belong_to_the_place_of_the_example_in_its_part(monkeypatch, part):
+    """The second system has its examples in another order and lacks one, and references of its own for all but ``e2``."""
+    monkeypatch.setattr(examples, "PART", part)
+    order = [4, 2, 0, 3]
+    ids = [f"e{k}" for k in (*range(5), *order)]
+    columns = {
+        "model": ["a"] * 5 + ["b"] * 4, "decoding": ["{}"] * 9, "example": ids, "candidates": [[f"text {name}"] for name in ids],
+        "references": [[f"shared {k}"] for k in range(5)] + [[f"shared {k}" if k == 2 else f"own {k}"] for k in order],
+    }  # fmt: skip
+    records = [ResultRecord(model=name, metric="m", sizes={"references": [size]}) for name, size in (("a", 2), ("b", 1))]
+    blocks = contents(made(columns, *records))
+    found = {}
+    for number in range(-(-4 // part)):
+        block = blocks[f"g-caps-1-{number}"]
+        for place, candidates in enumerate(block["c"]):
+            found[candidates[0]] = block.get("r", {}).get(str(place))
+    assert found == {"text e4": ["own 4"], "text e2": None, "text e0": ["own 0"], "text e3": ["own 3"]}
+
+
 def test_references_are_those_of_the_system_with_most_of_them_and_the_index_describes_metrics():
     columns = {
         "model": ["a", "b"], "decoding": ["{}"] * 2, "example": ["x"] * 2, "candidates": [["one"], ["two"]],

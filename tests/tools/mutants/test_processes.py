@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("cosmic_ray", reason="needs the extra 'mutants'")
-pytest.importorskip("coverage", reason="needs the extra 'mutants'")
-
-from tools.mutants.run import run_tests
+from tools.mutants.processes import run_tests
 
 LEAVES_A_PROCESS = """
 import os, subprocess
