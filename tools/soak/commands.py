@@ -77,6 +77,8 @@ class Command:
         Setting of the answers that runs share.
     modules : Path, optional
         File for the names of the modules that the process has loaded in the end.
+    cache : Path, optional
+        Folder of caches; default: that of the workshop.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Command:
         *,
         answers: str = "none",
         modules: Path | None = None,
+        cache: Path | None = None,
     ) -> None:
         self.fault = fault or Fault()
         self.kept = below.parent / f".disk-{below.name}"
@@ -99,6 +102,8 @@ class Command:
         self.pid = os.fork()
         if self.pid == 0:
             os.environ["HARNESS_ANSWERS"] = answers
+            if cache is not None:
+                os.environ["HARNESS_CACHE"] = str(cache)
             self._run(list(arguments), cwd, below, modules)
 
     def _run(self, arguments: list[str], cwd: Path, below: Path, modules: Path | None) -> None:
