@@ -22,6 +22,8 @@ from tools.soak.server import StubServer
 from tools.soak.shim import Fault
 
 COMPARE_DRAWS = "50"
+LOADING_SECONDS = 600.0
+"""Time for a command that loads its modules, PyTorch among them, beside other work."""
 SPECS = (*RUN_SPECS, "scored")
 """The specs, and the run directory of ``harness score --output``."""
 METRICS = ("chrf", "ter")
@@ -87,7 +89,7 @@ class Workshop:
         ]
         names = self.folder / ".modules"
         for arguments in commands:
-            end = self.command(arguments, self.folder / "warm", modules=names, cache=self.folder / "warm" / "cache").wait()
+            end = self.command(arguments, self.folder / "warm", modules=names, cache=self.folder / "warm" / "cache").wait(LOADING_SECONDS)
             if end.code:
                 raise SystemExit(f"an undisturbed command ends with {end.code}: {' '.join(arguments)}: {end.line}")
             for name in sorted(set(names.read_text().split()) - set(sys.modules)):
