@@ -112,31 +112,67 @@ def whole_file(path: Path) -> Generator[BinaryIO]:
 
 
 @contextmanager
+def temporary_folder(path: Path) -> Generator[Path]:
+    """Yield a new folder beside ``path`` under its temporary name, and remove it at the end where it still is.
+
+    What killed processes left under such names is removed before. The folder of ``path`` must be there.
+    """
+    remove_left_overs(path.parent, {path.name})
+    folder = path.with_name(temporary_name(path.name))
+    if os.path.lexists(folder):  # of a killed process that had the number of this one, as in containers
+        _remove_unless_held(folder)
+    folder.mkdir()
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        hold_temporary(held)
+        yield folder
+    finally:
+        os.close(held)
+        if folder.exists():
+            _remove(folder)
+
+
+@contextmanager
 def whole_folder(path: Path) -> Generator[Path]:
     """Yield a new folder that takes the place of ``path`` when the block ends without an error.
 
-    A kill at any point leaves ``path`` as it was before or as it is after, so that the same command can be given again; between the two
-    renames that replace a folder which holds files it may be missing.
+    A kill or a power cut at any point leaves ``path`` as it was before or as it is after, so that the same command can be given again;
+    between the two renames that replace a folder which holds files it may be missing.
     """
     target = path.absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
-    remove_left_overs(target.parent, {target.name, f"{target.name}.old"})
-    new, old = (target.with_name(temporary_name(name)) for name in (target.name, f"{target.name}.old"))
-    new.mkdir()
-    held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        hold_temporary(held)
+    old_name = target.with_name(f"{target.name}.old")
+    remove_left_overs(target.parent, {old_name.name})
+    with temporary_folder(target) as new:
         yield new
+        sync_folder(new)
+        old = target.with_name(temporary_name(old_name.name))
         replaces = target.exists() and any(target.iterdir())
         if replaces:
             os.replace(target, old)
         os.replace(new, target)
+        sync_names(target.parent)
         if replaces:
             _remove(old)
-    finally:
-        os.close(held)
-        if new.exists():
-            _remove(new)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the content of all files in a folder, and all names in it, to disk; system errors name the file."""
+    for parent, _, names in os.walk(folder, topdown=False):
+        for path in (Path(parent, name) for name in names):
+            with name_file(path), open(path, "rb") as file:
+                os.fsync(file.fileno())
+        sync_names(Path(parent))
+
+
+def sync_names(folder: Path) -> None:
+    """Flush the names in a folder to disk, so that a rename in it is not lost; a folder that may be passed and not read is left alone."""
+    with suppress(PermissionError), name_file(folder):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _remove(path: Path) -> None:

@@ -41,9 +41,15 @@ class StoredPath:
 
 
 def list_stored_paths(content: Mapping[str, object]) -> list[StoredPath]:
-    """Return the list of a manifest; empty for one of an earlier form."""
+    """Return the list of a manifest; empty for one of an earlier form.
+
+    Raises :class:`InputError` for anything else.
+    """
     entries = cast("Sequence[JsonObject]", content.get(PATHS) or ())
-    return [StoredPath(tuple(cast("Key", entry["at"])), str(entry["content"]), str(entry["given"])) for entry in entries]
+    try:
+        return [StoredPath(tuple(cast("Key", entry["at"])), str(entry["content"]), str(entry["given"])) for entry in entries]
+    except (KeyError, TypeError):
+        raise InputError(f"{PATHS}: no list of 'at', 'content' and 'given'; it is damaged: run the spec again", MANIFEST) from None
 
 
 def contents_of(content: Mapping[str, object]) -> dict[Key, str]:

@@ -423,3 +423,26 @@ def test_pycocoevalcap_without_its_data_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(files.MissingSources, match="pycocoevalcap"):
         files.find_sources()
+
+
+def test_what_killed_processes_left_is_removed_by_the_next_one_that_writes(sources, root):
+    files.load_lexicon(sources)
+    written = sorted(path.name for path in (root / "meteor").iterdir())
+    process = int(subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True).stdout)
+    stored = [path for path in (root / "meteor").iterdir() if path.suffix != ".lock"]
+    for path in stored:
+        path.with_name(f".{path.name}.{process}.tmp").write_bytes(b"torn")
+        path.with_name(f".{path.name}.{os.getppid()}.tmp").write_bytes(b"of a process that runs")
+        path.unlink()
+    files._digest.cache_clear()
+    files.load_lexicon(sources)
+    running = [f".{path.name}.{os.getppid()}.tmp" for path in stored]
+    assert sorted(path.name for path in (root / "meteor").iterdir()) == sorted([*written, *running])
+
+
+def test_processes_that_run_are_told_from_those_that_have_ended():
+    process = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    assert not files._is_running(process.stdout.strip())
+    assert not files._is_running(str(10**30))
+    assert files._is_running(str(os.getpid()))
+    assert files._is_running("no number")

@@ -9,6 +9,7 @@ import random
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ class Command:
         Setting of the answers that runs share.
     modules : Path, optional
         File for the names of the modules that the process has loaded in the end.
+    cache : Path, optional
+        Folder of caches; default: that of the workshop.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Command:
         *,
         answers: str = "none",
         modules: Path | None = None,
+        cache: Path | None = None,
     ) -> None:
         self.fault = fault or Fault()
         self.kept = below.parent / f".disk-{below.name}"
@@ -99,6 +103,8 @@ class Command:
         self.pid = os.fork()
         if self.pid == 0:
             os.environ["HARNESS_ANSWERS"] = answers
+            if cache is not None:
+                os.environ["HARNESS_CACHE"] = str(cache)
             self._run(list(arguments), cwd, below, modules)
 
     def _run(self, arguments: list[str], cwd: Path, below: Path, modules: Path | None) -> None:
@@ -125,6 +131,7 @@ class Command:
         except BaseException as error:  # the child never returns into the loop of its parent
             os.write(2, f"Traceback: outside the command line: {error!r}".encode())
         finally:
+            _end_threads()
             os._exit(code)
 
     def has_ended(self) -> bool:
@@ -164,6 +171,14 @@ class Command:
         for stream in self._streams:
             stream.unlink()
         return End(os.waitstatus_to_exitcode(status), errors + output, output, self._page.calls, self._page.struck, hung)
+
+
+def _end_threads() -> None:
+    """Wait for threads as an interpreter does that ends: METEOR's lexicon is stored in one."""
+    try:
+        getattr(threading, "_shutdown")()  # noqa: B009
+    except BaseException as error:  # SIGTERM meanwhile
+        os.write(2, f"harness: {type(error).__name__} while threads end".encode())
 
 
 LIMITS = ("few descriptors", "little memory", "small files", "jumping clock")

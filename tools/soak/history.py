@@ -19,6 +19,18 @@ from tools.soak.commands import LIMITS, LOOK, End
 from tools.soak.model import EMPTY, SHARDS, State, Verb, after_interruption, after_refusal, after_success
 from tools.soak.places import changes_of, snapshot
 from tools.soak.power import chances, lose_unsynced
+from tools.soak.products import (
+    JUDGE_CONCURRENCY,
+    REFUSES_ITS_OWN,
+    Product,
+    cache_of,
+    command_line,
+    differences,
+    end_when_occupied,
+    occupy,
+    read_tree,
+    without_damaged,
+)
 from tools.soak.shim import POWER_CUT, Fault
 from tools.soak.workshop import Problem, Workshop, arguments, result_of
 
@@ -200,6 +212,90 @@ class History(RuleBasedStateMachine):
             raise self._problem("wrong", f"the directory holds none of {_names(states)}: {_difference(end.output, wanted)}")
         return matching
 
+    # ------------------------------------------------------------------ products
+    def produce(self, verb: Verb, faults: list[Fault]) -> None:
+        """Give a verb that writes beside a run with each of the faults, then undisturbed: it leaves what an undisturbed one leaves."""
+        wanted = self.shop.product(verb)
+        made = self.folder / "made"
+        self.shop.prepare(verb, made)
+        kept = self._kept(verb, made)
+        asked = 0
+        for fault in faults:
+            asked += self._disturb(verb, fault, made, wanted)
+        is_whole = not differences(read_tree(made), wanted.tree)
+        end = self._make(verb, made)
+        asked += sum(self.shop.server.answers)
+        if end.code and not (end.code == 2 and is_whole and verb in REFUSES_ITS_OWN):
+            raise self._problem("refused", f"{verb} after {_list(faults)}: {end.line}")
+        if not end.code and verb.name == "arena" and end.output != wanted.output:
+            raise self._problem("wrong", f"{verb} after {_list(faults)}: {_difference(end.output, wanted.output)}")
+        has_lost_power = any(fault.kind == POWER_CUT for fault in faults)
+        tree = read_tree(made)
+        if verb.name == "arena" and has_lost_power:
+            tree = without_damaged(tree)
+        self._check_product(verb, tree, wanted, faults)
+        if verb.name == "arena" and not has_lost_power and asked > wanted.answers + JUDGE_CONCURRENCY * len(faults):
+            raise self._problem("paid", f"{verb} after {_list(faults)}: {asked} answers in place of {wanted.answers}")
+        self._check_kept(verb, made, kept)
+        shutil.rmtree(made)
+
+    def occupied(self, verb: Verb, kind: str) -> None:
+        """Give a verb whose output somebody else wrote: it stays as it is, and nothing is written beside it."""
+        made = self.folder / "made"
+        made.mkdir()
+        occupy(verb, kind, made, self.outside / "victim.txt")
+        kept, before = self._kept(verb, made), snapshot(made)
+        expected = end_when_occupied(verb, kind)
+        self._note(verb, f"occupied by a {kind}")
+        end = self._make(verb, made)
+        if end.code != expected:
+            kind_of_problem = "refused" if end.code else "accepted"
+            raise self._problem(kind_of_problem, f"{verb} where somebody's {kind} lies ends with {end.code}, not {expected}: {end.line}")
+        changes = changes_of(before, snapshot(made)) if end.code or verb.name == "warm" else ""
+        if changes:
+            raise self._problem("outside", f"{verb} changes what somebody else wrote: {changes}")
+        self._check_kept(verb, made, kept)
+        shutil.rmtree(made)
+
+    def _disturb(self, verb: Verb, fault: Fault, made: Path, wanted: Product) -> int:
+        """Give a verb with a fault; return the number of answers of the server."""
+        end = self._make(verb, made, fault)
+        if end.struck or fault.kind in LIMITS:
+            self._note(verb, fault.kind, kills=end.code == -signal.SIGKILL)
+        # A lexicon that cannot be stored is built in memory: the command ends with 0 and a note.
+        if end.code == 0 and verb.name != "warm" and fault.kind != POWER_CUT:
+            self._check_product(verb, read_tree(made), wanted, [fault])
+        return sum(self.shop.server.answers)
+
+    def _make(self, verb: Verb, made: Path, fault: Fault | None = None) -> End:
+        """Run a verb that writes beside a run to its end."""
+        self.shop.server.begin("good")
+        line = command_line(verb, self.shop.input(verb), made)
+        self.trace.append(f"harness {' '.join(line)}" + (f"   # {fault}" if fault else ""))
+        end = self.shop.command(line, self.folder, fault, cache=cache_of(made))
+        end, kept = end.wait(HANG_SECONDS), end.kept
+        if fault is not None and fault.kind == POWER_CUT:
+            lose_unsynced(self.folder, kept, chances(fault.seed))
+        self._check_end(verb, end)
+        return end
+
+    def _check_product(self, verb: Verb, tree: dict[str, str], wanted: Product, faults: list[Fault]) -> None:
+        found = differences(tree, wanted.tree)
+        if found:
+            raise self._problem("wrong", f"{verb} after {_list(faults)} leaves another tree: {found}")
+
+    def _kept(self, verb: Verb, made: Path) -> dict[str, str]:
+        """Return all that a verb may not change: the run that it reads, and the folder of the history but for the products."""
+        run = self.shop.input(verb)
+        beside = {name: content for name, content in snapshot(self.folder).items() if Path(name) != made and made not in Path(name).parents}
+        return {**beside, **(snapshot(run) if run is not None else {})}
+
+    def _check_kept(self, verb: Verb, made: Path, kept: dict[str, str]) -> None:
+        changes = changes_of(kept, self._kept(verb, made))
+        if changes:
+            raise self._problem("outside", f"{verb} changes files that are no output of it: {changes}")
+        self._check_outside(verb)
+
     # ------------------------------------------------------------------ two at once
     def overlap(self, verb: Verb, fault: Fault, second: Verb, is_killed: bool) -> None:
         """Give a second command while the first is stopped at a call."""
@@ -328,6 +424,10 @@ def _is_unfinished_part(folder: Path) -> bool:
         return json.loads((folder / "shards.json").read_bytes()).get("finished") is not True
     except (FileNotFoundError, ValueError):
         return True
+
+
+def _list(faults: list[Fault]) -> str:
+    return ", ".join(map(str, faults))
 
 
 def _names(states: set[State]) -> str:

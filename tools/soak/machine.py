@@ -31,6 +31,7 @@ from tools.soak.places import (
     unlink_files,
     write_foreign,
 )
+from tools.soak.products import OCCUPANTS, PRODUCTS
 from tools.soak.server import BEHAVIOURS
 from tools.soak.shim import POWER_CUT, Fault
 from tools.soak.workshop import FORMATS, METRICS, SPECS
@@ -68,6 +69,8 @@ CALLS = SHARES | st.integers(850, 999)
 """The same for a kill; half of them near the end, where the files of a run replace those of another."""
 SINCE_COMMIT = st.integers(0, 12).map(lambda at: Fault("kill-after", at, COMMIT))
 """A kill after the rename that commits, or after one of the renames that follow."""
+DISTURBANCES = st.tuples(st.sampled_from((*FAULTS, POWER_CUT, POWER_CUT)), st.integers(0, 1050), st.integers(0, 40))
+"""Fault, place in thousandths, seed of a power cut."""
 
 
 class Adversary(History):
@@ -243,6 +246,17 @@ class Adversary(History):
         if changes:
             raise self._problem("outside", f"{verb} changes a foreign folder: {changes}")
         shutil.rmtree(folder)
+
+    @rule(verb=st.sampled_from(PRODUCTS), disturbances=st.lists(DISTURBANCES, min_size=1, max_size=2))
+    def produced(self, verb: Verb, disturbances: list[tuple[str, int, int]]) -> None:
+        """Disturb a verb that writes beside a run, once or twice, then give it again."""
+        calls = self.shop.product(verb).calls
+        self.produce(verb, [Fault(kind, share * calls // 1000, "", seed) for kind, share, seed in disturbances])
+
+    @rule(verb=st.sampled_from(PRODUCTS), kind=st.sampled_from(OCCUPANTS))
+    def taken(self, verb: Verb, kind: str) -> None:
+        """Put something of somebody else in place of the output of a verb."""
+        self.occupied(verb, kind)
 
     @rule()
     def shared_files(self) -> None:

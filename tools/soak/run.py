@@ -103,9 +103,9 @@ def summary(tally: collections.Counter[str], failures: list[str], minutes: float
     rows = sorted({row for row, _ in pairs})
     columns = sorted({column for _, column in pairs})
     width = max(map(len, columns), default=10)
-    print(f"{'':<{width}} " + " ".join(f"{row:>9}" for row in rows))
+    print(f"{'':<{width}} " + " ".join(f"{row:>10}" for row in rows))
     for column in columns:
-        print(f"{column:<{width}} " + " ".join(f"{pairs.get((row, column), 0) or '':>9}" for row in rows))
+        print(f"{column:<{width}} " + " ".join(f"{pairs.get((row, column), 0) or '':>10}" for row in rows))
     kinds = collections.Counter(text.split(": ")[1] for text in failures)
     found = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "0 lost, 0 wrong, 0 refused"
     disturbed, killed = sum(pairs.values()), tally["kills"]

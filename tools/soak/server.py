@@ -17,13 +17,15 @@ import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tools.soak.products import JUDGE
+
 BEHAVIOURS = ("good", "slow", "garbage", "lying", "errors", "dropped", "down")
 """All answers at once; one that takes long; and for the first request of every second example: no JSON, JSON without text, an error
 500, a closed connection; ``down``: error 500 for all."""
 SLOW_EXAMPLE = 3
 SLOW_SECONDS = 0.6
 EXAMPLES = 32
-"""Largest number of examples."""
+"""Largest number of examples; the last number counts the questions to a judge."""
 _BEHAVIOUR, _REQUESTS, _ANSWERS = 0, 64, 128
 
 
@@ -94,7 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         content = body["messages"][-1]["content"]
         prompt = content if isinstance(content, str) else content[-1]["text"]
-        example = int(prompt.rpartition("e")[2])
+        is_judge = body["model"] == JUDGE
+        example = EXAMPLES - 1 if is_judge else int(prompt.rpartition("e")[2])
         with self.lock:
             self.memory[_REQUESTS + example] += 1
             is_first = self.memory[_REQUESTS + example] == 1
@@ -111,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._send(200, json.dumps({"choices": [{"message": {"content": None}}]}).encode())
             if misbehaves and behaviour == "dropped":
                 return self.connection.shutdown(socket.SHUT_RDWR)
-            self._send(200, json.dumps(_reply(prompt, body)).encode())
+            self._send(200, json.dumps(_judge(prompt) if is_judge else _reply(prompt, body)).encode())
             with self.lock:
                 self.memory[_ANSWERS + example] += 1
 
@@ -132,3 +135,9 @@ def _reply(prompt: str, body: dict[str, Any]) -> dict[str, Any]:
         text = " ".join(words[number >> shift & 15 if number >> shift & 15 < 15 else 0] for shift in range(0, 24, 4))
         choices.append({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"})
     return {"choices": choices}
+
+
+def _judge(prompt: str) -> dict[str, Any]:
+    """Return the answer of a judge of two captions, chosen by the prompt."""
+    better = ("A", "B", "tie")[zlib.crc32(prompt.encode()) % 3]
+    return {"choices": [{"message": {"role": "assistant", "content": json.dumps({"better": better})}, "finish_reason": "stop"}]}

@@ -17,10 +17,13 @@ from harness.files.outputs import OUTPUTS
 from tools.soak.cases import RUN_SPECS, write_data, write_project
 from tools.soak.commands import LOOK, Command, End, without_times
 from tools.soak.model import SHARDED, SHARDS, State, Verb
+from tools.soak.products import PRODUCTS, Product, cache_of, command_line, earlier, input_of, read_tree, write_inputs
 from tools.soak.server import StubServer
 from tools.soak.shim import Fault
 
 COMPARE_DRAWS = "50"
+LOADING_SECONDS = 600.0
+"""Time for a command that loads its modules, PyTorch among them, beside other work."""
 SPECS = (*RUN_SPECS, "scored")
 """The specs, and the run directory of ``harness score --output``."""
 METRICS = ("chrf", "ter")
@@ -53,6 +56,8 @@ class Workshop:
         self.folder, self.project = folder.resolve(), folder.resolve() / "project"
         self.server = StubServer()
         write_project(self.project, self.server.url)
+        write_inputs(self.project, self.server.url)
+        sys.path.insert(0, str(self.project / "packages"))
         self.data = 0
         self.tally: collections.Counter[str] = collections.Counter()
         """``VERB|DISTURBANCE`` -> commands disturbed; ``histories``, ``commands``, ``kills``."""
@@ -64,6 +69,7 @@ class Workshop:
         self.shrinks = False
         """True while hypothesis looks for a shorter history: the last problem counts, not the first."""
         self._expected: dict[tuple[str, ...], str] = {}
+        self._products: dict[tuple[Verb, int], Product] = {}
         self._number = 0
         os.environ.update(HARNESS_CACHE=str(self.folder / "cache"), HARNESS_LOCAL_PLUGINS="0", NO_PROXY="127.0.0.1", HOME=str(self.folder))
         self._load_modules()
@@ -79,10 +85,11 @@ class Workshop:
             ["report", run, "--output", page],
             ["export", run, "--output", str(self.folder / "warm" / "export")],
             [LOOK, run],
+            *(command_line(verb, Path(run), self.folder / "warm" / str(verb)) for verb in PRODUCTS if earlier(verb) is None),
         ]
         names = self.folder / ".modules"
         for arguments in commands:
-            end = self.command(arguments, self.folder / "warm", modules=names).wait()
+            end = self.command(arguments, self.folder / "warm", modules=names, cache=self.folder / "warm" / "cache").wait(LOADING_SECONDS)
             if end.code:
                 raise SystemExit(f"an undisturbed command ends with {end.code}: {' '.join(arguments)}: {end.line}")
             for name in sorted(set(names.read_text().split()) - set(sys.modules)):
@@ -177,6 +184,37 @@ class Workshop:
     def expected_output(self, verb: Verb, state: State) -> str:
         """Return what a reading verb gives of an undisturbed directory, as :func:`result_of` returns it."""
         return self._read(state, verb.name, verb)
+
+    def product(self, verb: Verb) -> Product:
+        """Return what an undisturbed verb leaves beside a run, with the present data."""
+        key = (verb, self.data)
+        if key not in self._products:
+            folder = self.new_folder()
+            made = folder / "made"
+            self.prepare(verb, made)
+            self.server.begin("good")
+            end = self._produce(verb, made)
+            self._products[key] = Product(read_tree(made), end.output, end.calls, sum(self.server.answers))
+            shutil.rmtree(folder)
+        return self._products[key]
+
+    def prepare(self, verb: Verb, made: Path) -> None:
+        """Make the folder of the products of a verb, with the earlier product that it replaces."""
+        made.mkdir()
+        before = earlier(verb)
+        if before is not None:
+            self._produce(before, made)
+
+    def input(self, verb: Verb) -> Path | None:
+        """Return the run directory that a verb reads, which it may not change."""
+        state = input_of(verb)
+        return self.directory(state) if state is not None else None
+
+    def _produce(self, verb: Verb, made: Path) -> End:
+        end = self.command(command_line(verb, self.input(verb), made), made.parent, cache=cache_of(made)).wait()
+        if end.code:
+            raise SystemExit(f"the undisturbed command ends with {end.code}: {verb}: {end.line}")
+        return end
 
     def _read(self, state: State, name: str, verb: Verb | None = None) -> str:
         state = replace(state, waits="")

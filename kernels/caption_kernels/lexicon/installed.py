@@ -10,6 +10,7 @@ Without a folder to write to, the lexicon is built in memory.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import importlib.util
 import logging
@@ -17,7 +18,6 @@ import mmap
 import os
 import threading
 import time
-import uuid
 import zipfile
 import zlib
 from collections import deque
@@ -43,6 +43,8 @@ _BLOCK = 1 << 18
 """Bytes of the compressed table that are inflated at a time: the result, four times as long, stays in the processor's cache."""
 _BLOCKS_AHEAD = 8
 """Blocks that are inflated ahead of the one that is parsed."""
+_writing = threading.Lock()
+"""Held while a file is written: its threads have the name of their process in common."""
 
 
 class MissingSources(ImportError):
@@ -173,20 +175,46 @@ def _map_file(path: Path) -> Lexicon:
 
 def _store_file(data: Buffer, path: Path) -> Lexicon:
     """Write a file atomically and return its lexicon, which has been read back."""
-    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
+    with _scratch_of(path) as scratch:
         with open(scratch, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        lexicon = _map_file(scratch)
+        try:
+            lexicon = _map_file(scratch)
+        except ValueError as error:
+            raise OSError(f"{path} cannot be read back ({error})") from error
         os.replace(scratch, path)
-    except ValueError as error:
-        raise OSError(f"{path} cannot be read back ({error})") from error
-    finally:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
     return lexicon
+
+
+@contextmanager
+def _scratch_of(path: Path) -> Iterator[Path]:
+    """Yield the name under which this process writes a file before it renames it, ``.NAME.PROCESS.tmp``.
+
+    What killed processes left under such names is removed before, and the name at the end where it is still there.
+    """
+    with _writing:
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            if not _is_running(left.name.rpartition(".tmp")[0].rpartition(".")[2]):
+                left.unlink(missing_ok=True)
+        scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            yield scratch
+        finally:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
+
+
+def _is_running(process: str) -> bool:
+    """Return True unless no process of this machine has the number."""
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except (ValueError, OSError):  # no number, or a process of another user
+        return True
+    return True
 
 
 @contextmanager
@@ -248,15 +276,13 @@ def _checksum(text: str) -> str:
 
 def _write_record(path: Path, text: str) -> None:
     """Write a small file atomically; a folder that is not writable is reported when the lexicon is built."""
-    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(text, encoding="ascii")
-        os.replace(scratch, path)
+        with _scratch_of(path) as scratch:
+            scratch.write_text(text, encoding="ascii")
+            os.replace(scratch, path)
     except OSError as error:
         log.debug("%s cannot be written: %s", path, error)
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.files.whole_folder import hold_temporary, is_left_over, remove_left_overs, temporary_name, whole_file, whole_folder
+from harness.files.whole_folder import (
+    hold_temporary,
+    is_left_over,
+    remove_left_overs,
+    temporary_folder,
+    temporary_name,
+    whole_file,
+    whole_folder,
+)
 
 
 def gone() -> int:
@@ -86,3 +94,41 @@ def test_a_file_of_a_running_process_and_a_link_are_not_followed(tmp_path):
     assert names(tmp_path) == sorted([running.name, "mine"]) and (tmp_path / "mine" / "kept").exists()
     assert not is_left_over(".r.json.99999999999999999999999x.tmp", ["r.json"])
     assert is_left_over(".r.json.99999999999999999999999.tmp", ["r.json"])
+
+
+def test_what_a_killed_process_of_the_same_number_left_is_removed(tmp_path):
+    left = tmp_path / temporary_name("out")
+    left.mkdir()
+    (left / "torn").write_text("torn")
+    with whole_folder(tmp_path / "out") as folder:
+        (folder / "new.txt").write_text("new")
+    assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["new.txt"]
+
+
+def test_a_temporary_folder_is_removed_with_what_is_still_in_it(tmp_path):
+    with temporary_folder(tmp_path / "out") as folder:
+        (folder / "moved").write_text("moved")
+        (folder / "left").write_text("left")
+        os.replace(folder / "moved", tmp_path / "moved")
+    assert names(tmp_path) == ["moved"]
+
+
+def test_files_and_names_are_on_the_disk_before_the_folder_takes_its_place(tmp_path, monkeypatch):
+    synced: list[str] = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(descriptor):
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        real_fsync(descriptor)
+
+    def replace(old, new):
+        synced.append("rename")
+        real_replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    with whole_folder(tmp_path / "out") as folder:
+        (folder / "inner").mkdir()
+        (folder / "inner" / "a").write_text("a")
+        (folder / "b").write_text("b")
+    assert synced == ["a", "inner", "b", temporary_name("out"), "rename", tmp_path.name]

@@ -13,7 +13,8 @@ import json
 import os
 import pickle
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import torch
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announce
 from harness.files.streams import DAMAGED, readable
-from harness.files.whole_folder import remove_left_overs, temporary_name
+from harness.files.whole_folder import name_file, sync_folder, sync_names, temporary_folder
 from harness_models.shared.weights.checkpoint_config import read_config
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
@@ -299,8 +300,8 @@ def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> P
 def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False) -> Path:
     """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture that the keys suggest); return the former path.
 
-    Both files are written under other names before the first is renamed. Raises :class:`HarnessError` if a file of other content exists
-    (unless ``force``), or a setting cannot be written as JSON.
+    Both files are written to a temporary folder beside them, and are on the disk, before the first is renamed. Raises
+    :class:`HarnessError` if a file of other content exists (unless ``force``), or a setting cannot be written as JSON.
     """
     safetensors = require("safetensors.torch", extra="models", needed_by="writing a checkpoint")
     folder = Path(to)
@@ -313,20 +314,32 @@ def save_checkpoint(tensors: Mapping[str, torch.Tensor], settings: Mapping[str, 
     copies = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}  # separates tied tensors
     weights, config = folder / "model.safetensors", folder / "config.json"
     folder.mkdir(parents=True, exist_ok=True)
-    remove_left_overs(folder, {weights.name, config.name})
-    written = {file: file.with_name(temporary_name(file.name)) for file in (weights, config)}
-    try:
-        safetensors.save_file(copies, str(written[weights]), metadata={"format": "pt"})
-        written[config].write_text(text + "\n", encoding="utf-8")
-        for file, temporary in written.items():
-            if file.exists() and not force and not filecmp.cmp(file, temporary, shallow=False):
+    with temporary_folder(weights) as new:
+        # safetensors writes a file of a random name beside the one it is given, which a kill would leave.
+        with _system_errors(weights):
+            safetensors.save_file(copies, str(new / weights.name), metadata={"format": "pt"})
+        with name_file(config):
+            (new / config.name).write_text(text + "\n", encoding="utf-8")
+        sync_folder(new)
+        for file in (weights, config):
+            if file.exists() and not force and not filecmp.cmp(file, new / file.name, shallow=False):
                 raise HarnessError(f"{file} exists already, with other content; choose another folder or use --overwrite")
-        for file, temporary in written.items():
-            os.replace(temporary, file)
-    finally:
-        for temporary in written.values():
-            temporary.unlink(missing_ok=True)
+        for file in (weights, config):
+            os.replace(new / file.name, file)
+        sync_names(folder)
     return weights
+
+
+@contextmanager
+def _system_errors(path: Path) -> Generator[None]:
+    """Context that turns errors of the system, which the Rust library raises as errors of its own, into those of Python."""
+    try:
+        yield
+    except Exception as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if type(error).__name__ != "SafetensorError" or number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 def _plain(value: Any) -> Any:
