@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.rundir.stored_paths import StoredPath, contents_of, list_stored_paths, resolve_paths, store_paths, with_stored_contents
+from harness.rundir.stored_paths import PATHS, StoredPath, contents_of, list_stored_paths, resolve_paths, store_paths, with_stored_contents
 
 MANIFEST = {
     "spec": {"dataset": {"path": "data/r.json"}, "models": [{"m": {"path": "~/p.json"}}]},
@@ -77,3 +77,9 @@ def test_a_manifest_of_an_earlier_form_stays():
 def test_a_list_that_does_not_fit_is_refused(at):
     with pytest.raises(InputError, match="is no text of the manifest; it is damaged"):
         resolve_paths({**MANIFEST, "paths": [{"at": at, "content": "", "given": ""}]}, Path("out"))
+
+
+@pytest.mark.parametrize("listed", [3, "spec", [3], [{"at": ["task"], "content": "x"}], [{"at": 5, "content": "x", "given": "x"}], {"at": 1}])
+def test_a_damaged_list_is_one_line(tmp_path, listed):
+    with pytest.raises(InputError, match="paths: no list of 'at', 'content' and 'given'; it is damaged: run the spec again"):
+        resolve_paths({"task": "a", PATHS: listed}, tmp_path)
