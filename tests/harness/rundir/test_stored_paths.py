@@ -79,7 +79,9 @@ def test_a_list_that_does_not_fit_is_refused(at):
         resolve_paths({**MANIFEST, "paths": [{"at": at, "content": "", "given": ""}]}, Path("out"))
 
 
-@pytest.mark.parametrize("listed", [3, "spec", [3], [{"at": ["task"], "content": "x"}], [{"at": 5, "content": "x", "given": "x"}], {"at": 1}])
+@pytest.mark.parametrize(
+    "listed", [3, "spec", [3], [{"at": ["task"], "content": "x"}], [{"at": 5, "content": "x", "given": "x"}], {"at": 1}]
+)
 def test_a_damaged_list_is_one_line(tmp_path, listed):
     with pytest.raises(InputError, match="paths: no list of 'at', 'content' and 'given'; it is damaged: run the spec again"):
         resolve_paths({"task": "a", PATHS: listed}, tmp_path)
