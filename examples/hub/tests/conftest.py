@@ -9,7 +9,7 @@ import pytest
 import harness_tasks
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch) -> Path:
     """The working directory of the test."""
     monkeypatch.chdir(tmp_path)
