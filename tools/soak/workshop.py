@@ -70,26 +70,29 @@ class Workshop:
         """True while hypothesis looks for a shorter history: the last problem counts, not the first."""
         self._expected: dict[tuple[str, ...], str] = {}
         self._products: dict[tuple[Verb, int], Product] = {}
+        self._makes_products = False
         self._number = 0
         os.environ.update(HARNESS_CACHE=str(self.folder / "cache"), HARNESS_LOCAL_PLUGINS="0", NO_PROXY="127.0.0.1", HOME=str(self.folder))
-        self._load_modules()
+        self.warm = self.folder / "warm"
+        self.warm.mkdir()
+        self._load_modules(self._commands_of_runs())
 
-    def _load_modules(self) -> None:
-        """Import what the commands need; children are forked from this process, in which no run takes place."""
-        (self.folder / "warm").mkdir()
-        run, page = str(self.folder / "warm" / "run"), str(self.folder / "warm" / "page.html")
-        commands = [
+    def _commands_of_runs(self) -> list[list[str]]:
+        run, page = str(self.warm / "run"), str(self.warm / "page.html")
+        return [
             *(["run", f"{name}.yaml", "--output", run, "--fresh"] for name in ("served", "judged", "large")),
             ["rescore", run, "-m", "chrf"],
             ["compare", run, "--json", "--draws", COMPARE_DRAWS],
             ["report", run, "--output", page],
-            ["export", run, "--output", str(self.folder / "warm" / "export")],
+            ["export", run, "--output", str(self.warm / "export")],
             [LOOK, run],
-            *(command_line(verb, Path(run), self.folder / "warm" / str(verb)) for verb in PRODUCTS if earlier(verb) is None),
         ]
+
+    def _load_modules(self, commands: Sequence[Sequence[str]]) -> None:
+        """Import what the commands need; children are forked from this process, in which no run takes place."""
         names = self.folder / ".modules"
         for arguments in commands:
-            end = self.command(arguments, self.folder / "warm", modules=names, cache=self.folder / "warm" / "cache").wait(LOADING_SECONDS)
+            end = self.command(arguments, self.warm, modules=names, cache=self.warm / "cache").wait(LOADING_SECONDS)
             if end.code:
                 raise SystemExit(f"an undisturbed command ends with {end.code}: {' '.join(arguments)}: {end.line}")
             for name in sorted(set(names.read_text().split()) - set(sys.modules)):
@@ -200,6 +203,10 @@ class Workshop:
 
     def prepare(self, verb: Verb, made: Path) -> None:
         """Make the folder of the products of a verb, with the earlier product that it replaces."""
+        if not self._makes_products:  # PyTorch takes long to load, and histories of runs alone do without it
+            self._makes_products = True
+            run = self.warm / "run"
+            self._load_modules([command_line(verb, run, self.warm / str(verb)) for verb in PRODUCTS if earlier(verb) is None])
         made.mkdir()
         before = earlier(verb)
         if before is not None:
