@@ -29,7 +29,8 @@ MAX_LOGGED_IDS = 100
 
 def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> SampleTable | None:
     """Add a record of every system and metric to the execution, and write the samples; those of a run in memory are returned."""
-    tested = [p.label for p in scoring.metrics if is_tested(p.metric, plan.spec.significance)]
+    examples, significance = scoring.fit.features.examples, plan.spec.significance
+    tested = [p.label for p in scoring.metrics if is_tested(p.metric, significance) and examples >= p.metric.spec.testable_from]
     file = execution.rundir.create_samples() if execution.rundir is not None else None
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}

@@ -38,6 +38,8 @@ PAID = "paid"
 """Fault of this module: SIGKILL when the server has given a number of answers."""
 COMMIT, PENDING, RESULTS = "commit.json", ".next", "results.json"
 """File whose rename puts the files of a run in place of those of another, the folder of these files before, and the results."""
+DAMAGED_COMMIT = "commit"
+"""Damage of a directory whose commit.json is not one of this program: every verb may refuse it until somebody removes the file."""
 ANOTHER_PROCESS = "another process"
 HANG_SECONDS = 15.0
 
@@ -174,6 +176,8 @@ class History(RuleBasedStateMachine):
 
     def _may_refuse(self, verb: Verb, target: Directory, end: End) -> bool:
         """Return True where damage or hard links permit a refusal that the state does not."""
+        if target.damage == DAMAGED_COMMIT:
+            return True
         rebuilds = verb.name == "fresh" or (verb.name in ("run", "extend") and target.damage == "derived")
         by_damage = bool(target.damage) and not rebuilds
         return by_damage or (target.shares_files and "link" in end.text and not verb.reads)
@@ -333,7 +337,8 @@ class History(RuleBasedStateMachine):
             elif is_locked and second.spec:
                 raise self._problem("accepted", f"{second} writes the run that {verb} is writing")
         if meanwhile is not None and meanwhile.code == 2 and not run.damage and not run.shares_files:
-            blocked = ANOTHER_PROCESS in meanwhile.text and not is_reader
+            # Verbs that write their output into the run carry out an unfinished commit first.
+            blocked = ANOTHER_PROCESS in meanwhile.text and (not is_reader or second.name in ("compare", "report"))
             refusals = {s for p in self._parts() for s in after_refusal(second, held, data, p)} if second.name != LOOK else set[State]()
             if not (blocked or refusals or (is_reader and any(state.kind != "done" for state in held))):
                 raise self._problem("refused", f"{second} beside {verb} in the state {_names(before)}: {meanwhile.line}")

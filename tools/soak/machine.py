@@ -15,7 +15,7 @@ from hypothesis.stateful import initialize, rule
 
 from tools.soak.cases import SERVED_EXAMPLES
 from tools.soak.commands import LIMITS, LOOK
-from tools.soak.history import COMMIT, PAID, History
+from tools.soak.history import COMMIT, DAMAGED_COMMIT, PAID, History
 from tools.soak.model import EMPTY, SHARDED, SHARDS, State, Verb
 from tools.soak.places import (
     FOREIGN,
@@ -225,7 +225,10 @@ class Adversary(History):
         if not name:
             return
         self.trace.append(f"damage {name}: {how}")
-        run.damage = "vital" if is_vital(name) or run.damage == "vital" else "derived"
+        if name == COMMIT or run.damage == DAMAGED_COMMIT:
+            run.damage = DAMAGED_COMMIT
+        else:
+            run.damage = "vital" if is_vital(name) or run.damage == "vital" else "derived"
         self.perform(verb, disturbance=f"torn {how}")
 
     @rule(verb=IN_RUN, kind=st.sampled_from(FOREIGN))

@@ -75,7 +75,7 @@ def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
     assert printed["groups"] == [*GROUPS, "all"]
     assert printed["correlations"][3]["r2"] == pytest.approx(0.937164178594, abs=1e-12)
     assert printed["dropped"]["sum_sum_pplx_filter0"] == "inf in mscoco"
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
+    assert sorted(file.name for file in tmp_path.iterdir() if not file.name.startswith(".")) == [
         f"{name}.{end}" for name in ("baseline", "best", "ranking") for end in ("png", "svg")
     ]
 
