@@ -124,7 +124,11 @@ def collect(examples, rows, columns, *, start=0, shards, **keys):
     systems = [PlannedSystem.of_rows(label, store, rows, start) for label in ("m", "n")]
     scored = {(index, k): columns[name][index] for k, name in enumerate(names) for index in range(2)}
     scoring = SimpleNamespace(
-        metrics=metrics, systems=systems, shards=shards, statistics=lambda index, metric: (scored[index, metric], f"{index}-{metric}")
+        metrics=metrics,
+        systems=systems,
+        shards=shards,
+        fit=SimpleNamespace(features=SimpleNamespace(examples=2)),
+        statistics=lambda index, metric: (scored[index, metric], f"{index}-{metric}"),
     )
     events = []
     execution = Execution(Provenance({}))
