@@ -84,8 +84,8 @@ def _write_report(paths: Sequence[Path]) -> Path:
     try:
         return harness.report(*paths)[0]
     except InputError as error:
-        command = f"harness report {' '.join(map(str, paths))}"
-        raise InputError(f"the run is finished, its report is not written: {error.message}; {command} writes it", error.where) from error
+        command = f"harness report {' '.join(map(str, paths))} -o FILE"
+        raise InputError(f"the run is finished, its report is not written: {error.message} ({command})", error.where) from error
 
 
 def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = None) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.contracts.sums import *
 
 _NAMES = {
-    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance has_corpus_state signature_with_parameters",
+    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance fitted_fields has_corpus_state signature_with_parameters",
     "data": (
         "Batch Candidates CaptionSet Decoding Example Failure Generation JudgedCaption JudgedItem JudgedPair Judgments Level "
         "PositionedBatch TaskView TokenScores"

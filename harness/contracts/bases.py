@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
-from harness.contracts.features import Features
+from harness.contracts.features import Distance, Embedding, Features
 from harness.contracts.metrics import Cost, Metric, MetricSpec, State
 from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 from harness.contracts.sums import weighted_means, weighted_sums
 
+FITTED_FIELDS = ("held_fixed", "testable_from", "untestable")
+"""Fields of a metric's specification that an embedding or distance has as attributes."""
 _NETWORK_WIDTH = 400
 """Length of the vectors of small networks."""
 
@@ -134,6 +136,11 @@ class _NamedBySpec(Parameterised):
         corpus = 8.0 * texts * (width or tokens) if self.spec.level == "corpus" else 200.0  # vectors, or words
         # In memory at once: vectors in float32, and a copy of them in float64.
         return Cost(seconds, 300.0 * texts * tokens + 12.0 * width * texts + 64.0 * pairs, corpus=corpus)
+
+
+def fitted_fields(component: Embedding | Distance) -> dict[str, Any]:
+    """Return the fields of a metric's specification that say what an embedding or distance is fitted on, from its attributes."""
+    return {name: getattr(component, name) for name in FITTED_FIELDS if hasattr(component, name)}
 
 
 def has_corpus_state(metric: Metric) -> bool:

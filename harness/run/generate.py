@@ -145,8 +145,7 @@ class _Work:
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
         self.artifacts, self.ask, self.advance, self.latest = artifacts, ask, advance, latest
-        self.identity = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed))
-        self._earlier = ArtifactKey.of(model.label, *caption_identity(model, decoding, store, seed, as_given=True))
+        self.identity, self._earlier = (ArtifactKey.of(model.label, *parts) for parts in caption_identities(model, decoding, store, seed))
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
         self._shared = ReplyStore("answers", self.identity.digest) if shared else None
@@ -266,20 +265,20 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
     return example_key(example, content).hex()
 
 
-def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int, *, as_given: bool = False) -> list[object]:
-    """Return everything beside an example that its captions depend on; ``as_given`` as for :func:`harness.run.provenance.digest`.
+def caption_identities(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> tuple[list[object], list[object]]:
+    """Return everything beside an example that its captions depend on, first with paths as what they name, then with paths as texts.
 
+    The second form is that of runs whose manifest has no :data:`~harness.rundir.stored_paths.PATHS`.
     An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of an adapter
     counts, or the earlier code that its manifest declares to give the same captions.
     """
     task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     entries = current().match_entries("adapters", model.name)
     code = (entries[0].captions_of if len(entries) == 1 else None) or code_of([model.adapter])
-    params = dict(model.params) if as_given else component_with_contents("adapters", model.name, model.params)
-    return [
-        __version__, model.name, params, model.adapter.fingerprint(), code,
-        {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, task_digest,
-    ]  # fmt: skip
+    settings = {name.name: getattr(decoding, name.name) for name in fields(decoding)}
+    others = [model.adapter.fingerprint(), code, settings, seed, task_digest]
+    named = component_with_contents("adapters", model.name, model.params)
+    return [__version__, model.name, named, *others], [__version__, model.name, dict(model.params), *others]
 
 
 def as_generation(item: object, label: str) -> Generation | Failure:

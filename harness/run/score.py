@@ -297,9 +297,7 @@ def _ensure_declared(metric: Metric, features: Features) -> None:
         )
 
 
-def _test(
-    metric: Metric, examples: int, documents: int, significance: SignificanceSpec | None
-) -> tuple[SignificanceSpec | None, str]:  # fmt: skip
+def _test(metric: Metric, examples: int, documents: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
     """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
 
     The reason may be that corpus state is fitted on the references of too few examples, ``documents``. A metric that scores texts

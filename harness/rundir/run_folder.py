@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from harness.errors import InputError
+from harness.files import whole_folder
 from harness.files.json_text import parse_json
 from harness.files.whole_folder import hold_temporary, name_file, temporary_name
 from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, COMMITTED, PENDING
@@ -365,12 +366,7 @@ class RunFolder:
         *folders, _ = name.split("/")
         for depth in range(len(folders), -1, -1):
             self._sync("/".join(folders[:depth]))
-        with suppress(PermissionError):  # a folder that may be passed and not read cannot be flushed
-            descriptor = os.open(self.path.parent, _FOLDER)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        whole_folder.sync_names(self.path.parent)
 
     def _sync(self, folder: str = "") -> None:
         """Flush the names in a folder to disk, so that a rename before is not lost behind a later one; without the folder do nothing."""

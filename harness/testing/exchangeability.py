@@ -16,7 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Distance, Embedding, Features, MeanMetric, Metric, MetricSpec, has_corpus_state
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Distance,
+    Embedding,
+    Features,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+    fitted_fields,
+    has_corpus_state,
+)
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.spec.models import SignificanceSpec
@@ -46,8 +57,6 @@ LENGTH = 8
 UNDECLARED = "give it held_fixed, the note of intervals that says what is fitted on them"
 """Advice for a component that depends on the references and does not say so."""
 EXACT = SignificanceSpec(method="exact")
-FITTED_FIELDS = ("held_fixed", "testable_from", "untestable")
-"""Attributes of embeddings and distances that are fields of the specification of their metrics."""
 
 
 # --------------------------------------------------------------------------- sets of texts
@@ -177,8 +186,7 @@ class _Discrepancy(MeanMetric):
 
     def __init__(self, component: Embedding | Distance) -> None:
         self.component = component
-        fields: dict[str, Any] = {name: getattr(component, name) for name in FITTED_FIELDS if hasattr(component, name)}
-        self.spec = MetricSpec(f"discrepancy({component.name})", False, "set", **fields)
+        self.spec = MetricSpec(f"discrepancy({component.name})", False, "set", **fitted_fields(component))
 
     def signature(self) -> str:
         """Return the name and the signature of the embedding or distance."""

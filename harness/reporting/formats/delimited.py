@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Sequence
 
@@ -26,12 +25,19 @@ def delimit(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
     apostrophe instead. A text with a carriage return, which ends a row where it is not quoted, is quoted.
     """
     # The writer quotes the characters of its line end alone: of ``\n`` it would leave a carriage return as it is.
-    lines: list[str] = []
-    for row in rows:
-        line = io.StringIO()
-        csv.writer(line, delimiter=delimiter, lineterminator=LINE_END).writerow(map(_inert, row))
-        lines.append(line.getvalue().removesuffix(LINE_END))
-    return "".join(f"{line}\n" for line in lines)
+    written = _Rows()
+    csv.writer(written, delimiter=delimiter, lineterminator=LINE_END).writerows(map(_inert, row) for row in rows)
+    return "".join(f"{row.removesuffix(LINE_END)}\n" for row in written.rows)
+
+
+class _Rows:
+    """File of a CSV writer, which writes a row in one call."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+
+    def write(self, row: str) -> None:
+        self.rows.append(row)
 
 
 def _inert(cell: object) -> object:

@@ -10,7 +10,20 @@ import numpy as np
 
 from caption_kernels.batches import ngram
 from harness import registry
-from harness.contracts import Batch, Cost, Distance, Embedding, Features, Level, Metric, MetricSpec, Warms, cost_of, merge_states
+from harness.contracts import (
+    Batch,
+    Cost,
+    Distance,
+    Embedding,
+    Features,
+    Level,
+    Metric,
+    MetricSpec,
+    Warms,
+    cost_of,
+    fitted_fields,
+    merge_states,
+)
 from harness.contracts.bases import MeanMetric, Parameterised
 from harness.stats.significance import untestable_reason
 
@@ -19,15 +32,8 @@ from harness.stats.significance import untestable_reason
 
 
 T = TypeVar("T")
-FITTED_FIELDS = ("held_fixed", "testable_from", "untestable")
-"""Fields of a metric's specification that an embedding or distance has as attributes."""
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
 """A registered embedding: name, ``{name: {parameters}}`` or instance."""
-
-
-def fitted_fields(component: Embedding | Distance) -> dict[str, Any]:
-    """Return the fields of a metric's specification that say what an embedding or distance is fitted on, from its attributes."""
-    return {name: getattr(component, name) for name in FITTED_FIELDS if hasattr(component, name)}
 
 
 class EmbeddingMetric(Parameterised):

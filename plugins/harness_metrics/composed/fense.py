@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec, PathParam, fitted_fields
 from harness.contracts.parameters import Share, check_arguments
 from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
-from harness_metrics.bases.metrics import EmbeddingSpec, fitted_fields
+from harness_metrics.bases.metrics import EmbeddingSpec
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
 from harness_metrics.kernel.geometry import cosines
 from harness_metrics.tokenisers.plain_words import plain_words

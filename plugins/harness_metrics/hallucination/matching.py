@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec, fitted_fields
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
-from harness_metrics.bases.metrics import EmbeddingSpec, features_by_example, fitted_fields, mean_of_defined
+from harness_metrics.bases.metrics import EmbeddingSpec, features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors

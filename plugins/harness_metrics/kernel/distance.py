@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features
-from harness_metrics.bases.metrics import fitted_fields
+from harness.contracts import Batch, Embedding, Features, fitted_fields
 from harness_metrics.kernel import geometry
 
 

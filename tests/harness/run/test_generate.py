@@ -17,7 +17,7 @@ from harness.files.media import MediaCell
 from harness.files.secrets import forget, remember
 from harness.run import generate as module
 from harness.run.example_store import ExampleStore
-from harness.run.generate import as_generation, caption_identity, from_values, generate, shared_key, to_values, token_scores
+from harness.run.generate import as_generation, caption_identities, from_values, generate, shared_key, to_values, token_scores
 from harness.run.metric_plan import ModelPlan
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
@@ -197,7 +197,9 @@ def test_earlier_code_that_a_manifest_declares_to_give_the_same_captions_counts_
     declared = echo.replace("repeats}", "repeats, captions_of: {mine_parts: 0123abcd}}").replace("echo:", "second:")
     (project / "registry.yaml").write_text(text.replace(echo, f"{echo}, {declared}"))
     model, store = Model(caption), ExampleStore(EXAMPLES)
-    codes = [caption_identity(ModelPlan("m", name, {}, model), Decoding(), store, 0)[4] for name in ("second", "echo", "not registered")]
+    codes = [
+        caption_identities(ModelPlan("m", name, {}, model), Decoding(), store, 0)[0][4] for name in ("second", "echo", "not registered")
+    ]
     assert codes == [{"mine_parts": "0123abcd"}, code_of([model]), code_of([model])]
     assert code_of([model]) not in ({}, None)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError
-from harness.files.whole_folder import remove_left_overs, temporary_name
+from harness.files.whole_folder import whole_file
 from harness.stats.seeds import derive
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
@@ -185,13 +184,8 @@ def has_run(folder: Path) -> bool:
 
 def save_state(path: Path, state: Mapping[str, Any]) -> None:
     """Write the state of a run; a process that is killed leaves the former state, never half of the new one."""
-    remove_left_overs(path.parent, {path.name})
-    partial = path.with_name(temporary_name(path.name))
-    try:
-        torch.save(dict(state), partial)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        torch.save(dict(state), file)
 
 
 def load_state(path: Path) -> dict[str, Any]:
