@@ -132,11 +132,18 @@ class FeatureCache:
         fitted = self._fitted(embedding)
         if not isinstance(fitted, EncodesSets):
             return self.vectors(embedding, ids)
-        out: list[np.ndarray] = []
-        for row in cast(list[list[int]], ids.tolist()):
+        width = 0
+        out = np.empty((*ids.shape, width), dtype=np.float32)
+        for example, row in enumerate(cast(list[list[int]], ids.tolist())):
             texts = [self.texts[i] for i in row]
-            out.append(_checked_vectors(fitted.name, fitted.encode_set(texts), texts))
-        return np.stack(out) if out else np.empty((*ids.shape, 0), dtype=np.float32)
+            vectors = _checked_vectors(fitted.name, fitted.encode_set(texts), texts)
+            if example == 0:
+                width = vectors.shape[1]
+                out = np.empty((*ids.shape, width), dtype=np.float32)
+            if vectors.shape[1] != width:
+                raise HarnessError(f"embedding '{fitted.name}' returned vectors of length {width} before and {vectors.shape[1]} now")
+            out[example] = vectors
+        return out
 
     def _fitted(self, embedding: Embedding) -> Embedding:
         """Return the fitted embedding of this signature: one, however many metrics name it."""

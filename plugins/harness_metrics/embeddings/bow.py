@@ -91,9 +91,9 @@ class BagOfWords:
     def _counts(self, rows: Sequence[Sequence[str]], columns: Mapping[str, int]) -> np.ndarray:
         """Return the counts of the words of each text, shape (T, dimensions), in the dimensions of the words."""
         counts = np.zeros((len(rows), self.dimensions), dtype=np.float32)
-        for row, words in zip(counts, rows):
-            for word in words:
-                row[columns[word]] += 1
+        owners = np.repeat(np.arange(len(rows)), [len(words) for words in rows])
+        dimensions = np.array([columns[word] for words in rows for word in words], dtype=np.int64)
+        np.add.at(counts, (owners, dimensions), np.float32(1))
         return counts
 
 

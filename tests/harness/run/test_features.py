@@ -430,6 +430,17 @@ class Together(Letters):
         return np.array([[sum(len(other) == len(text) for other in texts)] for text in texts])
 
 
+def test_sets_whose_vectors_change_their_length_are_refused():
+    class Growing(Together):
+        def encode_set(self, texts):
+            return np.zeros((len(texts), len(texts[0])))
+
+    features = FeatureCache()
+    ids = np.stack([features.intern(["a", "b"]), features.intern(["dog", "cat"])])
+    with pytest.raises(HarnessError, match="vectors of length 1 before and 3 now"):
+        features.set_vectors(Growing(), ids)
+
+
 def test_texts_of_an_example_are_encoded_together_where_the_embedding_can():
     features, embedding = FeatureCache(), Together()
     batch = features.batch(SETS)

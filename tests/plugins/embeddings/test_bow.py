@@ -95,3 +95,8 @@ def test_data_sets_of_one_example_from_one_source_have_small_p_values_at_their_l
         texts = [" ".join(f"w{k}" for k in row) for row in numbers]
         p_values += metric([texts[:5]], [texts[5:]]).p_values.tolist()
     assert sum(p <= 0.05 for p in p_values) <= 22
+
+
+def test_texts_without_words_are_zeros():
+    assert not BagOfWords(dimensions=8).encode(["", "..."]).any()
+    assert not BagOfWords(dimensions=8).encode_set(["", "..."]).any()
