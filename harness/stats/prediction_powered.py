@@ -33,8 +33,9 @@ FEWEST_LABELS = 20
 FEWEST_SPARE = 18
 """Number of them, without those of strata and coefficients, below which there is no interval."""
 FEWEST_IN_STRATUM = 7
-"""Number of them in one of several strata below which its variance is not known: such strata may hold this share of the examples."""
+"""Number of them in one of several strata below which its variance is not known."""
 SMALL_STRATA = 0.1
+"""Largest share of the examples that strata of unknown variance may hold."""
 FEWEST_FREEDOM = 10.0
 """Degrees of freedom below which there is no interval, for equal weights. Labels that seldom have been drawn are missing from most samples
 just where they are worth most, so that unequal weights need more: times the square of their design effect, n sum(w²) / sum(w)²."""
