@@ -8,6 +8,11 @@ from harness.errors import InputError
 from harness.files.columns import Columns, check_mapping, find_columns
 
 
+def record(*names: str) -> list[dict[str, object]]:
+    """Return one record with text in each column."""
+    return [dict.fromkeys(names, "a text")]
+
+
 def error_message(call, *args, **params) -> str:
     with pytest.raises(InputError) as caught:
         call(*args, **params)
@@ -15,15 +20,15 @@ def error_message(call, *args, **params) -> str:
 
 
 def test_usual_columns():
-    columns = find_columns({}, ["image_id", "file_name", "references", "context"], "f")
+    columns = find_columns({}, record("image_id", "file_name", "references", "context"), "f")
     assert columns == Columns("image_id", ("references",), "file_name", "context")
-    assert find_columns({}, ["index", "caption_0", "caption_1"], "f").captions == ("caption_0", "caption_1")
+    assert find_columns({}, record("index", "caption_0", "caption_1"), "f").captions == ("caption_0", "caption_1")
 
 
 def test_columns_of_the_parameter():
-    columns = find_columns({"id": "key", "references": ["r1", "r2_*"]}, ["key", "r1", "r2_a", "r2_b"], "f")
+    columns = find_columns({"id": "key", "references": ["r1", "r2_*"]}, record("key", "r1", "r2_a", "r2_b"), "f")
     assert (columns.id, columns.captions) == ("key", ("r1", "r2_a", "r2_b"))
-    assert find_columns({"id": None}, ["captions"], "f").id is None
+    assert find_columns({"id": None}, record("captions"), "f").id is None
 
 
 @pytest.mark.parametrize(
@@ -37,7 +42,7 @@ def test_columns_of_the_parameter():
 )
 def test_absent_columns(parameter, present, expected):
     with pytest.raises(InputError) as caught:
-        find_columns(parameter, present, "f")
+        find_columns(parameter, record(*present), "f")
     assert (str(caught.value), caught.value.parameter) == (expected, "columns")
 
 
@@ -62,4 +67,4 @@ def test_used_columns_are_distinct():
 
 
 def test_null_means_that_a_column_is_not_used():
-    assert find_columns({"media": None}, ["id", "caption", "file_name"], "f").media is None
+    assert find_columns({"media": None}, record("id", "caption", "file_name"), "f").media is None
