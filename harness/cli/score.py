@@ -33,7 +33,7 @@ from harness.cli.options import (
     print_json,
     terminal_width,
 )
-from harness.contracts.reading import EVENTS
+from harness.contracts import EVENTS
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
 from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 
     form = args.format
     files = _files(args)
-    labels = system_labels(files, args.system, args.label)
+    labels = system_labels(files, _options(args).names, args.label)
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()

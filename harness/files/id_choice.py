@@ -29,7 +29,7 @@ class IdChoice:
     renamed: tuple[str, str] | None = None
     """The first id that is matched by file name, and its example; None where ids are equal."""
     rejected: tuple[str, ...] = ()
-    """Columns that pair records and examples otherwise, and were not taken."""
+    """Columns that pair some records with other examples, and were not taken."""
 
     @property
     def fits(self) -> bool:
@@ -74,7 +74,7 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
     if not best.fits:
         by_name = [_match_by_name(choice, examples, known) for choice in choices]
         best = max([best, *(choice for choice in by_name if choice is not None)], key=lambda choice: choice.score)
-    rejected = [choice.column for choice in choices if choice.column != best.column and choice.ids != best.ids]
+    rejected = [choice.column for choice in choices if choice.matched and choice.column != best.column and choice.ids != best.ids]
     return replace(best, rejected=tuple(rejected))
 
 

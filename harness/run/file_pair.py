@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, cast
 
-from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, Reader, TaskView, Values
+from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, Reader, Reading, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.columns import SOURCE_COLUMNS, get_field, has_field, id_columns
 from harness.files.forms import read_form
@@ -60,6 +60,16 @@ class FileOptions:
             columns["references"] = list(self.reference_columns)
         optional = {"columns": columns, "split": self.split, "events": self.events}
         return {name: value for name, value in optional.items() if value}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the systems of each file: several columns, or systems of records; empty for files of one system.
+
+        Raises :class:`HarnessError` for both.
+        """
+        if len(self.columns) > 1 and self.systems:
+            raise HarnessError("several columns are several systems, and cannot be combined with systems of records")
+        return self.columns if len(self.columns) > 1 else self.systems
 
     @property
     def column(self) -> str:
@@ -135,7 +145,7 @@ def resolve_columns(files: Sequence[str], references: str | Path | Sequence[str 
     adapters = [
         current().create("adapters", candidate_adapter(), {"path": file, **_faults(["empty"]), **_of_system(options, name)})
         for file in files
-        for name in (options.columns if len(options.columns) > 1 else options.systems)[:1] or ("",)
+        for name in options.names[:1] or ("",)
     ]
     ids = [adapter.id_columns() or {} for adapter in adapters if isinstance(adapter, ListsIds)]
     chosen = choose_example_column(columns, ids, usual=usual)
@@ -155,6 +165,35 @@ def read_answers(file: str, options: FileOptions = FileOptions()) -> dict[str, t
     system = options.systems[0] if options.systems else ""
     params = {"path": file, **_faults(["empty"]), **options.of_candidates(system, options.column)}
     return cast(HoldsCaptions, current().create("adapters", candidate_adapter(), params)).captions_by_id()
+
+
+def read_described(files: Sequence[str], options: FileOptions = FileOptions()) -> tuple[dict[str, tuple[str, ...]], list[Reading]]:
+    """Return the captions by id of files of references, or of a file of candidates alone, and how they are read in each role.
+
+    A role that takes the same captions as the first one is left out.
+
+    Raises :class:`InputError` for files that cannot be read in either role.
+    """
+    found: list[dict[str, tuple[str, ...]]] = []
+    readings: list[Reading] = []
+    errors: list[InputError] = []
+    try:
+        reader = _create_reader(files, ["empty"], options)
+        found.append({example.id: example.references for example in reader if example.references})
+        readings += collect_readings([reader])
+    except InputError as error:
+        errors.append(error)
+    if len(files) == 1:
+        try:
+            adapter = current().create("adapters", candidate_adapter(), {"path": files[0], **_faults(["empty"]), **options.of_candidates()})
+            found.append(cast(HoldsCaptions, adapter).captions_by_id())
+            if len(found) == 1 or found[1] != found[0]:
+                readings += collect_readings([adapter])
+        except InputError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found[0], readings
 
 
 def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, str]:
@@ -190,13 +229,10 @@ def score_spec(
         raise HarnessError("no file of candidates; expected at least one")
     params: Values = {"allow_missing": False, **_faults(allow)}
     options = resolve_columns(files, references, options)
-    if len(options.columns) > 1 and options.systems:
-        raise HarnessError("several columns are several systems, and cannot be combined with systems of records")
-    names = options.columns if len(options.columns) > 1 else options.systems
-    pairs = [(file, name) for file in files for name in names or ("",)]
+    pairs = [(file, name) for file in files for name in options.names or ("",)]
     models = [
         {candidate_adapter(): {"path": file, **_of_system(options, name), **params, "label": label}}
-        for (file, name), label in zip(pairs, system_labels(files, names, labels))
+        for (file, name), label in zip(pairs, system_labels(files, options.names, labels))
     ]
     empty = _faults(["empty"] if "empty" in allow else [])
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
