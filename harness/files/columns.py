@@ -40,6 +40,8 @@ CANDIDATE_COLUMNS = (
 CAPTION_COLUMNS: Mapping[Role, tuple[str, ...]] = {"candidates": CANDIDATE_COLUMNS, "references": REFERENCE_COLUMNS}
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "filename", "filepath", "image_path", "video_path", "audio_path", "image")
 SOURCE_COLUMNS = ("source", "context")
+PROMPT_COLUMNS = ("prompt", "question", *SOURCE_COLUMNS)
+"""Usual names of the column of prompts."""
 MOST_NAMES = 5
 """Number of names that a message lists."""
 
@@ -100,8 +102,12 @@ def id_columns(fields: Parameters, names: Sequence[str] = FILE_ID_COLUMNS) -> li
 
 
 def scalar_columns(fields: Parameters, captions: Collection[str]) -> list[str]:
-    """Return the columns of a record that hold a possible id and no caption."""
-    return [name for name, value in fields.items() if name not in captions and is_id(value) and not isinstance(value, float)]
+    """Return the columns of a record that hold a possible id, and are named neither as captions nor as prompts."""
+    others = {normalise(name) for names in (*CAPTION_COLUMNS.values(), PROMPT_COLUMNS) for name in names}
+    return [
+        name for name, value in fields.items()
+        if name not in captions and normalise(name) not in others and is_id(value) and not isinstance(value, float)
+    ]  # fmt: skip
 
 
 def is_id(value: YamlValue) -> bool:

@@ -42,7 +42,9 @@ class IdChoice:
         return self.matched + self.covered
 
 
-def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str) -> IdChoice:
+def choose_ids(
+    columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str, *, by_name: bool = True
+) -> IdChoice:
     """Return the ids of records by the column that agrees with the examples.
 
     A column earlier in order is taken where it matches at least as many records and examples. A later one is taken where it alone fits:
@@ -60,6 +62,8 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
         Fields of the examples with usual names of ids -> value of each example.
     location : str
         Place of the file, for the error.
+    by_name : bool, default True
+        Compare names of files and numbers where ids do not fit.
 
     Raises
     ------
@@ -71,9 +75,9 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
     best = choices[0]
     for other in choices[1:]:
         best = _better(best, other, examples, fields, columns, location)
-    if not best.fits:
-        by_name = [_match_by_name(choice, examples, known) for choice in choices]
-        best = max([best, *(choice for choice in by_name if choice is not None)], key=lambda choice: choice.score)
+    if by_name and not best.fits:
+        renamed = [_match_by_name(choice, examples, known) for choice in choices]
+        best = max([best, *(choice for choice in renamed if choice is not None)], key=lambda choice: choice.score)
     rejected = [choice.column for choice in choices if choice.matched and choice.column != best.column and choice.ids != best.ids]
     return replace(best, rejected=tuple(rejected))
 

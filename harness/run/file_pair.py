@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, Reader, Reading, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
-from harness.files.columns import SOURCE_COLUMNS, get_field, has_field, id_columns
+from harness.files.columns import PROMPT_COLUMNS, get_field, has_field, id_columns
 from harness.files.forms import read_form
 from harness.files.id_choice import choose_example_column
 from harness.files.user_path import user_path
@@ -281,8 +281,6 @@ def _distinct(texts: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
-PROMPT_COLUMNS = ("prompt", "question", *SOURCE_COLUMNS)
-"""Usual names of the column of prompts."""
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
 """Endings that a label leaves out."""
 

@@ -133,7 +133,7 @@ class Table:
 
     def choose(self, examples: Sequence[str], fields: Mapping[str, Sequence[str]]) -> None:
         """Give the records their ids by the column that agrees with the examples; arguments as for :func:`choose_ids`."""
-        choice = choose_ids(self.possible_ids, examples, fields, str(self.path))
+        choice = choose_ids(self.possible_ids, examples, fields, str(self.path), by_name=self.no_ids is None)
         if self.no_ids is not None:
             if not choice.fits:
                 raise self.no_ids
