@@ -168,6 +168,8 @@ class RunDir:
             if previous is None:
                 content = {**manifest, "fresh": True} if mode == "fresh" else manifest
                 self.folder.write(MANIFEST, to_json(store_paths(content, self.path)))
+                # After a power cut no other file of the run is there without it: such a folder would be somebody else's.
+                self.folder.sync_names(MANIFEST)
 
     def replace_run(self, manifest: Mapping[str, object], *, fresh: bool = False) -> None:
         """Begin the run of ``manifest`` beside the one in the directory, which stays until :meth:`write_results`.
