@@ -266,6 +266,8 @@ class Spec(Strict):
     cluster: str = ""
     """Metadata column whose equal values mark examples that are not independent, such as captions of one video: intervals and paired tests
     resample whole clusters."""
+    slices: Annotated[list[str], BeforeValidator(_items)] = []
+    """Metadata columns whose values are slices: each slice has a result of its own beside that of all examples."""
     until: UntilSpec | None = None
     """Conditions under which the run stops before the end of the data."""
     same: Annotated[list[str], Field(min_length=2)] | None = None
