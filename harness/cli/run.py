@@ -117,6 +117,8 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
             from harness.analysis.same_run import check_run  # loads the test, which other runs do not need
 
             same["same"] = [asdict(result) for item in runs for result in check_run(item)]
+        slices = [record.to_dict() for item in runs for record in item.slices]
+        same |= {"slices": slices} if slices else {}
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")

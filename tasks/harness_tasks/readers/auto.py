@@ -197,6 +197,8 @@ class AutoReader:
         Number of references per example, the first ones of each; all by default.
     allow_empty : bool, default False
         Accept empty references.
+    meta : list of str, optional
+        Fields of the images of COCO annotations that go to ``Example.meta``; those of other forms do so by themselves.
 
     Attributes
     ----------
@@ -216,7 +218,7 @@ class AutoReader:
 
     def __init__(
         self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
-        limit_references: int | None = None, allow_empty: bool = False,
+        limit_references: int | None = None, allow_empty: bool = False, meta: Sequence[str] = (),
     ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
@@ -230,7 +232,8 @@ class AutoReader:
             if columns and reader is not TableReader:
                 raise InputError(f"is a {form} file, which has no columns to name", item, parameter="columns")
             self.formats.append(form)
-            self.readers[item] = reader(path=item, **params, **({"columns": columns} if columns else {}))
+            fields = {"meta": meta} if meta and form == "coco" else {}
+            self.readers[item] = reader(path=item, **params, **({"columns": columns} if columns else {}), **fields)
         self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
         self.reader = next(iter(self.readers.values()))
 
