@@ -166,7 +166,9 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
-    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options, slices=slices)
+    spec = score_spec(
+        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options, slices=slices
+    )
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 

@@ -75,9 +75,7 @@ def compare_slices(
                 for key, row in zip(keys[part.name], _compare(frame, jobs, part, draws, seed)):
                     add(key, row)
                     advance(1)
-    rows = [
-        replace(store.rows[key], signature=pair.signature(name)) for part in slices for key, (pair, name) in zip(keys[part.name], jobs)
-    ]
+    rows = [replace(store.rows[key], signature=pair.signature(name)) for part in slices for key, (pair, name) in zip(keys[part.name], jobs)]
     return adjusted(rows)
 
 

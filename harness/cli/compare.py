@@ -28,6 +28,7 @@ from harness.cli.options import (
     add_flag,
     add_format,
     add_json,
+    add_list,
     add_names,
     add_score_options,
     print_folded,
@@ -53,10 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="MODEL", help="compare the other models of the run with this one alone")
     add_names(parser, "-m", "--metric", help="compare these metrics alone: names with commas; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
-    parser.add_argument(
-        "--by", action="append", default=[], metavar="COLUMN",
-        help="compare within slices of one run: a column of the metadata, such as nocaps' domain; may be repeated",
-    )  # fmt: skip
+    add_list(parser, "--by", "COLUMN", "compare within slices of one run: a column of the metadata, such as domain; may be repeated")
     add_flag(parser, "--percent", "print numbers and differences times 100 of the metrics that are reported so, such as BLEU and CIDEr")
     add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
     add_flag(parser, "--anytime", "add the confidence sequence and p-value that stay valid however often one looks at a growing run")

@@ -70,10 +70,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--equalise", action="store_true", help="compare systems whose set sizes differ on random subsets of equal size within each example"
     )
-    parser.add_argument(
-        "--by", action="append", default=[], metavar="COLUMN",
-        help="numbers by slice too: a column of the references' records whose values are slices, such as nocaps' domain; may be repeated",
-    )  # fmt: skip
+    add_list(parser, "--by", "COLUMN", "numbers by slice too: a column of the records of references, such as domain; may be repeated")
     add_flag(parser, "--wide", "print a row per system and a column per metric: values alone")
     add_flag(parser, "--percent", "print values times 100 of the metrics that are reported so, such as BLEU and CIDEr")
     add_format(parser, "form of the output")
@@ -135,7 +132,8 @@ def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequenc
         return api.score_files(
             files, args.references, metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
             allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
-            options=_options(args), slices=args.by, output=Path(args.output) if args.output else None, mode="fresh" if args.fresh else "auto", show=show,
+            options=_options(args), slices=args.by,
+            output=Path(args.output) if args.output else None, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
     except InputError as error:
         raise respell(error, OPTION_SPELLING) from error
@@ -241,10 +239,7 @@ def _print(
         if not args.output:
             for record in results:
                 record.pop("statistics", None)  # names files of a run directory
-        slices = {
-            "slices": [record.to_dict() for record in result.slices],
-            "comparisons_of_slices": [row.to_dict() for row in parts],
-        }
+        slices = {"slices": [record.to_dict() for record in result.slices], "comparisons_of_slices": [row.to_dict() for row in parts]}
         print_json(
             {
                 "results": results,

@@ -24,7 +24,7 @@ _FULL = (
 
 
 def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]:
-    """Return a table per pair of systems, a row per metric and slice; ``full`` False: difference, interval, adjusted p-value and verdict alone."""
+    """Return a table per pair of systems, a row per metric (and slice); ``full`` False: no numbers of both systems."""
     grouped: dict[tuple[str, str], list[Comparison]] = {}
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)

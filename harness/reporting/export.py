@@ -50,7 +50,9 @@ def write_tables(paths: Sequence[str | Path], folder: Path, *, percent: bool = F
         if run.slices:
             tables[f"{prefix}slices", ""] = slice_table(shown)
         if percent:
-            tables |= {key: with_note(table, run.records) for key, table in tables.items() if key[0] in (f"{prefix}results", f"{prefix}slices")}
+            tables |= {
+                key: with_note(table, run.records) for key, table in tables.items() if key[0] in (f"{prefix}results", f"{prefix}slices")
+            }
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot in ("table", "texts", "verdicts"):
                 tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = table_of_view(view, run)

@@ -23,11 +23,11 @@ HEADERS = {
 }  # fmt: skip
 """Columns of the table and their alignment; columns without content are left out."""
 DATA = (
-    "metric", "higher_is_better", "slice", "system", "value", "ci_low", "ci_high", "n", "skipped", "candidates", "references",
+    "metric", "higher_is_better", "system", "value", "ci_low", "ci_high", "n", "skipped", "candidates", "references",
     "permutation_p", "harmonic_p", "baseline", "difference", "difference_ci_low", "difference_ci_high", "p_value", "p_holm",
     "n_compared", "note",
 )  # fmt: skip
-"""Columns of the CSV; ``slice`` only where slices are asked for."""
+"""Columns of the CSV, with ``slice`` in front where there are slices."""
 ALL = "all"
 """Name of all examples beside slices."""
 SLICE_NOTE = (
@@ -95,7 +95,8 @@ def score_table(
     draws : int
         Draws of the comparisons, for the note below the table.
     compared : Compared, optional
-        Comparisons of all pairs of systems on all examples, which decide what is bold; default: ``rows``, which are all pairs of two systems.
+        Comparisons of all pairs of systems on all examples, which decide what is bold; default: ``rows``, which are all pairs of two
+        systems.
     """
     leading = _leading(rows, compared)
     sliced = any(record.slice for record in records)
@@ -113,7 +114,9 @@ def score_table(
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
     bold = {k for k, result in enumerate(ordered) if result.key in leading}
     untested = f"not in bold: {compared.note}" if compared and compared.note else ""
-    bold_notes = [note for note in (*usage_notes([record for record in records if not record.slice]), BOLD_NOTE if leading else "", untested) if note]
+    bold_notes = [
+        note for note in (*usage_notes([record for record in records if not record.slice]), BOLD_NOTE if leading else "", untested) if note
+    ]
     return Table(
         headers=used, rows=[[line[name] for name in used] for line in lines], alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in whole}, sizes),
@@ -210,10 +213,9 @@ def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
 def _csv(results: Sequence[Result], baseline: str, sliced: bool) -> list[list[object]]:
     """Return the header and the rows of the CSV."""
     rows: list[list[object]] = [list(DATA), *(_data(result, baseline) for result in results)]
-    if sliced:
+    if not sliced:
         return rows
-    place = DATA.index("slice")
-    return [[*row[:place], *row[place + 1 :]] for row in rows]
+    return [[name, *row] for name, row in zip(["slice", *(result.record.slice or ALL for result in results)], rows)]
 
 
 def _data(result: Result, baseline: str) -> list[object]:
@@ -221,7 +223,7 @@ def _data(result: Result, baseline: str) -> list[object]:
     row, (low, high) = result.row, (result.row and result.row.ci95) or (None, None)
     p_value, p_holm, n = (row and getattr(row, name) for name in ("p_value", "p_holm", "n"))
     values = full_row(result.record) | {
-        "slice": result.record.slice or ALL, "system": result.record.model, "permutation_p": result.record.p_value, "baseline": baseline, "difference": result.difference,
+        "system": result.record.model, "permutation_p": result.record.p_value, "baseline": baseline, "difference": result.difference,
         "difference_ci_low": low, "difference_ci_high": high, "p_value": p_value, "p_holm": p_holm,
         "n_compared": n, "note": "; ".join(_remarks(result)),
     }  # fmt: skip

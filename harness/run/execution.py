@@ -104,10 +104,9 @@ class Execution:
             run = Run.of(self.rundir)
         else:
             assert samples is not None
-            results = tuple(self.records)
             run = Run(
-                self.provenance, results, samples, self.failed, self.notes, None, self.artifacts, self.costs, tuple(self.slices)
-            )  # fmt: skip
+                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs, tuple(self.slices)
+            )
         self.log("finished", results=len(self.records))
         self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)
         return run

@@ -84,9 +84,13 @@ def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
 
 
 def _write_samples(
-    writer: SampleWriter, scoring: ScoringPass, system: PlannedSystem, scores: Mapping[str, np.ndarray], p_values: Mapping[str, np.ndarray],
+    writer: SampleWriter,
+    scoring: ScoringPass,
+    system: PlannedSystem,
+    scores: Mapping[str, np.ndarray],
+    p_values: Mapping[str, np.ndarray],
     slices: Sequence[str],
-) -> None:  # fmt: skip
+) -> None:
     """Write the rows of a system, shard by shard; the metadata have the columns of slices by name, nested ones too."""
     first = 0
     for start, stop in scoring.shards:
@@ -106,9 +110,14 @@ def _nested_values(meta: Parameters, columns: Sequence[str]) -> Values:
 
 
 def caption_record(
-    spec: Spec, model: ModelPlan, system: PlannedSystem, plan: MetricPlan, scored: Scored, clusters: np.ndarray | None = None,
+    spec: Spec,
+    model: ModelPlan,
+    system: PlannedSystem,
+    plan: MetricPlan,
+    scored: Scored,
+    clusters: np.ndarray | None = None,
     part: Slice | None = None,
-) -> ResultRecord:  # fmt: skip
+) -> ResultRecord:
     """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped.
 
     ``clusters`` has the label of the cluster of each example with candidates, shape (B,), None for independent ones. ``part`` is a slice

@@ -355,9 +355,13 @@ class RunDir:
 
     # ------------------------------------------------------------------ writing
     def write_results(
-        self, records: Sequence[ResultRecord], failed: Mapping[str, str], notes: Sequence[str], costs: Mapping[str, object] | None = None,
+        self,
+        records: Sequence[ResultRecord],
+        failed: Mapping[str, str],
+        notes: Sequence[str],
+        costs: Mapping[str, object] | None = None,
         slices: Sequence[ResultRecord] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
         samples = self._samples.stamp
         content: JsonObject = {

@@ -77,7 +77,9 @@ def _text(value: object, column: str) -> str:
     if value is None or value == "":
         return NO_VALUE
     if not isinstance(value, (str, int, float)):
-        raise InputError(f"slices: '{column}' holds {type(value).__name__} {value!r:.60}; expected a text, a number or a flag", value=column)
+        raise InputError(
+            f"slices: '{column}' holds {type(value).__name__} {value!r:.60}; expected a text, a number or a flag", value=column
+        )
     text = " ".join(str(value).split())
     if len(text) > MAX_VALUE:
         raise InputError(f"slices: '{column}' holds a text of {len(text)} characters; expected at most {MAX_VALUE}", value=column)
@@ -111,7 +113,5 @@ def find_slices(metas: Callable[[], Iterable[Parameters]], columns: Sequence[str
     ``metas`` returns the metadata of the examples, once for each column, so that those of a large run need not be in memory.
     """
     return [
-        Slice(name, mask)
-        for column in dict.fromkeys(columns)
-        for name, mask in slice_masks(column, slice_values(metas(), column)).items()
+        Slice(name, mask) for column in dict.fromkeys(columns) for name, mask in slice_masks(column, slice_values(metas(), column)).items()
     ]

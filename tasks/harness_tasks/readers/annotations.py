@@ -63,9 +63,14 @@ class CocoCaptions(CaptionFile):
     what = "file of COCO annotations"
 
     def __init__(
-        self, *, path: PathParam, media_root: str | None = None, limit_references: int | None = None, allow_empty: bool = False,
-        meta: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        path: PathParam,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        meta: str | Sequence[str] = (),
+    ) -> None:
         super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
         self.meta = (meta,) if isinstance(meta, str) else tuple(meta)
 

@@ -218,7 +218,7 @@ class AutoReader:
 
     def __init__(
         self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
-        limit_references: int | None = None, allow_empty: bool = False, meta: Sequence[str] = (),
+        limit_references: int | None = None, allow_empty: bool = False, meta: str | Sequence[str] = (),
     ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
