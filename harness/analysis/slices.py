@@ -85,7 +85,8 @@ def _slices(side: ComparedRun, frame: Frame, columns: Sequence[str]) -> list[Sli
     metadata = side.run.samples.metadata
     for system in side.run.samples.systems:
         metas.update((example, metadata[int(row)]) for example, row in zip(system.examples, system.rows))
-    return find_slices(lambda: (metas[example] for example in frame.examples), columns)
+    limited = side.run.provenance.spec.get("limit") is not None
+    return find_slices(lambda: (metas[example] for example in frame.examples), columns, limited=limited)
 
 
 def _compare(frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws: int, seed: int) -> list[Comparison]:

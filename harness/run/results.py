@@ -66,7 +66,7 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
 
 def slices_of(spec: Spec, examples: ExampleStore) -> list[Slice]:
     """Return the slices of the examples that a spec asks for; raises as :func:`harness.rundir.slices.slice_values`."""
-    return find_slices(lambda: (example.meta for example in examples), spec.slices)
+    return find_slices(lambda: (example.meta for example in examples), spec.slices, limited=spec.limit is not None)
 
 
 def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:

@@ -39,8 +39,10 @@ def value_of(meta: Parameters, column: str) -> object:
     return here
 
 
-def slice_values(metas: Iterable[Parameters], column: str) -> list[str]:
+def slice_values(metas: Iterable[Parameters], column: str, *, limited: bool = False) -> list[str]:
     """Return the value of a column of every example as text, :data:`NO_VALUE` where it has none.
+
+    ``limited``: the examples are the first ones of more, which may all differ where those do not.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def slice_values(metas: Iterable[Parameters], column: str) -> list[str]:
         hint = did_you_mean(column, list(columns))
         raise InputError(f"slices: no example has '{column}' in its metadata{hint}; it has {present}", value=column)
     distinct = len(set(values))
-    if distinct == len(values) > 1:
+    if distinct == len(values) > 1 and not limited:
         raise InputError(
             f"slices: '{column}' has another value for each of {counted(len(values), 'example')}; expected a column whose values "
             "several examples share",
@@ -107,11 +109,13 @@ class Slice:
     """Mask of the examples, bool, shape (B,)."""
 
 
-def find_slices(metas: Callable[[], Iterable[Parameters]], columns: Sequence[str]) -> list[Slice]:
-    """Return the slices of several columns, one column after the other; raises as :func:`slice_values`.
+def find_slices(metas: Callable[[], Iterable[Parameters]], columns: Sequence[str], *, limited: bool = False) -> list[Slice]:
+    """Return the slices of several columns, one column after the other; parameters and errors are those of :func:`slice_values`.
 
     ``metas`` returns the metadata of the examples, once for each column, so that those of a large run need not be in memory.
     """
-    return [
-        Slice(name, mask) for column in dict.fromkeys(columns) for name, mask in slice_masks(column, slice_values(metas(), column)).items()
-    ]
+    slices: list[Slice] = []
+    for column in dict.fromkeys(columns):
+        values = slice_values(metas(), column, limited=limited)
+        slices += [Slice(name, mask) for name, mask in slice_masks(column, values).items()]
+    return slices
