@@ -108,14 +108,22 @@ def _compare(frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws:
             items.append(PairedMetric(item.metric, a, b))
     tests = paired_tests(items, family, clusters)
 
-    names = np.array(list(frame.examples), dtype=object)[part.mask]
+    counts: dict[int, tuple[int, int]] = {}  # by pair: examples that both systems have, and that one of them has
     rows: list[Comparison] = []
     for (pair, name), text in zip(jobs, differing):
-        in_both = sum(example in pair.a.row_of and example in pair.b.row_of for example in names)
-        in_one = sum(example in pair.a.row_of or example in pair.b.row_of for example in names)
+        if id(pair) not in counts:
+            counts[id(pair)] = _count_examples(frame, pair, part)
+        in_both, in_one = counts[id(pair)]
         if text:  # its numbers are those of all examples
             row = replace(row_without_verdict(pair, name, text), a=None, b=None, n=in_both)
         else:
             row = comparison_row(pair, name, next(tests))
         rows.append(replace(row, slice=part.name, left_out=in_one - row.n))
     return rows
+
+
+def _count_examples(frame: Frame, pair: Pair, part: Slice) -> tuple[int, int]:
+    """Return the number of examples of a slice that both systems of a pair have, and that at least one of them has."""
+    names = [example for example, inside in zip(frame.examples, part.mask) if inside]
+    has_a, has_b = (np.array([example in system.row_of for example in names]) for system in (pair.a, pair.b))
+    return int((has_a & has_b).sum()), int((has_a | has_b).sum())

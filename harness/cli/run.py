@@ -127,7 +127,7 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
 
         print_runs(runs, all_results=args.all)
     if stored is not None:
-        lines = list(verify.describe_differences(stored, verify.numbers_by_name(record for item in runs for record in item.records)))
+        lines = list(verify.describe_differences(stored, verify.numbers_by_name(r for item in runs for r in (*item.records, *item.slices))))
         lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
         print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
     is_failure = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)

@@ -34,10 +34,7 @@ def write_files(folder: Path, *, without: Sequence[int] = (), only: str = "") ->
         {"id": k, "place": {"domain": domain(k), "half": k % 2 == 0}, "captions": texts, "unique": f"u{k}", "tags": ["x"]}
         for k, texts in references.items()
     ]
-    candidates = {
-        "A": [_text(k, WORDS) for k in numbers],
-        "B": [_text(k, WORDS if k % 3 else WORDS[1:]) for k in numbers],
-    }
+    candidates = {"A": [_text(k, WORDS) for k in numbers], "B": [_text(k, WORDS if k % 3 else WORDS[1:]) for k in numbers]}
     files = {"refs": folder / "refs.json", "rows": folder / "rows.jsonl"}
     files["refs"].write_text(json.dumps({"images": images, "annotations": annotations}))
     files["rows"].write_text("".join(json.dumps(row) + "\n" for row in rows))

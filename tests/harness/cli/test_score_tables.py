@@ -67,7 +67,8 @@ def test_percent_says_what_is_times_100(score):
     for options in ((), ("--wide",), ("--format", "latex"), ("--by", "domain")):
         assert "values × 100: BLEU-1, CIDEr-D; as they are: Caption length" in score("--percent", *options)[1]
     results = [json.loads(score("--json", *options)[1])["results"] for options in ([], ["--percent"])]
-    assert [[record["value"] for record in records] for records in results][0] == [record["value"] for record in results[1]]
+    first, second = ([record["value"] for record in records] for records in results)
+    assert first == second
 
 
 def test_by_gives_values_and_tests_of_slices(score):

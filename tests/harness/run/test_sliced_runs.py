@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 
 import harness
+from harness.analysis.identical import compare_identical
 from harness.api import score_files
 from harness.errors import InputError
 from harness.run.finished import Run
 from harness.run.results import SUMMED
+from harness.rundir.provenance import check_results
 from harness.rundir.slices import NO_VALUE
+from harness.rundir.verify import describe_differences, numbers_by_name, stored_numbers
 from tests.support.sliced import COUNT, domain, write_files
 
 PLAIN = {"seconds": 0.0, "task": "", "model_params": {}, "statistics": None, "slice": None}
@@ -22,9 +25,7 @@ SIZES = {name: sum(domain(k) == name for k in range(COUNT)) for name in ("in", "
 
 def score(folder, metrics, slices=("domain",), output=None, p_value="none", **options):
     files = write_files(folder, **options)
-    return score_files(
-        [str(files["A"]), str(files["B"])], str(files["refs"]), metrics, slices=slices, output=output, p_value=p_value
-    )
+    return score_files([str(files["A"]), str(files["B"])], str(files["refs"]), metrics, slices=slices, output=output, p_value=p_value)
 
 
 @pytest.mark.parametrize("name", list(SIZES))
@@ -155,3 +156,17 @@ def test_the_task_nocaps_has_its_domains(tmp_path, golden, monkeypatch):
     for record in run.records:
         parts = [part for part in run.slices if part.model == record.model]
         assert sum(part.value * part.n for part in parts) / record.n == pytest.approx(record.value, rel=1e-12)
+
+
+def test_numbers_of_slices_belong_to_the_identity_of_two_runs(tmp_path):
+    run = score(tmp_path, ["rouge"], output=tmp_path / "one")
+    score(tmp_path, ["rouge"], output=tmp_path / "two")
+    outcome = compare_identical(tmp_path / "one", tmp_path / "two")
+    assert (outcome.numbers, outcome.differences) == (len(run.records) + len(run.slices), ())
+    content = check_results(json.loads((tmp_path / "two" / "results.json").read_text()), tmp_path)
+    moved = [*content.slices[:-1], replace(content.slices[-1], value=0.5)]
+    before, now = (numbers_by_name([*content.results, *slices]) for slices in (content.slices, moved))
+    assert [line.partition(": stored")[0] for line in describe_differences(before, now)] == [
+        "score A.json, B.json, B, rouge, domain=out: value"
+    ]
+    assert stored_numbers(tmp_path / "one").keys() == before.keys()
