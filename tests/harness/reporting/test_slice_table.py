@@ -11,6 +11,8 @@ import harness
 from harness.api import score_files
 from harness.reporting.console import MOST_RESULTS, print_run, table_of_slices
 from harness.reporting.formats.delimited import to_csv
+from harness.reporting.page.groups import groups_of
+from harness.reporting.page.matrix import table_rows
 from harness.reporting.score_table import ALL, SLICE_NOTE
 from harness.reporting.slice_table import TITLE, slice_table
 from tests.support.sliced import COUNT, write_files
@@ -69,6 +71,10 @@ def test_page_and_files_have_the_slices(run, tmp_path):
     page = (tmp_path / "page.html").read_text()
     section = page[page.index(f"<h3>{TITLE}</h3>") :]
     assert "domain=near" in section[: section.index("</table>")]
+    group = groups_of([("run", run)])[0]
+    head, *rows = table_rows(group)
+    assert head[-1] == "slice"
+    assert [row[-1] for row in rows] == [None] * len(run.records) + [record.slice for record in run.slices]
     assert {path.name for path in (tmp_path / "tables").iterdir()} >= {"slices.csv", "slices.md", "slices.tex", "slices.typ"}
     assert "slice,metric," in (tmp_path / "tables" / "slices.csv").read_text()
 
