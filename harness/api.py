@@ -127,6 +127,7 @@ def score_files(
     allow_unknown: bool = False,
     allow_empty: bool = False,
     options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+    slices: Sequence[str] = (),
     output: Path | None = None,
     mode: Mode = "auto",
     show: bool | None = None,
@@ -156,6 +157,8 @@ def score_files(
         Accept empty candidates and references instead of refusing them.
     options : FileOptions
         Columns of the files, and systems of records that hold several; each system is a model of the run.
+    slices : sequence of str
+        Columns of the references' records whose values are slices, with results of their own (``slices`` of the run).
     """
     from harness.run.file_pair import score_spec
 
@@ -163,7 +166,9 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
-    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options)
+    spec = score_spec(
+        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options, slices=slices
+    )
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 

@@ -135,11 +135,11 @@ def compare_pairs(
             tests = paired_tests(items, family, clusters)
             for k in todo:
                 if k not in unequal:
-                    row = _comparison(*jobs[k], next(tests))
+                    row = comparison_row(*jobs[k], next(tests))
                 elif equalise:
                     row = _equalised(*jobs[k], unequal[k], frame, draws, seed)
                 else:
-                    row = _without_verdict(*jobs[k], f"{unequal[k]} (--equalise compares)")
+                    row = row_without_verdict(*jobs[k], f"{unequal[k]} (--equalise compares)")
                 add(keys[k], row)
                 advance(1)
     rows = [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
@@ -271,21 +271,21 @@ def _equalised(pair: Pair, metric: str, sizes: str, frame: Frame, draws: int, se
     try:
         outcome = equalised_tests(instance, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed)
     except HarnessError as error:
-        return _without_verdict(pair, metric, f"{sizes}, and subsets cannot be scored: {error}")
+        return row_without_verdict(pair, metric, f"{sizes}, and subsets cannot be scored: {error}")
     note = f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the larger ones"
-    return _comparison(pair, metric, replace(outcome, note="; ".join(filter(None, (note, outcome.note)))))
+    return comparison_row(pair, metric, replace(outcome, note="; ".join(filter(None, (note, outcome.note)))))
 
 
-def _without_verdict(pair: Pair, metric: str, reason: str) -> Comparison:
+def row_without_verdict(pair: Pair, metric: str, reason: str) -> Comparison:
     """Return the comparison of two numbers that have no common scale: the numbers, and why they do not compare."""
     a, b = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
     common = sum(name in pair.b.row_of for name in pair.a.examples)
     untested = PairedTests(None, f"no verdict: {reason}", None, common, 0, 0, 0)
-    row = _comparison(pair, metric, untested)
+    row = comparison_row(pair, metric, untested)
     return replace(row, sizes_differ=True, a=a and finite(a.value), b=b and finite(b.value))
 
 
-def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
+def comparison_row(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     """Return the comparison of a pair by a metric from its tests."""
     record, reported, signs = pair.one.record(pair.a, metric), outcome.reported, outcome.signs
     row = Comparison(

@@ -69,6 +69,8 @@ class Comparison:
     """Number of examples whose score is larger for A."""
     b_larger: int = 0
     ties: int = 0
+    slice: str = ""
+    """Slice of the examples that are compared, such as ``domain=near-domain``; empty for all."""
     forced: Sequence[str] = ()
     """Differences between two runs in spite of which they are compared."""
     p_holm: float | None = None
@@ -84,7 +86,8 @@ class Comparison:
 
     def to_dict(self) -> Values:
         """Return the fields as in JSON; those that depend on other comparisons are absent before they are known."""
-        absent = {"signature", "anytime", *(() if self.forced else ("forced",)), *(() if self.better else ("p_holm", "p_bh", "better"))}
+        optional = [name for name in ("forced", "slice") if not getattr(self, name)]
+        absent = {"signature", "anytime", *optional, *(() if self.better else ("p_holm", "p_bh", "better"))}
         values = {name: value for name, value in vars(self).items() if name not in absent}
         sequence = {"anytime": asdict(self.anytime)} if self.anytime else {}
         return {**values, **({"forced": list(self.forced)} if self.forced else {}), **sequence}

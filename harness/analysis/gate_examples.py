@@ -13,6 +13,7 @@ from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.pairs import Pair
 from harness.contracts import is_defined
 from harness.errors import HarnessError, counted
+from harness.rundir.slices import slice_masks
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,11 @@ def find_slices(pair: Pair, frame: Frame, column: str | None) -> dict[str, np.nd
     value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "--slice")))
     if any(example not in value_of for example in pair.b.examples):  # what the new version lacks has its place in the baseline
         value_of = dict(zip(pair.b.examples, pair.b.clusters(column, "--slice"))) | value_of
-    values = np.array([value_of.get(example, "") for example in frame.examples])
+    # Slices are those of the examples that the baseline has; a value that the new version alone has makes none.
+    masks_of_values = slice_masks(column, [value_of.get(example, "") for example in frame.examples])
     kept = set(pair.b.examples)
     wanted = dict.fromkeys(value for example, value in value_of.items() if example in kept)
-    return masks | {f"{column}={value}": values == value for value in wanted}
+    return masks | {name: masks_of_values[name] for name in (f"{column}={value}" for value in wanted)}
 
 
 def restrict(item: PairedMetric, mask: np.ndarray) -> PairedMetric:

@@ -19,7 +19,7 @@ class Identity:
     """Result of the comparison."""
 
     numbers: int
-    """Number of result records of the first run."""
+    """Number of result records of the first run, those of slices too."""
     scores: int
     """Number of scores and p-values per example of the first run."""
     differences: tuple[str, ...]
@@ -32,14 +32,14 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     Raises :class:`InputError` for a folder without a finished run.
     """
     runs = [Run.open(path) for path in (first, second)]
-    numbers = [numbers_by_name(replace(record, task="") for record in run.records) for run in runs]
+    numbers = [numbers_by_name(replace(record, task="") for record in (*run.records, *run.slices)) for run in runs]
     differences = list(describe_differences(numbers[0], numbers[1], (str(first), str(second))))
     samples = [run.samples for run in runs]
     differences += _columns(samples[0], samples[1])
     scores = len(samples[0]) * len(samples[0].scored_columns)
     if len(differences) > MAX_LISTED:
         differences = [*differences[:MAX_LISTED], f"and {len(differences) - MAX_LISTED} more differences"]
-    return Identity(len(runs[0].records), scores, tuple(differences))
+    return Identity(len(runs[0].records) + len(runs[0].slices), scores, tuple(differences))
 
 
 def _columns(first: SampleTable, second: SampleTable) -> list[str]:

@@ -4,6 +4,7 @@
   harness compare RUN --baseline MODEL    every other model against one
   harness compare RUN_A RUN_B             the same models (or the only ones) of two runs
   harness compare RUN::A RUN::B           two models
+  harness compare RUN --by domain         the same within slices: a column of the metadata
   harness compare RUN_A RUN_B --identical equality of all numbers, digit by digit; exit code 1 when they differ
 
 Per metric: difference of the numbers that the result table reports, paired bootstrap 95 % interval, two-sided p-value of
@@ -27,6 +28,7 @@ from harness.cli.options import (
     add_flag,
     add_format,
     add_json,
+    add_list,
     add_names,
     add_score_options,
     print_folded,
@@ -52,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="MODEL", help="compare the other models of the run with this one alone")
     add_names(parser, "-m", "--metric", help="compare these metrics alone: names with commas; may be repeated")
     add_flag(parser, "--force", "compare runs that differ in data, metrics or references; the output says so")
+    add_list(parser, "--by", "COLUMN", "compare within slices of one run: a column of the metadata, such as domain; may be repeated")
+    add_flag(parser, "--percent", "print numbers and differences times 100 of the metrics that are reported so, such as BLEU and CIDEr")
     add_flag(parser, "--equalise", "compare systems whose set sizes differ on random subsets of equal size within each example")
     add_flag(parser, "--anytime", "add the confidence sequence and p-value that stay valid however often one looks at a growing run")
     add_score_options(parser)
@@ -73,13 +77,19 @@ def run(args: argparse.Namespace) -> int:
         return _identical(args)
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
-    pair = _only_pair(paths, args)
-    rows = harness.compare(
-        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise, anytime=args.anytime,
-        **score_options(args), draws=args.draws, seed=args.seed, show=form == "table",
-    )  # fmt: skip
-    clusters = rankings(rows)
+    if args.by:
+        pair, rows, clusters = None, _compare_within_slices(args, form == "table"), {}
+    else:
+        pair = _only_pair(paths, args)
+        rows = harness.compare(
+            *paths, baseline=args.baseline, metrics=args.metric, force=args.force, equalise=args.equalise, anytime=args.anytime,
+            **score_options(args), draws=args.draws, seed=args.seed, show=form == "table",
+        )  # fmt: skip
+        clusters = rankings(rows)
     examples = differing_most(pair, rows[0].metric, 3 if args.examples is None else args.examples) if pair else []
+    if args.percent and form != "json":
+        rows, examples = _times_100(rows, examples)
+        clusters = {} if args.by else rankings(rows)
     if form == "json":
         ranked = {metric: [asdict(system) for system in systems] for metric, systems in clusters.items()}
         values: Values = {"comparisons": [row.to_dict() for row in rows], "clusters": ranked}
@@ -90,11 +100,38 @@ def run(args: argparse.Namespace) -> int:
     else:
         from harness.reporting.comparison_tables import comparison_table
         from harness.reporting.formats import print_as
+        from harness.reporting.percent import with_note
 
-        print_as(comparison_table(rows), form)
+        table = comparison_table(rows)
+        print_as(with_note(table, rows) if args.percent else table, form)
         for note in rows.notes:  # stdout is for programs
             print(f"harness: {note}", file=sys.stderr)
     return 0
+
+
+def _compare_within_slices(args: argparse.Namespace, show: bool) -> Comparisons:
+    """Return the comparisons within slices; raise :class:`HarnessError` for options of other comparisons."""
+    from harness.analysis.comparisons import Comparisons
+    from harness.analysis.slices import compare_slices
+
+    others = {"a second run": args.run_b, "--equalise": args.equalise, "--anytime": args.anytime, "--examples": args.examples}
+    for name, value in others.items():
+        if value:
+            raise HarnessError(f"--by compares the systems of one run within slices, and cannot be combined with {name}")
+    columns = {"baseline": args.baseline, "metrics": args.metric, "draws": args.draws, "seed": args.seed}
+    return Comparisons(compare_slices(args.run_a, args.by, **columns, show=show))
+
+
+def _times_100(rows: Comparisons, examples: Sequence[DifferingExample]) -> tuple[Comparisons, Sequence[DifferingExample]]:
+    """Return comparisons, and the examples that differ most by the metric of the first one, with the numbers of ``--percent``."""
+    from harness.analysis.comparisons import Comparisons
+    from harness.registry.display_names import is_percent
+    from harness.reporting.percent import percent_comparisons
+    from harness.reporting.table import Percent
+
+    if is_percent(rows[0].metric):
+        examples = [replace(item, score_a=Percent.of(item.score_a), score_b=Percent.of(item.score_b)) for item in examples]
+    return Comparisons(percent_comparisons(rows), rows.notes), examples
 
 
 def _identical(args: argparse.Namespace) -> int:
@@ -149,6 +186,10 @@ def _print(
         print_folded(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")
+    if args.percent:
+        from harness.reporting.percent import percent_note
+
+        print_folded(percent_note(rows))
     for note in rows.notes:
         print_folded(note)
     for sentence in rows[0].forced:

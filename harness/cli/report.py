@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--compare", "compute all paired tests of systems, however long they take, and keep them")
     add_flag(parser, "--editable", "let readers edit a candidate and see its scores (embeds the kernels in WebAssembly, 0.2 MB)")
     add_flag(parser, "--gallery", "write the page of metrics of runs of judgments: a league by question, with tests, speed and cost")
+    add_flag(parser, "--percent", "print values times 100 in the files of --tables, of the metrics that are reported so")
     add_flag(parser, "--no-images", "embed no thumbnails of the examples' images")
     add_overwrite(parser)
 
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     files = harness.report(
         *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
         examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
-        editable=args.editable, gallery=args.gallery, overwrite=args.overwrite,
+        editable=args.editable, gallery=args.gallery, percent=args.percent, overwrite=args.overwrite,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

@@ -117,6 +117,8 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
             from harness.analysis.same_run import check_run  # loads the test, which other runs do not need
 
             same["same"] = [asdict(result) for item in runs for result in check_run(item)]
+        slices = [record.to_dict() for item in runs for record in item.slices]
+        same |= {"slices": slices} if slices else {}
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
@@ -125,7 +127,7 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
 
         print_runs(runs, all_results=args.all)
     if stored is not None:
-        lines = list(verify.describe_differences(stored, verify.numbers_by_name(record for item in runs for record in item.records)))
+        lines = list(verify.describe_differences(stored, verify.numbers_by_name(r for item in runs for r in (*item.records, *item.slices))))
         lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
         print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
     is_failure = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)

@@ -3,6 +3,8 @@
   harness score A.json --references R.json                          COCO's metrics, with intervals
   harness score A.json B.json --references R.json                   the same, and tests of the differences to A
   harness score A.json B.json --references R.json -m bleu,cider -m trm:distance=bert --format latex
+  harness score A.json B.json --references R.json --wide --percent --format latex      systems x metrics, as in papers
+  harness score A.json B.json --references nocaps_val.json --by domain                 numbers and tests by slice too
 
 Files are JSON, JSON Lines, Parquet, csv, tsv, txt and others (docs/data-formats.md), recognised by their content, and labelled with
 their names. Metric names are read without regard to case, '-' and '_'.
@@ -40,6 +42,7 @@ from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
 
 if TYPE_CHECKING:
     from harness.cli.options import Parser
+    from harness.reporting.table import Table
     from harness.run.finished import Run
     from harness.rundir.records import ResultRecord
 
@@ -81,6 +84,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--equalise", action="store_true", help="compare systems whose set sizes differ on random subsets of equal size within each example"
     )
+    add_list(parser, "--by", "COLUMN", "numbers by slice too: a column of the records of references, such as domain; may be repeated")
+    add_flag(parser, "--wide", "print a row per system and a column per metric: values alone")
+    add_flag(parser, "--percent", "print values times 100 of the metrics that are reported so, such as BLEU and CIDEr")
     add_format(parser, "form of the output")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
@@ -115,8 +121,10 @@ def run(args: argparse.Namespace) -> int:
             _remark(f"{name} is left out: {reason.partition('; ')[0]}")
         for system, earlier in _equal_systems(result):
             _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
-        rows = _comparisons(result, baseline, args, form != "json") if several else []
-    _print(result, rows, baseline if several else "", args, form)
+        compared = several and (form == "json" or not args.wide)  # a wide table has no differences
+        rows = _comparisons(result, baseline, args, form != "json") if compared else []
+        parts = _comparisons_of_slices(result, baseline, args, form != "json") if compared and rows and args.by else []
+    _print(result, rows, parts, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
 
@@ -138,7 +146,8 @@ def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequenc
         return api.score_files(
             files, args.references, metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
             allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
-            options=_options(args), output=Path(args.output) if args.output else None, mode="fresh" if args.fresh else "auto", show=show,
+            options=_options(args), slices=args.by,
+            output=Path(args.output) if args.output else None, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
     except InputError as error:
         raise respell(error, OPTION_SPELLING) from error
@@ -226,30 +235,62 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
         return []
 
 
-def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace, form: str) -> None:
+def _comparisons_of_slices(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Comparison]:
+    """Return the comparisons of the other systems with the baseline within each slice, p-values adjusted over all of them."""
+    from harness.analysis.slices import compare_slices
+
+    return compare_slices(result, args.by, baseline=baseline, draws=args.draws, seed=args.seed, show=show)
+
+
+def _print(
+    result: Run, rows: Sequence[Comparison], parts: Sequence[Comparison], baseline: str, args: argparse.Namespace, form: str
+) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
     from harness.reporting.formats import print_as
-    from harness.reporting.score_table import score_table
 
     if form == "json":
         results = [dict(record) for record in result.results]
         if not args.output:
             for record in results:
                 record.pop("statistics", None)  # names files of a run directory
-        print_json({
-            "results": results, "failed": result.failed, "comparisons": [row.to_dict() for row in rows], "notes": list(result.notes),
-            "readings": result.provenance.readings,
-        })  # fmt: skip
+        slices = {"slices": [record.to_dict() for record in result.slices], "comparisons_of_slices": [row.to_dict() for row in parts]}
+        print_json(
+            {
+                "results": results,
+                "failed": result.failed,
+                "comparisons": [row.to_dict() for row in rows],
+                "notes": list(result.notes),
+                "readings": result.provenance.readings,
+                **(slices if args.by else {}),
+            }
+        )
         return
-    compared = None
-    if len(result.samples.systems) > 2:  # those of two are all pairs
-        from harness.reporting.charts.differences import compared_systems
-
-        compared = compared_systems(result, all_pairs_only=True)
-    print_as(score_table(result.records, rows, baseline, args.draws, compared), form)
+    print_as(_table(result, [*rows, *parts], baseline, args), form)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")
     for note in result.notes:
         _remark(note)
     if args.output and form == "table":
         print(f"run: {result.path}  (harness report {result.path} makes a page of it)")
+
+
+def _table(result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace) -> Table:
+    """Return the table of the results: a row per metric and system with its difference, or a row per system with a column per metric."""
+    from harness.reporting.percent import percent_comparisons, percent_run, with_note
+
+    shown = percent_run(result) if args.percent else result
+    compared = None
+    if args.wide:
+        from harness.reporting.main_table import clusters_of_run, wide_table
+
+        table = wide_table(shown, clusters_of_run(result))
+    else:
+        from harness.reporting.score_table import score_table
+
+        if len(result.samples.systems) > 2:  # those of two are all pairs
+            from harness.reporting.charts.differences import compared_systems
+
+            compared = compared_systems(result, all_pairs_only=True)
+        rows = percent_comparisons(rows) if args.percent else rows
+        table = score_table([*shown.records, *shown.slices], rows, baseline, args.draws, compared)
+    return with_note(table, result.records) if args.percent else table

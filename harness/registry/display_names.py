@@ -47,6 +47,21 @@ def display_name(label: str, signature: str = "") -> str:
     return f"{name} {parameters[0]}" if parameters else name
 
 
+def is_percent(label: str) -> bool:
+    """Return True for a metric whose values papers print times 100, as its manifest says; of a composed label, that of the whole.
+
+    >>> is_percent("cider"), is_percent("bleu4"), is_percent("trm(cider)"), is_percent("perplexity")
+    (True, True, False, False)
+    """
+    code = re.sub(r"\[[^\[\]]*=.*\]$", "", label).rstrip()
+    stems = [code, code.partition("(")[0], re.sub(r"(\d+|-(?:precision|recall|f1))$", "", code)]
+    # Of two components of one name that of the engine's own counts, as for names.
+    ordered = sorted(current().entries("metrics"), key=lambda entry: entry.provider == BUILT_IN)
+    entries = {entry.name: entry for entry in ordered}
+    entry = next((entries[stem] for stem in stems if stem in entries), None)
+    return entry is not None and entry.percent
+
+
 def labels_by_spelling(labels: Iterable[str]) -> dict[str, str]:
     """Return spelling -> label for the labels of metrics and for their names in tables; a label goes before a name.
 

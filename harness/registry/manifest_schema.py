@@ -45,7 +45,7 @@ ALL_KINDS = (*KINDS, *HIDDEN)
 ENTRY_KEYS = {
     "name", "import", "target", "path", "summary", "question", "extra", "extras", "level", "needs", "higher_is_better", "aliases",
     "version", "role", "captions_of",
-    "display",
+    "display", "percent",
 }  # fmt: skip
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
@@ -74,6 +74,8 @@ class Entry:
     summary: str = ""
     display: str = ""
     """Name in tables and charts, with slots for what the signature says (:mod:`harness.reporting.table`)."""
+    percent: bool = False
+    """True for a metric whose values papers print times 100 (``--percent``)."""
     question: str = ""
     """Question that a metric answers, the heading of its group in ``harness list``."""
     extra: str = ""
@@ -226,6 +228,9 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
     better = raw.get("higher_is_better")
     if better is not None and not isinstance(better, bool):
         raise HarnessError(f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; expected true, false or null")
+    percent = raw.get("percent", False)
+    if not isinstance(percent, bool):
+        raise HarnessError(f"{path}: {kind}.{name}: percent is {percent!r:.80}; expected true or false")
     if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
     for former, package in FORMER_PACKAGES.items():
@@ -242,6 +247,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
         needs=_texts(raw.get("needs")),
         higher_is_better=better,
+        percent=percent,
         aliases=_texts(raw.get("aliases")),
         roles=_texts(raw.get("role")),
         captions_of=_mapping(raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"),

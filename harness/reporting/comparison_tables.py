@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 
 from harness.analysis.comparisons import BOLD_NOTE, Comparison, RankedSystem
+from harness.analysis.slices import ADJUSTED
 from harness.errors import counted
+from harness.reporting.score_table import SLICE_NOTE
 from harness.reporting.table import Table, heading, interval_text, number, p_text, shown_name
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
@@ -21,17 +24,33 @@ _FULL = (
 
 
 def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]:
-    """Return a table per pair of systems, a row per metric; ``full`` False: difference, interval, adjusted p-value and verdict alone."""
+    """Return a table per pair of systems, a row per metric (and slice); ``full`` False: no numbers of both systems."""
     grouped: dict[tuple[str, str], list[Comparison]] = {}
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
     headers, cells, alignment = (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
     if any(row.anytime for row in rows):
         headers, alignment = (*headers[:-1], *ANYTIME, headers[-1]), f"{alignment[:-1]}rrr{alignment[-1]}"
-    return [
+    tables = [
         Table(headers, [_with_sequence(cells(row), row) for row in pair_rows], alignment, f"A = {a}   B = {b}", _notes(pair_rows))
         for (a, b), pair_rows in grouped.items()
     ]
+    return [_with_slices(table, pair_rows) for table, pair_rows in zip(tables, grouped.values())]
+
+
+def _with_slices(table: Table, rows: Sequence[Comparison]) -> Table:
+    """Return a table of comparisons with a column of slices in front where there are some, and in its CSV."""
+    if not any(row.slice for row in rows):
+        return table
+    names = [row.slice for row in rows]
+    return replace(
+        table,
+        headers=["slice", *table.headers],
+        rows=[[name, *cells] for name, cells in zip(names, table.rows)],
+        alignment=f"l{table.alignment}",
+        notes=[SLICE_NOTE, ADJUSTED, *table.notes],
+        data=[[name, *values] for name, values in zip(["slice", *names], table.data)],
+    )
 
 
 def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
@@ -53,7 +72,7 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     headers = [*(("system A", "system B") if systems else ()), *HEADERS]
     alignment = ("ll" if systems else "") + "lrrrrrrrrrl"
     data = [list(_FULL), *([_full(row, name) for name in _FULL] for row in rows)]
-    return Table(headers, cells, alignment, title, _notes(rows), data=data)
+    return _with_slices(Table(headers, cells, alignment, title, _notes(rows), data=data), rows)
 
 
 def cluster_table(name: str, higher_is_better: bool | None, systems: Sequence[RankedSystem]) -> Table:

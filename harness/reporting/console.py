@@ -42,6 +42,8 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
     console = console_for_tables()
     short = len(run.records) > MOST_RESULTS and not all_results
     print_table(short_table(run) if short else table_of_run(run))
+    if run.slices:
+        print_table(table_of_slices(run, all_results=all_results))
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
@@ -85,6 +87,20 @@ def short_table(run: Run) -> Table:
     rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if len(table.rows) > SHORT_ROWS else ""
     hint = f"{rows}--all prints all {len(run.records)} results, with intervals"
     return replace(table, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
+
+
+def table_of_slices(run: Run, *, all_results: bool) -> Table:
+    """Return the results by slice with intervals, or of many the first rows of values alone, unless all are asked for."""
+    from harness.reporting.slice_table import TITLE, slice_table  # loads the paired tests, which other runs do not need
+
+    if len(run.slices) <= MOST_RESULTS or all_results:
+        return slice_table(run)
+    from harness.reporting.main_table import RunClusters, wide_table
+
+    table = wide_table(run, RunClusters())
+    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if len(table.rows) > SHORT_ROWS else ""
+    hint = f"{rows}--all prints all {len(run.slices)} results of slices, with intervals"
+    return replace(table, title=TITLE, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
 
 
 def transpose(table: Table) -> Table:

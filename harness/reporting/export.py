@@ -19,17 +19,20 @@ from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
 from harness.reporting.league import League, LeagueSet, league_table, set_table
-from harness.reporting.main_table import main_table
+from harness.reporting.main_table import clusters_of_run, main_table
+from harness.reporting.percent import percent_run, with_note
+from harness.reporting.slice_table import slice_table
 from harness.reporting.table import Table, number, p_text, shown_names
 from harness.reporting.views import number_table, shown_view, view_table
 from harness.run.finished import Run
 from harness.spec.models import ViewSpec
 
 
-def write_tables(paths: Sequence[str | Path], folder: Path, *, overwrite: bool = False) -> list[Path]:
+def write_tables(paths: Sequence[str | Path], folder: Path, *, percent: bool = False, overwrite: bool = False) -> list[Path]:
     """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
 
-    The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the
+    The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, the results by slice are ``slices``, views are ``NN-TITLE``; texts
+    have no LaTeX. ``percent`` prints values times 100 in results and slices (:mod:`harness.reporting.percent`). With several runs the
     names begin with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the
     CSV of ``league`` has the headlines of all sets. ``overwrite`` as for :func:`harness.files.outputs.write_output`.
     """
@@ -41,7 +44,15 @@ def write_tables(paths: Sequence[str | Path], folder: Path, *, overwrite: bool =
         tables[prefix + _slug(judged.run.provenance.task), ""] = set_table(judged)
     for number_of_run, run in enumerate((run for run in runs if not run.provenance.kind), start=1):
         prefix = f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
-        tables |= {(f"{prefix}results", ""): main_table(run)} if run.records else {}
+        shown = percent_run(run) if percent else run
+        if run.records:
+            tables[f"{prefix}results", ""] = main_table(shown, clusters_of_run(run))
+        if run.slices:
+            tables[f"{prefix}slices", ""] = slice_table(shown)
+        if percent:
+            tables |= {
+                key: with_note(table, run.records) for key, table in tables.items() if key[0] in (f"{prefix}results", f"{prefix}slices")
+            }
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot in ("table", "texts", "verdicts"):
                 tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = table_of_view(view, run)

@@ -13,6 +13,7 @@ from harness.analysis.pairs import ComparedRun
 from harness.errors import counted
 from harness.reporting.charts.differences import compared_systems
 from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
+from harness.reporting.score_table import ALL, SLICE_NOTE
 from harness.reporting.table import Table, heading, number, shown_names, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -59,6 +60,62 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
         marks={cell: letters[key] for cell, key in keys.items() if key in letters},
         data=[DATA, *(_data(record, names, letters) for record in run.records)],
     )  # fmt: skip
+
+
+def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
+    """Return the results of a run with a row per system, and per slice where the run has some, and a column per metric, however many.
+
+    Values in bold are those of :func:`main_table`, of all examples. The CSV has the same rows and columns, numbers in full, under the code
+    labels of the metrics.
+    """
+    clusters = clusters or clusters_of_run(run)
+    records = [*run.records, *run.slices]
+    names = system_names(records)
+    groups = group_records(run.records)
+    divided = divided_metrics(groups)
+    names_of_metrics = shown_names(run.records)
+    columns = {
+        (group[0].metric, group[0].compared_sizes): (
+            _head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided),
+            _code(group[0], group[0].metric in divided),
+        )
+        for group in groups
+    }
+
+    # The sizes of a slice may be fewer than those of all examples: its records stand in the columns of these.
+    places = {(r.model, r.decoding_key, r.metric): (r.metric, r.compared_sizes) for r in run.records}
+    cells = {
+        (record.slice, record.model, record.decoding_key, places[record.model, record.decoding_key, record.metric]): record
+        for record in records
+    }
+    parts = list(dict.fromkeys(record.slice for record in records))
+    lines = [(part, names[system], [cells.get((part, *system, column)) for column in columns]) for part in parts for system in names]
+
+    lead = ["slice", "system"] if run.slices else ["system"]
+    titles = [[*([part or ALL] if run.slices else []), system] for part, system, _ in lines]
+    rows = [[*title, *("" if r is None else number(r.value) for r in line)] for title, (*_, line) in zip(titles, lines)]
+    data = [[*title, *("" if r is None or r.value != r.value else r.value for r in line)] for title, (*_, line) in zip(titles, lines)]
+    bold = {
+        (i, k)
+        for i, (part, _, line) in enumerate(lines)
+        for k, record in enumerate(line, len(lead))
+        if part is None and record is not None and record_key(record) in clusters.leading
+    }
+    counts = {record.n + record.skipped for record in run.records}
+    return Table(
+        headers=[*lead, *(head for head, _ in columns.values())],
+        rows=rows,
+        alignment="l" * len(lead) + "r" * len(columns),
+        title=", ".join(counted(count, "example") for count in sorted(counts)),
+        notes=[*([SLICE_NOTE] if run.slices else []), *clusters.bold_notes],
+        bold=frozenset(bold),
+        groups=frozenset(range(0, len(lines), len(names))) if run.slices else frozenset(),
+        data=[[*lead, *(code for _, code in columns.values())], *data],
+    )
+
+
+def _code(record: ResultRecord, divided: bool) -> str:
+    return f"{record.metric} ({size_text(record.sizes)})" if divided else record.metric
 
 
 def _head(record: ResultRecord, name: str, divided: bool) -> str:

@@ -29,6 +29,7 @@ def report(
     compare: bool = False,
     editable: bool = False,
     gallery: bool = False,
+    percent: bool = False,
     overwrite: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
@@ -59,6 +60,8 @@ def report(
     gallery : bool
         Write the page of metrics of runs of judgments (:mod:`harness.reporting.metric_gallery`) alone; default ``output``: ``metrics.html``
         in the first path.
+    percent : bool
+        Print values times 100 in the main table of ``tables`` and in that by slice, for metrics that papers print so.
     overwrite : bool
         Replace files that the harness did not write, or that were changed since (:mod:`harness.files.outputs`).
 
@@ -86,7 +89,7 @@ def report(
             complete_unfinished(target.parent)
         files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent), overwrite=overwrite)]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
-        files += write_tables(inner, folder, overwrite=overwrite)
+        files += write_tables(inner, folder, percent=percent, overwrite=overwrite)
     return [*files, *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else [])]
 
 

@@ -130,6 +130,7 @@ def full_row(record: ResultRecord) -> dict[str, object]:
     sizes = record.sizes or {}
     names = (
         "task", "model", "metric", "higher_is_better", "value", "p_value", "p_method", "harmonic_p", "n", "skipped", "seconds", "signature",
+        "slice",
     )  # fmt: skip
     low, high = record.ci95 or (None, None)
     return {

@@ -15,10 +15,10 @@ from harness.rundir.records import ResultRecord
 if TYPE_CHECKING:  # charts take a while to import
     from harness.reporting.charts.differences import Compared
 
-Comparisons = Mapping[tuple[str, str], Comparison]
-"""(metric, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""
+Comparisons = Mapping[tuple[str, str, str], Comparison]
+"""(metric, slice, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""
 HEADERS = {
-    "metric": "l", "system": "l", "set": "r", "value": "r", "95 % interval": "r", "permutation p": "r",
+    "metric": "l", "slice": "l", "system": "l", "set": "r", "n": "r", "value": "r", "95 % interval": "r", "permutation p": "r",
     "harmonic p": "r", "difference": "r", "p": "r", "p (Holm)": "r", "note": "l",
 }  # fmt: skip
 """Columns of the table and their alignment; columns without content are left out."""
@@ -27,7 +27,14 @@ DATA = (
     "permutation_p", "harmonic_p", "baseline", "difference", "difference_ci_low", "difference_ci_high", "p_value", "p_holm",
     "n_compared", "note",
 )  # fmt: skip
-"""Columns of the CSV."""
+"""Columns of the CSV, with ``slice`` in front where there are slices."""
+ALL = "all"
+"""Name of all examples beside slices."""
+SLICE_NOTE = (
+    "slices: numbers of their examples alone, as are sums over the corpus (BLEU); what is fitted on references, such as the document "
+    "frequencies of CIDEr, is fitted on those of all examples"
+)
+"""Remark on the numbers of slices."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,11 @@ class Result:
     """Record of the baseline; None for the baseline itself, and where there is one system."""
     row: Comparison | None
     """The comparison; None without a baseline, and where no example has scores of both systems."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Metric, slice and system."""
+        return self.record.metric, self.record.slice or "", self.record.model
 
     @property
     def sizes_differ(self) -> bool:
@@ -74,49 +86,67 @@ def score_table(
     Parameters
     ----------
     records : sequence of ResultRecord
-        Results, one per metric and system.
-    rows : sequence of mapping
-        Comparisons as of :func:`harness.compare` with ``baseline``; empty for one system.
+        Results, one per metric and system, and per slice where there are some.
+    rows : sequence of Comparison
+        Comparisons as of :func:`harness.compare` with ``baseline``, and of :func:`harness.analysis.slices.compare_slices`; empty for one
+        system.
     baseline : str
         Label of the baseline; empty for one system.
     draws : int
         Draws of the comparisons, for the note below the table.
     compared : Compared, optional
-        Comparisons of all pairs of systems, which decide what is bold; default: ``rows``, which are all pairs of two systems.
+        Comparisons of all pairs of systems on all examples, which decide what is bold; default: ``rows``, which are all pairs of two
+        systems.
     """
-    ranked = rankings(rows if compared is None else compared.rows)
-    leading = {(metric, item.system) for metric, systems in ranked.items() for item in systems if item.leads}
-    groups = _group_results(records, {(row.metric, row.system_a): row for row in rows}, baseline)
+    leading = _leading(rows, compared)
+    sliced = any(record.slice for record in records)
+    groups = _group_results(records, {(row.metric, row.slice, row.system_a): row for row in rows}, baseline)
     ordered = [result for group in groups for result in group]
     starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
     remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
-    lines = [_line(result, remarks) for result in ordered]
+    lines = [_line(result, remarks, sliced) for result in ordered]
     for index in set(range(len(lines))) - set(starts):
         lines[index]["metric"] = ""
-    sizes = {size_text(result.record.sizes) for result in ordered}
+        if lines[index]["slice"] == (ordered[index - 1].record.slice or ALL):
+            lines[index]["slice"] = ""
+    whole = [result for result in ordered if result.record.slice is None]
+    sizes = {size_text(result.record.sizes) for result in whole}
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
-    bold = {k for k, result in enumerate(ordered) if (result.record.metric, result.record.model) in leading}
+    bold = {k for k, result in enumerate(ordered) if result.key in leading}
     untested = f"not in bold: {compared.note}" if compared and compared.note else ""
-    bold_notes = [note for note in (*usage_notes(records), BOLD_NOTE if leading else "", untested) if note]
+    bold_notes = [
+        note for note in (*usage_notes([record for record in records if not record.slice]), BOLD_NOTE if leading else "", untested) if note
+    ]
     return Table(
         headers=used, rows=[[line[name] for name in used] for line in lines], alignment="".join(HEADERS[name] for name in used),
-        title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
+        title=_title({result.record.n + result.record.skipped for result in whole}, sizes),
         notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
-        data=[DATA, *(_data(result, baseline) for result in ordered)], secondary=("p", "harmonic p", "set"),
+        data=_csv(ordered, baseline, sliced), secondary=("p", "harmonic p", "set"),
     )  # fmt: skip
 
 
 def _group_results(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
-    """Return the results by metric, in the order of the records."""
-    others = {record.metric: record for record in records if record.model == baseline}
+    """Return the results by metric, in the order of the records, those of all examples first and then slice by slice."""
+    others = {(record.metric, record.slice): record for record in records if record.model == baseline}
+    slices = list(dict.fromkeys(record.slice for record in records))
     groups: dict[str, list[Result]] = {}
-    for record in records:
-        baseline_record = None if record.model == baseline else others.get(record.metric)
-        result = Result(record, baseline_record, compared.get((record.metric, record.model)))
+    for record in sorted(records, key=lambda record: (record.slice is not None, slices.index(record.slice))):
+        baseline_record = None if record.model == baseline else others.get((record.metric, record.slice))
+        result = Result(record, baseline_record, compared.get((record.metric, record.slice or "", record.model)))
         groups.setdefault(record.metric, []).append(result)
     return list(groups.values())
+
+
+def _leading(rows: Sequence[Comparison], compared: Compared | None) -> set[tuple[str, str, str]]:
+    """Return metric, slice and system of the values in bold: the best ones of all examples, and of each slice."""
+    leading: set[tuple[str, str, str]] = set()
+    for part in dict.fromkeys(["", *(row.slice for row in rows)]):
+        tested = [row for row in rows if row.slice == part] if part or compared is None else compared.rows
+        ranked = rankings(tested)
+        leading |= {(metric, part, item.system) for metric, systems in ranked.items() for item in systems if item.leads}
+    return leading
 
 
 def _title(counts: set[int], sizes: set[str]) -> str:
@@ -125,11 +155,12 @@ def _title(counts: set[int], sizes: set[str]) -> str:
     return examples + captions
 
 
-def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
+def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str]:
     """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
     record, row = result.record, result.row
     cells = {
-        "metric": record_heading(record), "system": record.model, "set": size_text(record.sizes), "value": number(record.value),
+        "metric": record_heading(record), "slice": (record.slice or ALL) if sliced else "", "n": f"{record.n:,}" if sliced else "",
+        "system": record.model, "set": size_text(record.sizes), "value": number(record.value),
         "95 % interval": interval_text(record.ci95), "permutation p": "" if record.p_value is None else p_text(record.p_value),
         "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
         **dict.fromkeys(("difference", "p", "p (Holm)"), "" if result.baseline is None else "–"),
@@ -165,13 +196,26 @@ def _remarks(result: Result) -> list[str]:
 
 def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
     systems = {result.record.model for result in results if result.row is not None}
+    sliced = [SLICE_NOTE] if any(result.record.slice for result in results) else []
     if not systems:
-        return []
+        return sliced
     adjusted = f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric" if len(systems) > 1 else ""
-    notes = [f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}"]
+    notes = [*sliced, f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}"]
+    slices = {result.record.slice for result in results if result.record.slice and result.row is not None}
+    if slices:
+        tests = f"{len(slices) * len(systems)} comparisons of a metric in all {counted(len(slices), 'slice')}"
+        notes.append(f"p (Holm) of slices: adjusted for the {tests} together")
     if any(result.significant for result in results):
         notes.append(f"*: p (Holm) of at most {LEVEL:g}")
     return notes
+
+
+def _csv(results: Sequence[Result], baseline: str, sliced: bool) -> list[list[object]]:
+    """Return the header and the rows of the CSV."""
+    rows: list[list[object]] = [list(DATA), *(_data(result, baseline) for result in results)]
+    if not sliced:
+        return rows
+    return [[name, *row] for name, row in zip(["slice", *(result.record.slice or ALL for result in results)], rows)]
 
 
 def _data(result: Result, baseline: str) -> list[object]:

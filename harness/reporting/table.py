@@ -25,11 +25,20 @@ def record_heading(record: ResultRecord) -> str:
     return heading(record.metric, record.higher_is_better, record.signature)
 
 
+class Percent(float):
+    """A value times 100, which has two decimals in tables, as in papers."""
+
+    @classmethod
+    def of(cls, value: float) -> Percent:
+        """Return a value times 100."""
+        return cls(100.0 * value)
+
+
 def number(value: object) -> str:
     """Return four significant digits, at least three decimals below 10; a dash for None and NaN.
 
-    >>> number(0.12345), number(1234567.0), number(float("nan"))
-    ('0.1235', '1.23e+06', '–')
+    >>> number(0.12345), number(1234567.0), number(float("nan")), number(Percent.of(0.0812))
+    ('0.1235', '1.23e+06', '–', '8.12')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
@@ -37,6 +46,8 @@ def number(value: object) -> str:
         return "inf" if value > 0 else "-inf"
     if not isinstance(value, (int, float)):
         return str(value)
+    if isinstance(value, Percent):
+        return f"{value:.2f}"
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
         return f"{value:.3g}"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"

@@ -54,6 +54,8 @@ class Execution:
     stage: Callable[[str], str] = str
     """Returns the description of a stage of the run from its name."""
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
+    slices: list[ResultRecord] = field(default_factory=list["ResultRecord"])
+    """Results of slices of the examples."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
     costs: dict[str, Values] = field(default_factory=dict[str, "Values"])
@@ -98,11 +100,13 @@ class Execution:
     def finish(self, samples: SampleTable | None) -> Run:
         """Write the results and return the finished run; ``samples`` None: they are in the run directory already."""
         if self.rundir is not None:
-            self.rundir.write_results(self.records, self.failed, self.notes, self.costs)
+            self.rundir.write_results(self.records, self.failed, self.notes, self.costs, self.slices)
             run = Run.of(self.rundir)
         else:
             assert samples is not None
-            run = Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs)
+            run = Run(
+                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs, tuple(self.slices)
+            )
         self.log("finished", results=len(self.records))
         self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)
         return run

@@ -216,13 +216,13 @@ def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, s
 
 def score_spec(
     files: Sequence[str], references: str | Sequence[str], metrics: Sequence[str], *, labels: Sequence[str] = (), p_value: str = "none",
-    seed: int = 0, limit: int | None = None, allow: Sequence[str] = (), options: FileOptions = FileOptions(),
+    seed: int = 0, limit: int | None = None, allow: Sequence[str] = (), options: FileOptions = FileOptions(), slices: Sequence[str] = (),
 ) -> Located:  # fmt: skip
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
     Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_pair.system_labels`
     does. ``allow`` lists faults of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter,
-    the last of the reader too). Raises
+    the last of the reader too). ``slices`` are columns of the metadata whose values are slices. Raises
     :class:`~harness.errors.HarnessError` for labels that do not fit the files, and for metrics that cannot be parsed.
     """
     if not files:
@@ -242,6 +242,9 @@ def score_spec(
         "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts], "significance": {"method": p_value},
         "seed": seed, "limit": limit,
     }  # fmt: skip
+    if slices:
+        spec["dataset"]["meta"] = list(slices)
+        spec["slices"] = list(slices)
     option_of_key: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
     option_of_key |= {("models", index): f"--candidates {file}" for index, (file, _) in enumerate(pairs)}
     option_of_key |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
@@ -363,6 +366,7 @@ _SPELLINGS = (
     (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
     (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
     (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
+    (r"^slices: ", "--by: ", "slices: "),
 )
 """Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword of :func:`harness.score`."""
 OPTION_SPELLING = {pattern: option for pattern, option, _ in _SPELLINGS}

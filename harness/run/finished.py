@@ -40,12 +40,24 @@ class Run:
     """Captions and statistics, in memory or in the directory."""
     costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
     """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
+    slices: tuple[ResultRecord, ...] = ()
+    """Results of the slices that the spec asks for, in the order of :attr:`records`."""
 
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
         content, records = rundir.results, rundir.records
-        return cls(rundir.provenance, records, rundir.samples, content.failed, content.notes, rundir.path, rundir.artifacts, content.costs)
+        return cls(
+            rundir.provenance,
+            records,
+            rundir.samples,
+            content.failed,
+            content.notes,
+            rundir.path,
+            rundir.artifacts,
+            content.costs,
+            tuple(content.slices),
+        )
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
@@ -120,4 +132,5 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         SampleTable.empty(),
         {name: reason for run in runs for name, reason in run.failed.items()},
         [note for run in runs for note in run.notes],
+        slices=tuple(record for run in runs for record in run.slices),
     )

@@ -127,7 +127,9 @@ def digest(plan: Plan, *, as_given: bool = False) -> str:
     A path counts by what it names (:mod:`harness.spec.path_contents`), or with ``as_given`` by its text, as in manifests without
     :data:`~harness.rundir.stored_paths.PATHS`. Called before the components are used: some hold further objects afterwards.
     """
-    unused = [name for name in ("until", "same") if getattr(plan.spec, name) is None]  # digests of specs without them stay as they were
+    unused = [
+        name for name in ("until", "same", "slices") if not getattr(plan.spec, name)
+    ]  # digests of specs without them stay as they were
     spec = plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *unused})
     contents = {
         "version": __version__,

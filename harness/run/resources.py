@@ -11,6 +11,7 @@ from harness.errors import HarnessError
 from harness.files.captions import count_words
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import MetricPlan, Plan
+from harness.run.results import slices_of
 from harness.run.score import BATCH, MAX_BATCH_PAIRS, MIN_DRAWS, depends_on_all_examples, is_tested
 from harness.run.shard_grid import BYTES_PER_TEXT, available_memory, check_example, duration_text, grid_of, memory_text
 from harness.spec.models import SignificanceSpec
@@ -39,8 +40,10 @@ class ResourceEstimate:
 def check_plan(plan: Plan, examples: ExampleStore) -> ResourceEstimate:
     """Return the estimate of a run on its examples; candidates are taken to be as long as the references.
 
-    Raises :class:`HarnessError` where the examples are too many for the memory, or the largest one is too large for a metric.
+    Raises :class:`HarnessError` where the examples are too many for the memory, the largest one is too large for a metric, or the metadata
+    have no such slices as the spec asks for.
     """
+    slices_of(plan.spec, examples)
     systems = len(plan.models) * len(plan.decodings) * len(plan.reference_counts)
     sizes = max(decoding.candidates or 1 for decoding in plan.decodings), max(examples.reference_counts)
     words = examples.words, examples.longest

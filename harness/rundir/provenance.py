@@ -152,6 +152,8 @@ class Results(BaseModel):
     """Content of results.json."""
 
     results: list[ResultRecord]
+    slices: list[ResultRecord] = []
+    """Results of slices of the examples, each with its :attr:`~harness.rundir.records.ResultRecord.slice`."""
     failed: dict[str, str] = {}
     """Examples that a model could not process: ``model/example`` -> reason."""
     notes: list[str] = []

@@ -92,6 +92,8 @@ class ResultRecord:
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
     """Name of the artifact that holds the sufficient statistics (``scores/NAME.npz``)."""
+    slice: str | None = None
+    """Slice of the examples that the number is of, such as ``domain=near-domain`` (:mod:`harness.rundir.slices`); None: all examples."""
 
     @property
     def decoding_key(self) -> str:

@@ -357,7 +357,12 @@ class RunDir:
 
     # ------------------------------------------------------------------ writing
     def write_results(
-        self, records: Sequence[ResultRecord], failed: Mapping[str, str], notes: Sequence[str], costs: Mapping[str, object] | None = None
+        self,
+        records: Sequence[ResultRecord],
+        failed: Mapping[str, str],
+        notes: Sequence[str],
+        costs: Mapping[str, object] | None = None,
+        slices: Sequence[ResultRecord] = (),
     ) -> None:
         """Write results.json and put it, with the samples of :meth:`create_samples`, into the directory: the run is finished."""
         samples = self._samples.stamp
@@ -368,7 +373,12 @@ class RunDir:
             SAMPLES_CHECKSUM: samples.sha256,
             "results": [record.to_dict() for record in records],
         }
-        optional: JsonObject = {"failed": dict(failed), "notes": list(notes), "costs": dict(costs or {})}
+        optional: JsonObject = {
+            "slices": [record.to_dict() for record in slices],
+            "failed": dict(failed),
+            "notes": list(notes),
+            "costs": dict(costs or {}),
+        }
         content = cast(JsonObject, plain(content | {key: value for key, value in optional.items() if value}))
         data = to_json({**content, CHECKSUM: content_digest(content)})
         self.folder.write(f"{PENDING}/{RESULTS}", data)

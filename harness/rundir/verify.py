@@ -26,7 +26,8 @@ def stored_numbers(path: Path) -> dict[str, object]:
         Where there are none.
     """
     files = [path] if path.is_file() else [folder / RESULTS for folder in run_folders(path)[0]]
-    return numbers_by_name(record for file in files for record in check_results(read_json_object(file), file).results)
+    contents = [check_results(read_json_object(file), file) for file in files]
+    return numbers_by_name(record for content in contents for record in (*content.results, *content.slices))
 
 
 def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
@@ -34,7 +35,7 @@ def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
     numbers, rows = dict[str, object](), Counter[str]()
     for record in records:
         decoding = record.decoding_key if record.decoding else None
-        names = (record.task, record.model, decoding, record.metric, record.statistic, record.group)
+        names = (record.task, record.model, decoding, record.metric, record.statistic, record.group, record.slice)
         row = ", ".join(str(name) for name in names if name)
         rows[row] += 1
         row += f" #{rows[row]}" if rows[row] > 1 else ""

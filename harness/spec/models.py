@@ -10,7 +10,18 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
@@ -62,6 +73,10 @@ def _task_name(value: str) -> str:
 
 TaskName = Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$"), AfterValidator(_task_name)]
 """Name of a task, below which its run is written: it does not leave the folder of runs."""
+
+
+_NAMES = {"anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}]}
+"""JSON Schema of a name or a list of names."""
 
 
 def _finite(value: YamlValue) -> YamlValue:
@@ -266,6 +281,8 @@ class Spec(Strict):
     cluster: str = ""
     """Metadata column whose equal values mark examples that are not independent, such as captions of one video: intervals and paired tests
     resample whole clusters."""
+    slices: Annotated[list[str], BeforeValidator(_items), WithJsonSchema(_NAMES)] = []
+    """Metadata columns whose values are slices: each slice has a result of its own beside that of all examples."""
     until: UntilSpec | None = None
     """Conditions under which the run stops before the end of the data."""
     same: Annotated[list[str], Field(min_length=2)] | None = None

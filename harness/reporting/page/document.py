@@ -41,6 +41,7 @@ from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
 from harness.reporting.page.same import sections_of_run
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
+from harness.reporting.slice_table import slice_table
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
 from harness.rundir.records import decoding_text
@@ -202,6 +203,7 @@ def _run(name: str, run: Run) -> dict[str, object]:
     sections = [*sections_of_run(run), *plugin_sections(run)]
     return {
         "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": sections,
+        "slices": slice_table(run) if run.slices else None,
         "listings": listings(run), "command": command(run), "json": text,
     }  # fmt: skip
 

@@ -281,13 +281,16 @@ def _decoding(records: Iterable[ResultRecord]) -> str:
 
 
 def table_rows(group: Group) -> list[Sequence[object]]:
-    """Return a header and every record with numbers in full, for CSV."""
+    """Return a header and every record with numbers in full, for CSV; those of slices follow, named in a last column."""
     head = (
         "run", "task", "model", "decoding", "metric", "higher_is_better", "value", "ci_low", "ci_high", "p_value",
         "p_method", "harmonic_p", "n", "skipped", "sizes", "seconds", "signature",
     )  # fmt: skip
+    slices = [(k, record) for k, side in enumerate(group.sides) for record in side.run.slices]
+    if slices:
+        head = (*head, "slice")
     rows: list[Sequence[object]] = [head]
-    for number_of_run, record in group.records:
+    for number_of_run, record in [*group.records, *slices]:
         row = full_row(record) | {"run": group.sides[number_of_run].name}
         rows.append([None if row[name] != row[name] else row[name] for name in head])
     return rows

@@ -56,20 +56,44 @@ class CocoCaptions(CaptionFile):
         Number of references per example, the first ones of each; all by default.
     allow_empty : bool, default False
         Accept empty references.
+    meta : list of str, optional
+        Fields of the images that go to ``Example.meta``, such as nocaps' ``domain``; none by default. They are labels of the examples and
+        no part of the fingerprint.
     """
 
     name = "coco"
     what = "file of COCO annotations"
 
+    def __init__(
+        self,
+        *,
+        path: PathParam,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        meta: str | Sequence[str] = (),
+    ) -> None:
+        super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
+        self.meta = (meta,) if isinstance(meta, str) else tuple(meta)
+
     def __iter__(self) -> Iterator[Example]:
-        """Yield the examples; raise :class:`InputError` for images without captions, unknown images and duplicate ids."""
+        """Yield the examples.
+
+        Raises :class:`InputError` for images without captions, unknown images, duplicate ids, and fields of :attr:`meta` that no image has.
+        """
         data = files.load_json(self.path)
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
+        fields: dict[str, None] = {}
         for location, record in section(data, "images", str(self.path)):
             key = checks.identity(record.get("id"), location, "id")
             if key in images:
                 raise InputError(f"the image id '{key}' occurs twice", location)
-            images[key] = (with_root(record.get("file_name"), self.media_root), {})
+            meta = {field: record[field] for name in self.meta for field in (name, name.partition(".")[0]) if field in record}
+            images[key] = (with_root(record.get("file_name"), self.media_root), meta)
+            fields |= dict.fromkeys(record)
+        for name in self.meta:
+            if not fields.keys() & {name, name.partition(".")[0]}:
+                raise InputError.of_name("the images have no field", name, fields, "they have", str(self.path), parameter="meta")
         references: dict[str, list[str]] = {key: [] for key in images}
         left_out: Counter[str] = Counter()
         marked: set[str] = set()

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import harness
 from harness.analysis.comparisons import BOLD_NOTE, rankings
+from harness.api import score_files
 from harness.reporting import main_table as module
 from harness.reporting.formats.latex import to_latex
 from harness.reporting.formats.markdown import to_markdown
 from harness.reporting.formats.typst import to_typst
-from harness.reporting.main_table import DATA, main_table
+from harness.reporting.main_table import DATA, main_table, wide_table
 from harness.rundir.records import ResultRecord
+from tests.support.sliced import write_files
 
 
 def test_values_in_bold_are_those_of_the_best_cluster(captions_run):
@@ -74,3 +76,42 @@ def test_sizes_that_differ_are_columns_of_their_own_and_not_marked(captions_run)
     assert sheet.headers == ["system", "MMD ↓ (1 + 5)", "MMD ↓ (10 + 5)"]
     assert [list(row) for row in sheet.rows] == [["a", "1.0000", ""], ["b", "", "1.0000"]]
     assert not sheet.bold
+
+
+def test_the_wide_table_has_a_row_per_system_whatever_the_number_of_metrics(captions_run, monkeypatch):
+    monkeypatch.setattr(module, "MOST_COLUMNS", 2)
+    wide, sheet = wide_table(captions_run), main_table(captions_run)
+    assert sheet.headers[0] == "metric"
+    assert wide.headers == ["system", *(row[0] for row in sheet.rows)]
+    assert [list(row) for row in zip(*wide.rows)][1:] == [list(row[1:]) for row in sheet.rows]
+    assert wide.bold == {(k, j + 1) for j, k in ((j, k - 1) for j, k in sheet.bold)}
+    assert not wide.marks
+
+
+def test_the_wide_csv_has_code_labels_and_full_digits(captions_run):
+    head, *rows = wide_table(captions_run).data
+    assert head == ["system", "bleu1", "rouge", "mbleu4", "trm(bleu)"]
+    values = {(record.model, record.metric): record.value for record in captions_run.records}
+    assert {(row[0], name): value for row in rows for name, value in zip(head[1:], row[1:])} == values
+
+
+def test_the_wide_table_has_a_row_per_slice_and_system(tmp_path):
+    files = write_files(tmp_path)
+    run = score_files([str(files["A"]), str(files["B"])], str(files["refs"]), ["rouge", "caption-length"], slices=["domain"])
+    wide = wide_table(run)
+    assert wide.headers == ["slice", "system", "ROUGE-L ↑", "Caption length"]
+    assert [row[:2] for row in wide.rows] == [[part, name] for part in ("all", "domain=in", "domain=near", "domain=out") for name in "AB"]
+    assert wide.groups == {0, 2, 4, 6}
+    assert {i for i, _ in wide.bold} <= {0, 1}
+    values = {(record.slice or "all", record.model): record.value for record in (*run.records, *run.slices) if record.metric == "rouge"}
+    assert {(row[0], row[1]): row[2] for row in wide.data[1:]} == values
+
+
+def test_metrics_whose_sizes_differ_have_a_column_each(captions_run):
+    records = [*captions_run.records]
+    changed = replace(records[0], sizes={"candidates": [2], "references": [3]}, depends_on=["references"])
+    first = [replace(record, depends_on=["references"]) for record in records if record.metric == "bleu1"][1:]
+    wide = wide_table(replace(captions_run, records=(changed, *first)), module.RunClusters())
+    assert len(wide.headers) == 3
+    assert len([cell for row in wide.rows for cell in row[1:] if cell]) == 1 + len(first)
+    assert len(set(wide.data[0])) == 3

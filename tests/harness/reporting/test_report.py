@@ -56,7 +56,7 @@ def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
 )
 def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, names):
     monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options, overwrite: target)
-    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder, overwrite: [])
+    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder, percent, overwrite: [])
     monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder, overwrite: [folder])
     assert [file.name for file in report(captions_run.path, **options)] == names
 

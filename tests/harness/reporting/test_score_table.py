@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.analysis.comparisons import BOLD_NOTE, Comparison
 from harness.reporting.charts.differences import Compared
-from harness.reporting.score_table import DATA, score_table
+from harness.reporting.score_table import DATA, SLICE_NOTE, score_table
 from harness.rundir.records import ResultRecord
 from tests.support.comparisons import make_comparison
 
@@ -142,3 +142,27 @@ def test_the_data_hold_full_digits():
     assert (values["value"], values["difference"], values["difference_ci_low"], values["n_compared"]) == (2 / 3, 1 / 3, 0.1, 10)
     assert (values["candidates"], values["references"], values["baseline"]) == ("1", "5", "a")
     assert dict(zip(DATA, first))["difference"] is None
+
+
+def test_slices_follow_all_examples_metric_by_metric():
+    records = [record(name, 2.0, metric) for metric in ("cider", "bleu4") for name in "ab"]
+    records += [
+        record(name, 1.0, metric, slice=part, n=4, sizes={"candidates": [1], "references": [4]})
+        for metric in ("cider", "bleu4") for name in "ab" for part in ("d=x", "d=y")
+    ]  # fmt: skip
+    rows = [comparison("b", 1.0, 0.01), *(comparison("b", 0.5, p, slice=part, n=4) for part, p in (("d=x", 0.03), ("d=y", 0.2)))]
+    sheet = score_table(records, rows, "a", 1000)
+    cells = table(sheet)
+    assert [(row["metric"], row["slice"], row["system"], row["n"]) for row in cells[:6]] == [
+        ("CIDEr-D ↑", "all", "a", "10"), ("", "", "b", "10"), ("", "d=x", "a", "4"), ("", "", "b", "4"),
+        ("", "d=y", "a", "4"), ("", "", "b", "4"),
+    ]  # fmt: skip
+    assert [row["p (Holm)"] for row in cells[:6]] == ["", "0.0100*", "", "0.0300*", "", "0.2000"]
+    assert sheet.groups == {0, 6}
+    assert sheet.title == "10 examples, 1 + 5 captions (candidates + references)"
+    assert SLICE_NOTE in sheet.notes
+    assert "p (Holm) of slices: adjusted for the 2 comparisons of a metric in all 2 slices together" in sheet.notes
+    value = list(sheet.headers).index("value")
+    assert {i for i, k in sheet.bold if k == value} == {1, 3, 4, 5}  # not told apart in the second slice
+    assert sheet.data[0] == ["slice", *DATA]
+    assert [row[0] for row in sheet.data[1:7]] == ["all", "all", "d=x", "d=x", "d=y", "d=y"]

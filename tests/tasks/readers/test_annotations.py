@@ -233,3 +233,15 @@ def test_known_splits_pass_and_unknown_ones_are_errors():
     assert caught.value.parameter == "split" and str(caught.value).endswith("found train, test")
     with pytest.raises(InputError, match="no split 'test'; found none"):
         check_splits(("test",), [None], "f")
+
+
+def test_fields_of_images_that_are_asked_for_are_metadata(save):
+    images = [{"id": 9, "domain": "in", "place": {"city": "x"}}, {"id": 3, "domain": None, "license": 1}]
+    path = save(coco(images=images))
+    assert [x.meta for x in CocoCaptions(path=path)] == [{}, {}]
+    assert [x.meta for x in CocoCaptions(path=path, meta="domain")] == [{"domain": "in"}, {"domain": None}]
+    assert [x.meta for x in CocoCaptions(path=path, meta=["place.city", "license"])] == [{"place": {"city": "x"}}, {"license": 1}]
+    assert CocoCaptions(path=path, meta=["domain"]).fingerprint() == CocoCaptions(path=path).fingerprint()
+    with pytest.raises(InputError, match="the images have no field 'domian'; did you mean 'domain'") as caught:
+        list(CocoCaptions(path=path, meta=["domian"]))
+    assert "they have id, domain, place, license" in str(caught.value)

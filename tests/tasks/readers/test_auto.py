@@ -176,3 +176,12 @@ def test_errors_of_columns_and_splits_name_the_parameter(save):
         with pytest.raises(InputError) as caught:
             list(TableReader(path=path, **{parameter: value}))
         assert caught.value.parameter == parameter
+
+
+def test_fields_of_coco_images_and_of_records(save):
+    images = [{"id": k, "file_name": f"{k}.jpg", "domain": f"d{k % 2}"} for k in range(3)]
+    coco = save({"images": images, "annotations": [{"image_id": k, "caption": "a"} for k in range(3)]}, "coco.json")
+    assert [x.meta for x in AutoReader(path=coco)] == [{}] * 3
+    assert [x.meta for x in AutoReader(path=coco, meta=["domain"])] == [{"domain": f"d{k % 2}"} for k in range(3)]
+    rows = save([{"id": k, "captions": ["a"], "domain": "x"} for k in range(3)], "rows.json")
+    assert [x.meta for x in AutoReader(path=rows, meta=["domain"])] == [{"domain": "x"}] * 3
