@@ -233,6 +233,16 @@ def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]
     return {}
 
 
+def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
+    """Return how many ids are alike a name by :func:`match_file_names`, though not all are.
+
+    >>> count_alike(["1.jpg", "2.jpg", "x.jpg"], ["1", "2", "3"])
+    2
+    """
+    left, right = list(ids), list(names)
+    return max(len({reduced(item) for item in left} & {reduced(item) for item in right}) for reduced in (_stem, _number))
+
+
 def _stem(name: str) -> str:
     """Return the name of a file without its folder and ending; any other text as it is."""
     return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)

@@ -150,8 +150,12 @@ class Predictions:
             f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} no predictions{detail}: {captions.quote_list(missing)}"
         )
         covered, absent = _splits(task, set(missing))
+        ids, names = [*table.captions, *table.null], [example.id for example in task.examples]
+        alike = captions.count_alike(ids, names)
         if covered and absent and not covered & absent:
             message += f"; the file has the predictions of {_named_splits(covered)}, not of {_named_splits(absent)} (split: {min(covered)})"
+        elif alike > len(set(ids) & set(names)):
+            message += f"; by file name or number {counted(alike, 'id')} would match, but not all: {captions.quote_list(ids)}"
         else:
             message += " (allow_missing: true scores the others)"
         return InputError(message, str(table.path))

@@ -93,6 +93,13 @@ def test_padded_ids_and_names_of_files(write):
     assert bleu1(write("d.jsonl", named), references) == pytest.approx(1)
 
 
+def test_ids_that_match_in_part_by_name_are_not_called_missing(write):
+    references = write("r.json", {"1": ["a dog"], "2": ["a cat"], "3": ["a bird"]})
+    rows = [{"id": name, "caption": "a dog"} for name in ("1", "a/2.jpg", "b/2.jpg", "a/3.jpg")]
+    with pytest.raises(InputError, match=r"2 of 3 examples have no predictions.*; by file name or number 3 ids would match, but not all"):
+        bleu1(write("c.json", rows), references)
+
+
 def test_missing_predictions_of_other_splits_name_the_split(write):
     images = [
         {"cocoid": k, "imgid": k, "split": "test" if k > 1 else "train", "filename": f"{k}.jpg", "sentences": [{"raw": text}]}
