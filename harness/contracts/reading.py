@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, cast, runtime_checkable
 
 from harness.contracts.parameters import Values
 from harness.errors import counted
@@ -68,7 +68,8 @@ class Reading:
 
     def to_dict(self) -> Values:
         """Return the fields as JSON values."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        values: Values = asdict(self)
+        return {name: list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _names(names: Sequence[str]) -> str:

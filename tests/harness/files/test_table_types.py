@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 
 from harness.errors import InputError
@@ -17,8 +19,8 @@ def test_frames_are_rows():
 
 def test_series_are_aligned_by_their_labels():
     first, second = pd.Series(["a", "b", "c"], index=[7, 8, 9]), pd.Series(["C", "A", "B"], index=[9, 7, 8])
-    assert list(align_series(first, second)) == ["A", "B", "C"]
-    assert align_series(first, pd.Series(["x", "y", "z"], index=[7, 8, 9])).tolist() == ["x", "y", "z"]
+    assert cast(Any, align_series(first, second)).tolist() == ["A", "B", "C"]
+    assert cast(Any, align_series(first, pd.Series(["x", "y", "z"], index=[7, 8, 9]))).tolist() == ["x", "y", "z"]
     assert align_series(["a"], second) is second
 
 

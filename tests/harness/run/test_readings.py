@@ -7,7 +7,9 @@ import json
 import pytest
 
 import harness
+from harness.api import score_files
 from harness.errors import HarnessError, InputError
+from harness.run.file_pair import FileOptions
 
 TEXTS = ["a man rides a horse", "two dogs play in the snow", "a bowl of fruit on a table", "a boat on a lake"]
 
@@ -73,7 +75,7 @@ def test_files_of_one_command_use_one_column(write):
     second = write("b.json", [{"image_id": other["question_id"], "question_id": other["image_id"], "caption": "a dog"} for other in fields])
     references = write("r.json", {"1": ["a dog"], "2": ["a cat"]})
     with pytest.raises(InputError, match="its records are matched by 'question_id', those of .*a.json by 'image_id'.*choose one"):
-        harness.api.score_files([first, second], references, ["bleu1"])
+        score_files([first, second], references, ["bleu1"])
 
 
 def test_a_column_of_another_name_that_has_the_ids(write, caplog):
@@ -136,15 +138,15 @@ def test_paths_and_several_columns(write):
     candidates, references = write("c.jsonl", rows), write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
     assert bleu1(candidates, references, column="out.choices.0.text") == pytest.approx(1)
     assert bleu1(candidates, candidates, column="first", reference_column="out.choices.0.text") == pytest.approx(1)
-    options = harness.run.file_pair.FileOptions(columns=("first", "second"))
-    run = harness.api.score_files([candidates], references, ["bleu1"], options=options)
+    options = FileOptions(columns=("first", "second"))
+    run = score_files([candidates], references, ["bleu1"], options=options)
     assert [(record.model, round(record.value, 2)) for record in run.records] == [("first", 1.0), ("second", 0.06)]
 
 
 def test_records_that_repeat_the_list_of_their_image(write):
     rows = [{"image_id": "i", "caption_str": text, "reference_strs": ["a dog", "the dog"]} for text in ("a dog", "the dog")]
     rows += [{"image_id": "j", "caption_str": "a cat", "reference_strs": ["a cat"]}]
-    run = harness.api.score_files(write("c.json", {"i": "the dog", "j": "a cat"}), write("r.json", {"data": rows}), ["bleu1"])
+    run = score_files(write("c.json", {"i": "the dog", "j": "a cat"}), write("r.json", {"data": rows}), ["bleu1"])
     assert run.records[0].value == pytest.approx(1) and run.records[0].sizes["references"] == [1, 2]
     assert run.provenance.readings[0]["left_out"] == {"records that repeat the references of their id": 1}
 
@@ -180,7 +182,7 @@ def test_marked_references_are_left_out(write, mark, excludes):
     for k, content in enumerate(contents):
         references = write(f"r{k}.json", content)
         assert bleu1(candidates, references) == right
-        run = harness.api.score_files(candidates, references, ["bleu1"])
+        run = score_files(candidates, references, ["bleu1"])
         assert sum(run.provenance.readings[0]["left_out"].values()) == 2
 
 
