@@ -1,0 +1,263 @@
+"""Remarks on the captions of a system: what stands around them, and files that are all but surely a mistake."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from harness.contracts import CaptionSet
+from harness.files.generated.cleaning import REMOVABLE, REPEATS
+from harness.files.generated.refused_captions import TRIGGERS as REFUSAL_TRIGGERS
+from harness.files.generated.refused_captions import is_refusal
+from harness.files.generated.unspaced_scripts import ScriptCount
+
+BLOCK = 4096
+"""Examples that are looked at together: what is in none of their texts is not searched in each."""
+MIN_EXAMPLES = 3
+"""Examples below which equal captions are no remark."""
+MIN_COPIES = 2
+"""Examples below which copies of references are no remark."""
+MOST_SIGNS = 6
+"""Different marks that a remark lists."""
+SHORT = 60
+"""Characters of an example that a remark shows."""
+_UNKNOWN_WORD = re.compile(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about the captions of a system."""
+
+    kind: str
+    """think | marks | echo | prefix | markdown | unknown | refusal | empty | cut | copies | same | repeats | script."""
+    text: str
+    """The sentence."""
+    count: int
+    """Captions, or for remarks on the whole the examples, that it is about."""
+    example: str = ""
+    """Id of one of them."""
+    clean: str = ""
+    """Name in ``--clean`` that removes it; empty for what stays."""
+
+
+@dataclass
+class _Found:
+    """Captions with one kind of mark."""
+
+    count: int = 0
+    example: str = ""
+    caption: str = ""
+    signs: dict[str, None] = field(default_factory=dict[str, None])
+
+    def add(self, example: str, caption: str, signs: Iterable[str] = ()) -> None:
+        if not self.count:
+            self.example, self.caption = example, caption
+        self.count += 1
+        if len(self.signs) <= MOST_SIGNS:
+            self.signs.update(dict.fromkeys(shorten(sign, 30) for sign in signs))
+
+
+def output_remarks(sets: Iterable[CaptionSet], *, cut_off: Collection[str] = ()) -> list[Remark]:
+    """Return the remarks on the captions of one system.
+
+    Parameters
+    ----------
+    sets : iterable of CaptionSet
+        Candidates and references of each example; they are read once.
+    cut_off : collection of str
+        Ids of the examples whose records say that a caption was cut off (:func:`~harness.files.generated.finish_reasons.is_cut_off`).
+
+    Examples
+    --------
+    >>> for remark in output_remarks([CaptionSet("7", ("a dog <eos>",), ("the dog",))]):
+    ...     print(remark.text)
+    1 of 1 caption holds marks of chats or ends (<eos>), as '7': "a dog <eos>"
+    """
+    look = OutputLook()
+    rows = iter(sets)
+    while block := list(islice(rows, BLOCK)):
+        look.add(block, cut_off)
+    return look.remarks()
+
+
+class OutputLook:
+    """A look at the captions of a system, block by block."""
+
+    def __init__(self) -> None:
+        self._captions = 0
+        self._examples = 0
+        self._found = {name: _Found() for name in (*_PHRASES, "empty", "cut")}
+        self._scripts = ScriptCount()
+        self._only: str | None = None
+        self._differs = False
+        self._copies = self._first_copies = True
+        self._sizes: set[int] = set()
+        self._repeated = _Found()
+        self._distinct = False
+
+    def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
+        """Add the captions of some examples; ``cut_off`` are the ids of those whose records say so."""
+        self._examples += len(sets)
+        texts = [text for item in sets for text in item.candidates]
+        ids = [item.id for item in sets for _ in item.candidates]
+        if not texts:
+            return
+        self._captions += len(texts)
+        self._add_marks(ids, texts)
+        self._scripts.add(texts)
+        self._sizes.update(len(item.candidates) for item in sets)
+        if self._only is None:
+            self._only = texts[0]
+        self._differs = self._differs or set(texts) != {self._only}
+        if len(texts) > len(sets):
+            self._add_repeats(sets)
+        if self._copies:
+            self._add_copies(sets)
+        if cut_off:
+            for item in sets:
+                if item.id in cut_off and item.candidates:
+                    self._found["cut"].add(item.id, item.candidates[-1])
+
+    def _add_marks(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        """Add the marks in captions; what stands in none of them is not looked for in each."""
+        joined = "\0".join(texts).lower()  # NUL is in no caption
+        lowered = joined.split("\0")
+        to_look_for: dict[int, list[_Look]] = {}
+        for look in _LOOKS:
+            triggers = [trigger for trigger in look.triggers if trigger in joined]
+            for index in sorted({k for trigger in triggers for k, text in enumerate(lowered) if trigger in text}):
+                to_look_for.setdefault(index, []).append(look)
+        for index, looks in sorted(to_look_for.items()):
+            self._add_text(ids[index], texts[index], looks)
+        for index, text in enumerate(texts):
+            if not text or text.isspace():
+                self._found["empty"].add(ids[index], text)
+
+    def _add_text(self, key: str, text: str, looks: Sequence[_Look]) -> None:
+        """Add the marks of one caption, from the outside: what stands within thinking is none of the caption."""
+        rest = text
+        for look in looks:
+            signs = look.find(rest)
+            if signs is not None:
+                self._found[look.kind].add(key, text, signs)
+                rest = look.strip(rest)
+
+    def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
+        """Add the examples whose captions are all the same, and note whether others have different ones."""
+        for item in sets:
+            if len(item.candidates) < 2:
+                continue
+            if len(set(item.candidates)) == 1:
+                self._repeated.add(item.id, item.candidates[0], [f"{len(item.candidates)}"])
+            else:
+                self._distinct = True
+
+    def _add_copies(self, sets: Sequence[CaptionSet]) -> None:
+        """Look whether every candidate is a reference, until one is none."""
+        for item in sets:
+            references = [_letters(text) for text in item.references]
+            candidates = [_letters(text) for text in item.candidates]
+            if not all(text and text in references for text in candidates):
+                self._copies = False
+                return
+            self._first_copies = self._first_copies and all(text == references[0] for text in candidates)
+
+    def remarks(self) -> list[Remark]:
+        """Return the remarks on what was added."""
+        out = [self._remark(kind, phrase) for kind, phrase in {**_PHRASES, **_OTHER_PHRASES}.items() if self._found[kind].count]
+        return [*out, *self._remarks_on_all()]
+
+    def _remark(self, kind: str, phrase: tuple[str, str]) -> Remark:
+        found = self._found[kind]
+        signs = list(found.signs)
+        listed = f" ({', '.join(signs[:MOST_SIGNS])}{', ...' if len(signs) > MOST_SIGNS else ''})" if signs else ""
+        number = f"{found.count:,} of {self._captions:,} {'caption' if self._captions == 1 else 'captions'}"
+        text = f"{number} {phrase[0 if found.count == 1 else 1]}{listed}, as '{found.example}': \"{shorten(found.caption)}\""
+        return Remark(kind, text, found.count, found.example, kind if kind in _CLEANED else "")
+
+    def _remarks_on_all(self) -> Iterator[Remark]:
+        """Yield the remarks on the whole file."""
+        examples, only = self._examples, self._only or ""
+        if self._copies and examples >= MIN_COPIES:
+            which = ", the first one" if self._first_copies else ""
+            text = f"every candidate equals a reference of its example{which}: are the candidates the references, or people who should be left out of them?"
+            yield Remark("copies", text, examples)
+        if not self._differs and examples >= MIN_EXAMPLES:
+            yield Remark("same", f"all {examples:,} examples have the same caption: \"{shorten(only)}\"", examples)
+        repeated = self._repeated
+        if repeated.count and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
+            times = " or ".join(repeated.signs)
+            names = f"id '{repeated.example}'" if repeated.count == 1 else f"{repeated.count:,} ids ('{repeated.example}', ...)"
+            each = "" if repeated.count == 1 else "each of "
+            text = f"the {times} captions of {each}{names} are identical (\"{shorten(repeated.caption)}\"): corpus numbers such as BLEU count them {times} times"
+            yield Remark("repeats", text, repeated.count, repeated.example, REPEATS)
+        language = self._scripts.language()
+        if language:
+            yield Remark("script", script_text(language), examples)
+
+
+def script_text(language: str) -> str:
+    """Return the remark on captions in a language without blanks between words."""
+    other = "zh splits them, or characters" if language == "Chinese" else "characters splits them"
+    name = "zh" if language == "Chinese" else "characters"
+    return (
+        f"the captions are {language}, without blanks between words: each text is one word for metrics of words "
+        f"(tokenizer: {name} in a spec, -m bleu:tokenizer={name}; {other})"
+    )
+
+
+def shorten(text: str, length: int = SHORT) -> str:
+    """Return a text on one line, of at most so many characters.
+
+    >>> shorten("a dog\\nruns on the grass", 12)
+    'a dog runs …'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()} …"
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case, by which copies are recognised after tokenisation."""
+    return _NOT_LETTERS.sub("", text.lower())
+
+
+# --------------------------------------------------------------------------- marks in single captions
+@dataclass(frozen=True)
+class _Look:
+    """A kind of mark, as it is looked for."""
+
+    kind: str
+    triggers: tuple[str, ...]
+    find: Callable[[str], list[str] | None]
+    """Returns the signs of a text, None without any."""
+    strip: Callable[[str], str] = str
+
+
+def _finder(strip: Callable[[str], str], find: Callable[[str], list[str]]) -> Callable[[str], list[str] | None]:
+    """Return a function that finds what ``strip`` removes: a text has a mark exactly where removing it changes the text."""
+    return lambda text: find(text) if strip(text) != text else None
+
+
+_LOOKS = (
+    *(_Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip) for item in REMOVABLE),
+    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD.findall(text) or None),
+    _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
+)
+_PHRASES = {
+    "think": ("holds thinking", "hold thinking"),
+    "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
+    "echo": ("repeats the prompt", "repeat the prompt"),
+    "prefix": ("begins with words about the caption", "begin with words about the caption"),
+    "markdown": ("holds Markdown", "hold Markdown"),
+    "unknown": ("holds unknown words", "hold unknown words"),
+    "refusal": ("refuses to describe", "refuse to describe"),
+}
+_OTHER_PHRASES = {
+    "empty": ("is empty", "are empty"),
+    "cut": ("was cut off at the largest number of tokens", "were cut off at the largest number of tokens"),
+}
+"""Kind of a mark -> its phrase for one caption and for several."""
+_CLEANED = tuple(item.name for item in REMOVABLE)
