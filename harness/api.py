@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Parameters
 from harness.errors import HarnessError
+from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
 from harness.run.file_pair import FileOptions
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
+from harness.run.output_notes import log_notes, notes_of_sets
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.spec.models import SignificanceSpec
@@ -219,6 +221,7 @@ def score(
     system: str | Sequence[str] = (),
     reference_id: str | None = "",
     reference_column: str | Sequence[str] = (),
+    clean: str | Sequence[str] = (),
 ) -> Scores:
     """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
 
@@ -248,6 +251,9 @@ def score(
         and examples by position.
     system : str or sequence of str, optional
         Systems to score, from a file whose candidates are an object of systems; the captions of several form one set.
+    clean : str or sequence of str
+        What to remove of candidates, such as ``"think,marks,prefix"`` (docs/outputs.md). Remarks on what stands around captions go to the
+        logger ``harness.run.output_notes``.
 
     Returns
     -------
@@ -265,10 +271,11 @@ def score(
     significance = _significance(p_value)
     columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
     systems = (system,) if isinstance(system, str) else tuple(system)
-    options = FileOptions(id, column, systems, reference_id, tuple(name for name in columns if name))
+    options = FileOptions(id, column, systems, reference_id, tuple(name for name in columns if name), check_clean(clean))
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
     with typed_by_user():
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
+    log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
     return score_captions(plans_of_metrics, sets, significance, seed, bootstrap)

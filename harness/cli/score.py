@@ -23,6 +23,7 @@ import harness
 from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, fold, print_json, terminal_width
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, escape_controls
+from harness.files.generated.cleaning import CLEAN, check_clean
 from harness.registry import current
 from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
 
@@ -69,6 +70,10 @@ def add_arguments(parser: Parser) -> None:
     )
     add_format(parser, "form of the output")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
+    parser.add_argument(
+        "--clean", action="append", default=[], metavar="KIND,...",
+        help=f"remove these of the candidates: {', '.join(CLEAN)} (docs/outputs.md); nothing without it",
+    )  # fmt: skip
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
     add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
@@ -133,7 +138,7 @@ def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequenc
 def _options(args: argparse.Namespace) -> FileOptions:
     """Return the columns and systems of the files; ``null`` stands for no column of ids."""
     ids = [None if name == "null" else name for name in (args.id, args.reference_id)]
-    return FileOptions(ids[0], args.column, tuple(args.system), ids[1], tuple(args.reference_column))
+    return FileOptions(ids[0], args.column, tuple(args.system), ids[1], tuple(args.reference_column), check_clean(args.clean))
 
 
 def _remark(text: str) -> None:

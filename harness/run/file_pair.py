@@ -19,6 +19,7 @@ from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.generate import generate
 from harness.run.metric_plan import ModelPlan, unique
+from harness.run.output_notes import log_notes, record_remarks
 from harness.spec.metric_text import parse_metric, split_metrics
 
 
@@ -36,6 +37,8 @@ class FileOptions:
     """Column of the ids of references; empty: a usual name; None: the records are numbered."""
     reference_columns: tuple[str, ...] = ()
     """Columns of the references; empty: a usual name."""
+    clean: tuple[str, ...] = ()
+    """What to remove of candidates (:data:`harness.files.generated.cleaning.CLEAN`)."""
 
     def of_candidates(self, system: str = "") -> Values:
         """Return the parameters of the adapter that reads candidates, for one system of the file or without one."""
@@ -44,7 +47,7 @@ class FileOptions:
             values["columns"] = {"id": self.id}
         if self.column:
             values["candidates"] = self.column
-        return values | ({"system": system} if system else {})
+        return values | ({"system": system} if system else {}) | ({"clean": list(self.clean)} if self.clean else {})
 
     def of_references(self) -> Values:
         """Return the parameters of the reader of references."""
@@ -77,7 +80,9 @@ def read_file_pair(
     systems = {"system": list(options.systems)} if options.systems else {}
     params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
-    return generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
+    sets = generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
+    log_notes(remark.text for remark in record_remarks(adapter))
+    return sets
 
 
 def read_references(

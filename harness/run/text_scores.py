@@ -19,6 +19,7 @@ from harness.run import warmup
 from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
 from harness.run.intervals import number_fields
 from harness.run.metric_plan import MetricPlan
+from harness.run.output_notes import clean_sets
 from harness.rundir.records import ResultRecord
 from harness.stats.name_order import order_of_names
 
@@ -171,12 +172,13 @@ def sets_of(
             keys = matched_ids(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             if not keys:
                 raise InputError("there are no examples")
-            return [
+            sets = [
                 CaptionSet(key, texts_of(hyps[key], f"candidates: '{key}'"), texts_of(refs[key], f"references: '{key}'"))
                 for key in keys
             ]  # fmt: skip
+            return clean_sets(sets, options.clean, allow_empty=allow_empty)
     except InputError as error:
         raise respell(error, KEYWORD_SPELLING) from error
     if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
         raise InputError("candidates and references are both paths, both mappings or both lists")
-    return caption_sets(candidates, references)
+    return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)

@@ -13,6 +13,8 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
+from harness.files.generated.cleaning import REPEATS, check_clean, drop_repeats
+from harness.files.generated.record_signs import RecordSigns
 from harness.files.neighbours import RESPONSES
 from harness_tasks.readers.annotations import ids_of_vdtk
 
@@ -36,6 +38,8 @@ class Table:
     """Ids whose captions are null, as an ordered set."""
     numbered: bool = False
     """True when the ids are the positions of the records, from 0."""
+    signs: RecordSigns = field(default_factory=RecordSigns)
+    """What the records say about their captions, and what is removed of these."""
     _counts: dict[str, int] = field(default_factory=dict)
     """Number of records with one caption by id."""
 
@@ -67,11 +71,12 @@ class Table:
     def repeated_ids(self) -> list[str]:
         """Return the ids of several records with one caption, where this looks like a mistake.
 
-        Sets of one size for every id are none, unless each of them repeats one caption.
+        Sets of one size for every id are none. Those that all repeat one caption have a remark of their own
+        (:func:`~harness.files.generated.remarks.output_remarks`).
         """
         ids = [key for key, count in self._counts.items() if count > 1]
         same = all(len(set(self.captions.get(key, ()))) < 2 for key in ids)
-        return ids if same or len(set(self._counts.values())) > 1 else []
+        return ids if not same and len(set(self._counts.values())) > 1 else []
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Choice:
     """Systems to select from objects of systems."""
     allow_empty: bool = False
     """True if empty captions are accepted."""
+    clean: tuple[str, ...] = ()
+    """What to remove of captions."""
 
 
 def read_table(path: Path, form: str, choice: Choice) -> Table:
@@ -93,7 +100,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
     name, rows = _read(path, form, choice)
     if name == "lm-eval" and not choice.candidates:
         rows = replace(rows, rows=_note_other_responses(path, rows.rows))
-    table = Table(path, numbered=rows.numbered or choice.id is None)
+    table = Table(path, numbered=rows.numbered or choice.id is None, signs=RecordSigns(choice.clean))
     if name == "vdtk" and choice.id == USUAL:
         listed = list(rows.rows)
         for row, key in zip(listed, ids_of_vdtk(listed)):
@@ -102,6 +109,8 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         _fill(table, rows.rows, choice)
     if not table.captions and not table.null:
         raise InputError("the file holds no predictions", str(path))
+    if REPEATS in choice.clean:
+        table.captions = {key: drop_repeats(texts) for key, texts in table.captions.items()}
     repeated_ids = table.repeated_ids()
     if repeated_ids:
         number = f"{len(repeated_ids)} {'id occurs' if len(repeated_ids) == 1 else 'ids occur'}"
@@ -208,6 +217,7 @@ def _add(table: Table, key: str, row: records.Record, column: str, choice: Choic
     else:
         single = not isinstance(value, (list, tuple))
     texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
+    texts = texts and table.signs.look(key, row.fields, texts, row.where, allow_empty=choice.allow_empty)
     table.add(key, texts, single=single and not table.numbered, location=row.where)
 
 
@@ -260,6 +270,9 @@ class Predictions:
         If true, predictions for unknown examples are ignored; else they are an error.
     allow_empty
         If true, empty candidates are accepted; else they are an error.
+    clean
+        What to remove of captions, a list of ``think``, ``marks``, ``echo``, ``prefix``, ``markdown`` and ``repeats``
+        (docs/outputs.md); nothing by default.
 
     Raises
     ------
@@ -272,6 +285,7 @@ class Predictions:
         self, *, path: PathParam | Sequence[PathParam], format: str = "auto", id: str | None = USUAL,
         candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
+        clean: str | Sequence[str] = (),
     ) -> None:  # fmt: skip
         if format not in FORMATS:
             raise InputError.of_name("unknown format", format, FORMATS, "formats are")
@@ -282,7 +296,7 @@ class Predictions:
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
-        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty)
+        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, check_clean(clean))
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -296,7 +310,7 @@ class Predictions:
                 "format": self.format, "id": [] if self.choice.id is None else self.choice.id or None,
                 "candidates": self.choice.candidates or None, "systems": self.choice.systems, "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
-            }  # fmt: skip
+            } | ({"clean": self.choice.clean} if self.choice.clean else {})  # fmt: skip
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
@@ -307,6 +321,10 @@ class Predictions:
             for key in (*table.captions, *table.null):
                 out[key] = out.get(key, ()) + table.captions.get(key, ())
         return out
+
+    def record_signs(self) -> list[RecordSigns]:
+        """Return what the records of each file say about their captions."""
+        return [table.signs for table in self._read()]
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.

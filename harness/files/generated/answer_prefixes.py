@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 
+from harness.files.generated.late_pattern import late_pattern
+
 _NOUN = r"(?:captions?|descriptions?|answers?|responses?|outputs?|summary|alt[ -]text)"
 _QUALITY = (
     r"(?:the|a|an|my|your|one|short|brief|concise|detailed|simple|final|possible|suggested|generated|image|photo|picture|video|audio|"
     r"scene|one-sentence|one sentence|single-sentence|english)"
 )
 _MARKUP = r"[\s*_#>\"'“‘`]*"
-_PREFIX = re.compile(
+_SURE = r"(?:sure|certainly|of course|absolutely)(?:\s+thing)?"
+_PREFIX = late_pattern(
     rf"{_MARKUP}(?:"
-    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*(?:\s+(?:is|would be|could be))?\s*[:：][*_]*"
-    rf"|(?:(?:sure|certainly|of course|absolutely|okay|ok)(?:\s+thing)?[!,.]?\s*)?here(?:['’]s| is| are)\b[^:：\n]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：][*_]*"
-    r"|(?:sure|certainly|of course|absolutely)(?:\s+thing)?!"
-    r")\s*",
+    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*(?:\s+(?:is|would be|could be))?\s*[:：]"
+    rf"|(?:(?:{_SURE}|okay|ok)[!,.]?\s*)?here(?:['’]s| is| are)\b[^:：\n]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：]"
+    rf"|{_SURE}!"
+    r")[*_]*\s*",
     re.IGNORECASE,
 )
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"))
@@ -24,7 +27,7 @@ TRIGGERS = (":", "：", "sure!", "thing!", "certainly!", "course!", "absolutely!
 
 
 def strip_prefix(text: str) -> str:
-    """Return a text without the words that introduce a caption, and without quotes around what follows; the text itself where there are none.
+    """Return a text without the words that introduce a caption and quotes around what follows; the text itself where there are none.
 
     >>> strip_prefix("**Caption:** a dog runs"), strip_prefix('Here is a caption: "A dog runs."')
     ('a dog runs', 'A dog runs.')
@@ -50,7 +53,7 @@ def strip_prefix(text: str) -> str:
 def _prefix_end(text: str) -> int:
     """Return where the words that introduce a caption end, which may be several phrases; 0 without any."""
     end = 0
-    while prefix := _PREFIX.match(text, end):
+    while prefix := _PREFIX().match(text, end):
         end = prefix.end()
     return end
 

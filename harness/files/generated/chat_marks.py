@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from harness.files.generated.late_pattern import late_pattern
+
 _ROLE = r"(?P<role>system|developer|user|human|assistant|model|tool)"
-_HEAD = re.compile(
+_HEAD = late_pattern(
     rf"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|start\|>)\s*{_ROLE}\b(?:\s*<\|(?:end_header_id|message)\|>)?"
     rf"|<[|｜]{_ROLE.replace('role', 'only')}[|｜]>",
     re.IGNORECASE,
@@ -18,7 +20,7 @@ _END = (
     r"<\|(?:im_end|endoftext|end_of_text|eot_id|eot|end|eos|eom_id|return|end_of_turn)\|>|(?-i:\[(?:EOS|END|EOT)\])"
 )
 """Marks behind which a text is over."""
-_MARK = re.compile(
+_MARK = late_pattern(
     rf"(?P<end>{_END})|<[|｜][^<>|｜\s]{{1,40}}[|｜]>|"
     r"<-?(?:s|bos|sos|start|cls|sep|mask|pad|image|video|audio|startoftext|start_of_text|start_of_turn|im_start|startseq)-?>|"
     r"(?<!\S)startseq(?!\S)|<</?SYS>>|(?-i:\[(?:PAD|CLS|SEP|MASK|BOS|SOS|START|/?INST)\])",
@@ -39,17 +41,17 @@ def strip_chat_marks(text: str) -> str:
     >>> strip_chat_marks("<|im_start|>user\\nDescribe it.<|im_end|>\\n<|im_start|>assistant\\na red bus<|im_end|>")
     'a red bus'
     """
-    if not _MARK.search(text):
+    if not _MARK().search(text):
         return text
     start = _answer_start(text)
-    marks = list(_MARK.finditer(text, start))
+    marks = list(_MARK().finditer(text, start))
     for mark in marks:
         if text[start : mark.start()].strip():
             break
         start = mark.end()
 
     ends = [mark.start() for mark in marks if mark["end"] and mark.start() >= start]
-    next_turn = _HEAD.search(text, start)
+    next_turn = _HEAD().search(text, start)
     end = min([*ends[:1], next_turn.start() if next_turn else len(text), len(text)])
     return _drop_marks(text[start:end])
 
@@ -58,7 +60,7 @@ def _drop_marks(text: str) -> str:
     """Return a text with a blank in place of its marks, and none at its ends."""
     pieces: list[str] = []
     position = 0
-    for mark in _MARK.finditer(text):
+    for mark in _MARK().finditer(text):
         pieces.append(text[position : mark.start()].strip())
         position = mark.end()
     pieces.append(text[position:].strip())
@@ -67,12 +69,12 @@ def _drop_marks(text: str) -> str:
 
 def find_chat_marks(text: str) -> list[str]:
     """Return the marks of a text, in their order."""
-    return [mark[0] for mark in _MARK.finditer(text)]
+    return [mark[0] for mark in _MARK().finditer(text)]
 
 
 def _answer_start(text: str) -> int:
     """Return where the answer begins, behind the head of its turn or behind an instruction."""
-    heads = list(_HEAD.finditer(text))
+    heads = list(_HEAD().finditer(text))
     start = 0
     if heads and not _drop_marks(text[: heads[0].start()]):
         # A text that begins with the user's turn holds the whole chat: the answer is the last turn of the model.

@@ -13,9 +13,16 @@ TOKENS = ("completion_tokens", "output_tokens", "generated_tokens", "num_generat
 """Names of the number of tokens of the answer."""
 LIMITS = ("max_tokens", "max_new_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
 """Names of the largest number."""
-_PARTS = ("response", "body", "result", "output", "details", "choices", "candidates", "message", "usage", "usageMetadata", "params", "parameters", "request")
+_PARTS = (
+    "response", "body", "result", "output", "details", "choices", "candidates", "message", "usage", "usageMetadata", "params", "parameters",
+    "request",
+)  # fmt: skip
 """Fields, and lists of them, in which the values stand in the records of servers."""
 _DEPTH = 5
+_NAMES = frozenset((*REASONS, *TOKENS, *LIMITS))
+_PART_NAMES = frozenset(_PARTS)
+FIELDS = _NAMES | _PART_NAMES
+"""Fields, one of which every record has that says whether its answer was cut off."""
 
 
 def is_cut_off(record: Mapping[str, Any]) -> bool:
@@ -52,7 +59,3 @@ def _numbers_and_reasons(record: Mapping[str, Any]) -> tuple[list[str], list[int
                 parts: Sequence[Any] = value[:8] if isinstance(value, list) else [value]
                 pending += [(part, depth + 1) for part in parts if isinstance(part, Mapping)]
     return reasons, list(dict.fromkeys(tokens)), list(dict.fromkeys(limits))
-
-
-_NAMES = frozenset((*REASONS, *TOKENS, *LIMITS))
-_PART_NAMES = frozenset(_PARTS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from harness.files.generated.late_pattern import late_pattern
 
-_BOLD = re.compile(r"\*\*(?=\S)([^*\n]+?)\*\*|(?<!\w)__(?=[^\s_])([^_\n]+?)__(?!\w)")
-_WHOLE_ITALIC = re.compile(r"\s*\*(?=[^\s*])([^*\n]+)\*\s*")
-_HEADING = re.compile(r"(?m)^[ \t]{0,3}(?:#{2,6}[ \t]+(?=\S)|#[ \t]+(?=\S[^\n]*\n))")
+_BOLD = late_pattern(r"\*\*(?=\S)([^*\n]+?)\*\*|(?<!\w)__(?=[^\s_])([^_\n]+?)__(?!\w)")
+_WHOLE_ITALIC = late_pattern(r"\s*\*(?=[^\s*])([^*\n]+)\*\s*")
+_HEADING = late_pattern(r"(?m)^[ \t]{0,3}(?:#{2,6}[ \t]+(?=\S)|#[ \t]+(?=\S[^\n]*\n))")
 """Two signs or more; one where a line follows, since a sign before a number is one too."""
-_BULLET = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)")
-_FENCE = re.compile(r"(?m)^[ \t]{0,3}```[^\n`]*$\n?")
+_BULLET = late_pattern(r"(?m)^[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)")
+_FENCE = late_pattern(r"(?m)^[ \t]{0,3}```[^\n`]*$\n?")
 MIN_BULLETS = 2
 """Lines of a list; one alone may be a dash or a number."""
 TRIGGERS = ("*", "__", "#", "```", "\n")
@@ -24,20 +24,20 @@ def strip_markdown(text: str) -> str:
     >>> strip_markdown("# 213 leans into a street"), strip_markdown("2 * 3 * 4")
     ('# 213 leans into a street', '2 * 3 * 4')
     """
-    answer = _FENCE.sub("", text)
-    answer = _HEADING.sub("", answer)
-    if len(_BULLET.findall(answer)) >= MIN_BULLETS:
-        answer = _BULLET.sub("", answer)
-    answer = _BOLD.sub(lambda match: match[1] or match[2], answer)
-    if whole := _WHOLE_ITALIC.fullmatch(answer):
+    answer = _FENCE().sub("", text)
+    answer = _HEADING().sub("", answer)
+    if len(_BULLET().findall(answer)) >= MIN_BULLETS:
+        answer = _BULLET().sub("", answer)
+    answer = _BOLD().sub(lambda match: match[1] or match[2], answer)
+    if whole := _WHOLE_ITALIC().fullmatch(answer):
         answer = whole[1]
     return text if answer == text else answer.strip()
 
 
 def find_markdown(text: str) -> list[str]:
     """Return the names of what a text has."""
-    names = {"bold": _BOLD, "a heading": _HEADING, "a code fence": _FENCE}
+    names = {"bold": _BOLD(), "a heading": _HEADING(), "a code fence": _FENCE()}
     found = [name for name, pattern in names.items() if pattern.search(text)]
-    if len(_BULLET.findall(text)) >= MIN_BULLETS:
+    if len(_BULLET().findall(text)) >= MIN_BULLETS:
         found.append("a list")
     return found or ["italics"]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-_ASKER = re.compile(r"\b(?:USER|HUMAN):|(?m:^[ \t]*(?:User|Human|Question|Instruction|### (?:Instruction|User|Human|Input))[ \t]*:)")
+from harness.files.generated.late_pattern import late_pattern
+
+_ASKER = late_pattern(r"\b(?:USER|HUMAN):|(?m:^[ \t]*(?:User|Human|Question|Instruction|### (?:Instruction|User|Human|Input))[ \t]*:)")
 """Head of the turn of a user, as in Vicuna, LLaVA, BLIP-2 and Alpaca: upper case anywhere, else at the beginning of a line."""
-_ANSWERER = re.compile(
+_ANSWERER = late_pattern(
     r"\bASSISTANT:|(?m:^[ \t]*(?:Assistant|AI|Answer|### (?:Response|Assistant))[ \t]*:)|(?<=[.?!]) (?:Assistant|Short answer|Answer)\s*:"
 )
-_FIRST_ANSWERER = re.compile(r"\s*(?:ASSISTANT|Assistant|### (?:Response|Assistant))\s*:")
-_MEDIA_MARK = re.compile(r"<(?:image|video|audio)>\s*", re.IGNORECASE)
+_FIRST_ANSWERER = late_pattern(r"\s*(?:ASSISTANT|Assistant|### (?:Response|Assistant))\s*:")
+_MEDIA_MARK = late_pattern(r"<(?:image|video|audio)>\s*", re.IGNORECASE)
 MIN_PROMPT_WORDS = 2
 """Words of a prompt below which a text may begin with it by chance."""
 TRIGGERS = (":",)
@@ -25,11 +27,11 @@ def strip_echo(text: str) -> str:
     >>> strip_echo("a sign that says: answer me")
     'a sign that says: answer me'
     """
-    asker = _ASKER.search(text)
+    asker = _ASKER().search(text)
     if asker:
-        answers = list(_ANSWERER.finditer(text, asker.end()))
+        answers = list(_ANSWERER().finditer(text, asker.end()))
         return text[answers[-1].end() :].strip() if answers else text
-    answer = _FIRST_ANSWERER.match(text)
+    answer = _FIRST_ANSWERER().match(text)
     return text[answer.end() :].strip() if answer else text
 
 
@@ -39,8 +41,8 @@ def strip_prompt(text: str, prompt: str) -> str:
     >>> strip_prompt("Describe the picture. a red bus", "<image>\\nDescribe the picture.")
     'a red bus'
     """
-    asked = _MEDIA_MARK.sub("", prompt).strip()
-    answer = _MEDIA_MARK.sub("", text).lstrip() if "<" in text else text.lstrip()
+    asked = _MEDIA_MARK().sub("", prompt).strip()
+    answer = _MEDIA_MARK().sub("", text).lstrip() if "<" in text else text.lstrip()
     if len(asked.split()) < MIN_PROMPT_WORDS or not answer.startswith(asked):
         return text
     rest = answer[len(asked) :]
@@ -49,5 +51,5 @@ def strip_prompt(text: str, prompt: str) -> str:
 
 def find_echo(text: str) -> list[str]:
     """Return the heads of turns in a text."""
-    heads = [match[0].strip() for pattern in (_ASKER, _ANSWERER) if (match := pattern.search(text))]
+    heads = [match[0].strip() for pattern in (_ASKER(), _ANSWERER()) if (match := pattern.search(text))]
     return list(dict.fromkeys(heads)) or [text.split(":")[0].strip() + ":"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from harness.contracts import CaptionSet
 from harness.files.generated.cleaning import REMOVABLE, REPEATS
+from harness.files.generated.late_pattern import late_pattern
 from harness.files.generated.refused_captions import TRIGGERS as REFUSAL_TRIGGERS
 from harness.files.generated.refused_captions import is_refusal
 from harness.files.generated.unspaced_scripts import ScriptCount
@@ -23,8 +23,8 @@ MOST_SIGNS = 6
 """Different marks that a remark lists."""
 SHORT = 60
 """Characters of an example that a remark shows."""
-_UNKNOWN_WORD = re.compile(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
-_NOT_LETTERS = re.compile(r"[\W_]+")
+_UNKNOWN_WORD = late_pattern(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
+_NOT_LETTERS = late_pattern(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class OutputLook:
         self._only: str | None = None
         self._differs = False
         self._copies = self._first_copies = True
+        self._most_references = 0
         self._sizes: set[int] = set()
         self._repeated = _Found()
         self._distinct = False
@@ -163,6 +164,7 @@ class OutputLook:
             if not all(text and text in references for text in candidates):
                 self._copies = False
                 return
+            self._most_references = max(self._most_references, len(references))
             self._first_copies = self._first_copies and all(text == references[0] for text in candidates)
 
     def remarks(self) -> list[Remark]:
@@ -182,17 +184,18 @@ class OutputLook:
         """Yield the remarks on the whole file."""
         examples, only = self._examples, self._only or ""
         if self._copies and examples >= MIN_COPIES:
-            which = ", the first one" if self._first_copies else ""
-            text = f"every candidate equals a reference of its example{which}: are the candidates the references, or people who should be left out of them?"
+            which = ", the first one" if self._first_copies and self._most_references > 1 else ""
+            text = f"every candidate equals a reference of its example{which}: captions are scored against themselves"
             yield Remark("copies", text, examples)
         if not self._differs and examples >= MIN_EXAMPLES:
-            yield Remark("same", f"all {examples:,} examples have the same caption: \"{shorten(only)}\"", examples)
+            yield Remark("same", f'all {examples:,} examples have the same caption: "{shorten(only)}"', examples)
         repeated = self._repeated
         if repeated.count and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
-            times = " or ".join(repeated.signs)
-            names = f"id '{repeated.example}'" if repeated.count == 1 else f"{repeated.count:,} ids ('{repeated.example}', ...)"
-            each = "" if repeated.count == 1 else "each of "
-            text = f"the {times} captions of {each}{names} are identical (\"{shorten(repeated.caption)}\"): corpus numbers such as BLEU count them {times} times"
+            numbers = " or ".join(repeated.signs)
+            whose = f"id '{repeated.example}'" if repeated.count == 1 else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
+            often = "twice" if numbers == "2" else f"{numbers} times"
+            caption = shorten(repeated.caption)
+            text = f'the {numbers} captions of {whose} are identical ("{caption}"): corpus numbers such as BLEU count them {often}'
             yield Remark("repeats", text, repeated.count, repeated.example, REPEATS)
         language = self._scripts.language()
         if language:
@@ -201,11 +204,11 @@ class OutputLook:
 
 def script_text(language: str) -> str:
     """Return the remark on captions in a language without blanks between words."""
-    other = "zh splits them, or characters" if language == "Chinese" else "characters splits them"
     name = "zh" if language == "Chinese" else "characters"
+    other = ", or characters" if name == "zh" else ""
     return (
-        f"the captions are {language}, without blanks between words: each text is one word for metrics of words "
-        f"(tokenizer: {name} in a spec, -m bleu:tokenizer={name}; {other})"
+        f"the captions are {language}, without blanks between words: metrics of words take each for one word "
+        f"(-m bleu:tokenizer={name}, or tokenizer: {name} in a spec, splits them{other})"
     )
 
 
@@ -221,7 +224,7 @@ def shorten(text: str, length: int = SHORT) -> str:
 
 def _letters(text: str) -> str:
     """Return the letters and digits of a text in lower case, by which copies are recognised after tokenisation."""
-    return _NOT_LETTERS.sub("", text.lower())
+    return _NOT_LETTERS().sub("", text.lower())
 
 
 # --------------------------------------------------------------------------- marks in single captions
@@ -243,7 +246,7 @@ def _finder(strip: Callable[[str], str], find: Callable[[str], list[str]]) -> Ca
 
 _LOOKS = (
     *(_Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip) for item in REMOVABLE),
-    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD.findall(text) or None),
+    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
     _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
 )
 _PHRASES = {

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_RANGES = {
-    "Chinese": "㐀-䶿一-鿿豈-﫿𠀀-𲎯",
-    "Japanese": "ぁ-ゖァ-ヺー",
-    "Thai": "ก-๎",
-    "Lao": "ກ-ໝ",
-    "Khmer": "ក-៓",
-    "Myanmar": "က-႟",
-}
+from harness.files.generated.late_pattern import late_pattern
+
+_RANGES = {"Chinese": "㐀-䶿一-鿿豈-﫿𠀀-𲎯", "Japanese": "ぁ-ゖァ-ヺー", "Thai": "ก-๎", "Lao": "ກ-ໝ", "Khmer": "ក-៓", "Myanmar": "က-႟"}
 """Name of a language -> letters of its script, those of Chinese also in Japanese."""
-_OF_SCRIPT = {name: re.compile(f"[{letters}]") for name, letters in _RANGES.items()}
-_RUN = re.compile(f"[{''.join(_RANGES.values())}]+")
-_LETTER = re.compile(r"[^\W\d_]|[\u0e00-\u109f\u1780-\u17ff]")
+_FIRST_LETTER = "\u0e00"
+"""No script without blanks has a letter below this."""
+_OF_SCRIPT = {name: late_pattern(f"[{letters}]") for name, letters in _RANGES.items()}
+_RUN = late_pattern(f"[{''.join(_RANGES.values())}]+")
+_LETTER = late_pattern(r"[^\W\d_]|[\u0e00-\u109f\u1780-\u17ff]")
 """A letter, or a vowel sign of the scripts above, which is none by its category."""
 LONGEST_WORDS = {"Chinese": 4.0, "Japanese": 4.0}
 """Mean letters between blanks up to which a text counts as split into words."""
@@ -52,8 +48,10 @@ class ScriptCount:
             if text.isascii():  # blanks and all: what counts is which are more
                 self.letters += len(text)
                 continue
-            self.letters += len(_LETTER.findall(text))
-            runs = _RUN.findall(text)
+            self.letters += len(_LETTER().findall(text))
+            if max(text) < _FIRST_LETTER:
+                continue
+            runs = _RUN().findall(text)
             if not runs:
                 continue
             length = sum(map(len, runs))
@@ -63,7 +61,7 @@ class ScriptCount:
                 self.texts += 1
                 self.unbroken += len(text.split()) == 1
             for name, pattern in _OF_SCRIPT.items():
-                self._by_script[name] += len(pattern.findall(text))
+                self._by_script[name] += len(pattern().findall(text))
 
     def language(self) -> str:
         """Return the language of texts that are written without blanks, by more than half of their letters; empty for any others.
@@ -77,6 +75,8 @@ class ScriptCount:
             return ""
         counts = self._by_script
         # Japanese writes Chinese characters beside its own letters.
-        name = "Japanese" if 10 * counts["Japanese"] > counts["Chinese"] and counts["Japanese"] else max(counts, key=lambda key: counts[key])
+        name = (
+            "Japanese" if 10 * counts["Japanese"] > counts["Chinese"] and counts["Japanese"] else max(counts, key=lambda key: counts[key])
+        )
         joined = 2 * self.unbroken > self.texts or self.in_runs / self.runs > LONGEST_WORDS.get(name, LONGEST_WORD)
         return name if joined else ""

@@ -1,0 +1,80 @@
+"""What the records of a file say about their captions, and what is removed of these on request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.errors import InputError
+from harness.files.generated.cleaning import clean
+from harness.files.generated.finish_reasons import FIELDS, is_cut_off
+from harness.files.generated.prompt_echoes import strip_prompt
+from harness.files.generated.remarks import Remark, shorten
+
+PROMPTS = ("prompt", "question", "query", "instruction")
+"""Usual names of the prompt in a record."""
+_LOOKED_AT = frozenset((*FIELDS, *PROMPTS))
+
+
+@dataclass
+class RecordSigns:
+    """Captions that were cut off, that begin with their prompt, and that were cleaned, in the records of a file."""
+
+    names: tuple[str, ...] = ()
+    """What to remove, of :data:`~harness.files.generated.cleaning.CLEAN`."""
+    captions: int = 0
+    """Captions of all records."""
+    cleaned: int = 0
+    """Captions of which something was removed."""
+    _cut_off: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    _echoes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Id and caption."""
+
+    def look(self, key: str, record: Mapping[str, Any], texts: tuple[str, ...], location: str, *, allow_empty: bool) -> tuple[str, ...]:
+        """Return the captions of a record, cleaned where this is asked for, and count what its fields say.
+
+        Raises :class:`InputError` with ``location`` for a caption of which nothing is left, unless empty ones are accepted.
+        """
+        self.captions += len(texts)
+        prompt = ""
+        if not _LOOKED_AT.isdisjoint(record):
+            prompt = next((record[name] for name in PROMPTS if isinstance(record.get(name), str)), "")
+            if texts and is_cut_off(record):
+                self._cut_off.append((key, texts[-1]))
+        if not self.names and not prompt:
+            return texts
+        return tuple(self._clean(key, text, prompt, location, allow_empty) for text in texts)
+
+    def _clean(self, key: str, text: str, prompt: str, location: str, allow_empty: bool) -> str:
+        echoes = strip_prompt(text, prompt) if prompt else text
+        if echoes != text and "echo" not in self.names:
+            self._echoes.append((key, text))
+        if not self.names:
+            return text
+
+        answer = clean(echoes if "echo" in self.names else text, self.names)
+        if answer != text:
+            self.cleaned += 1
+        if not allow_empty and not answer.strip() and text.strip():
+            removed = ", ".join(self.names)
+            raise InputError(f'empty without {removed}: "{shorten(text)}" (allow_empty: true keeps an empty caption)', location)
+        return answer
+
+    def remarks(self) -> list[Remark]:
+        """Return the remarks on what was counted."""
+        kinds: Sequence[tuple[str, str, list[tuple[str, str]]]] = (
+            ("cut", "cut off at the largest number of tokens", self._cut_off),
+            ("echo", "begun with the prompt", self._echoes),
+        )
+        out: list[Remark] = []
+        for kind, phrase, found in kinds:
+            if found:
+                key, caption = found[0]
+                verb = "is" if len(found) == 1 else "are"
+                text = f"{len(found):,} of {self.captions:,} captions {verb} {phrase}, as '{key}': \"{shorten(caption)}\""
+                out.append(Remark(kind, text, len(found), key, "echo" if kind == "echo" else ""))
+        if self.names:
+            text = f"{self.cleaned:,} of {self.captions:,} captions were cleaned ({', '.join(self.names)})"
+            out.append(Remark("cleaned", text, self.cleaned))
+        return out
