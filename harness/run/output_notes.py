@@ -20,6 +20,8 @@ CUT_OFF = "length"
 """Value of :attr:`~harness.contracts.Generation.stop_reasons` of a caption that was cut off."""
 
 
+OF_FILES = {"copies", "repeats"}
+"""Remarks that are about files alone: other adapters give references, or equal samples of a model, because they are asked to."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,9 +47,12 @@ def notes_of_system(system: PlannedSystem, adapter: object, metrics: Iterable[Me
             if CUT_OFF in (cast("Sequence[str] | None", row.get("stop_reasons")) or ()):
                 cut_off.add(example.id)
         look.add(sets, cut_off)
-    of_records = record_remarks(adapter)
-    remarks = [item for item in look.remarks() if item.kind != "script" or splits_at_blanks(metrics)]
-    return [f"{system.label}: {_line(item, isinstance(adapter, ReadsRecords))}" for item in (*of_records, *remarks)]
+    in_files = isinstance(adapter, ReadsRecords)
+    left_out = set() if splits_at_blanks(metrics) else {"script"}
+    if not in_files:
+        left_out |= OF_FILES
+    remarks = [*record_remarks(adapter), *(item for item in look.remarks() if item.kind not in left_out)]
+    return [f"{system.label}: {_line(item, cleanable=in_files)}" for item in remarks]
 
 
 def notes_of_sets(sets: Sequence[CaptionSet], metrics: Iterable[Metric]) -> list[str]:
@@ -88,7 +93,7 @@ def splits_at_blanks(metrics: Iterable[Metric]) -> bool:
     return any(getattr(metric, "tokenizer", None) in SPLITS_AT_BLANKS for metric in metrics)
 
 
-def _line(remark: Remark, cleanable: bool, *, python: bool = False) -> str:
+def _line(remark: Remark, *, cleanable: bool, python: bool = False) -> str:
     """Return a remark with what removes it."""
     if not remark.clean or not cleanable:
         return remark.text

@@ -177,8 +177,8 @@ def sets_of(
                 for key in keys
             ]  # fmt: skip
             return clean_sets(sets, options.clean, allow_empty=allow_empty)
+        if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
+            raise InputError("candidates and references are both paths, both mappings or both lists")
+        return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)
     except InputError as error:
         raise respell(error, KEYWORD_SPELLING) from error
-    if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
-        raise InputError("candidates and references are both paths, both mappings or both lists")
-    return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)

@@ -101,6 +101,7 @@ class OutputLook:
 
     def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
         """Add the captions of some examples; ``cut_off`` are the ids of those whose records say so."""
+        sets = [item for item in sets if item.candidates]
         self._examples += len(sets)
         texts = [text for item in sets for text in item.candidates]
         ids = [item.id for item in sets for _ in item.candidates]
@@ -119,7 +120,7 @@ class OutputLook:
             self._add_copies(sets)
         if cut_off:
             for item in sets:
-                if item.id in cut_off and item.candidates:
+                if item.id in cut_off:
                     self._found["cut"].add(item.id, item.candidates[-1])
 
     def _add_marks(self, ids: Sequence[str], texts: Sequence[str]) -> None:
