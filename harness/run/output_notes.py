@@ -48,9 +48,9 @@ def notes_of_system(system: PlannedSystem, adapter: object, metrics: Iterable[Me
                 cut_off.add(example.id)
         look.add(sets, cut_off)
     in_files = isinstance(adapter, ReadsRecords)
-    left_out = set() if splits_at_blanks(metrics) else {"script"}
-    if not in_files:
-        left_out |= OF_FILES
+    left_out = set[str]() if in_files else set(OF_FILES)
+    if not splits_at_blanks(metrics):
+        left_out.add("script")
     remarks = [*record_remarks(adapter), *(item for item in look.remarks() if item.kind not in left_out)]
     return [f"{system.label}: {_line(item, cleanable=in_files)}" for item in remarks]
 

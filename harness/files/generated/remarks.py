@@ -133,19 +133,11 @@ class OutputLook:
             for index in sorted({k for trigger in triggers for k, text in enumerate(lowered) if trigger in text}):
                 to_look_for.setdefault(index, []).append(look)
         for index, looks in sorted(to_look_for.items()):
-            self._add_text(ids[index], texts[index], looks)
+            for kind, signs in _marks_of(texts[index], looks):
+                self._found[kind].add(ids[index], texts[index], signs)
         for index, text in enumerate(texts):
             if not text or text.isspace():
                 self._found["empty"].add(ids[index], text)
-
-    def _add_text(self, key: str, text: str, looks: Sequence[_Look]) -> None:
-        """Add the marks of one caption, from the outside: what stands within thinking is none of the caption."""
-        rest = text
-        for look in looks:
-            signs = look.find(rest)
-            if signs is not None:
-                self._found[look.kind].add(key, text, signs)
-                rest = look.strip(rest)
 
     def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
         """Add the examples whose captions are all the same, and note whether others have different ones."""
@@ -250,6 +242,29 @@ _LOOKS = (
     _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
     _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
 )
+
+
+def caption_marks(text: str) -> list[tuple[str, list[str]]]:
+    """Return the kinds of marks of a caption, each with what was found, from the outside.
+
+    >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
+    [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
+    """
+    lowered = text.lower()
+    return _marks_of(text, [look for look in _LOOKS if any(trigger in lowered for trigger in look.triggers)])
+
+
+def _marks_of(text: str, looks: Sequence[_Look]) -> list[tuple[str, list[str]]]:
+    """Return the marks of a caption among some kinds; what stands within thinking, for example, is none of the caption."""
+    marks: list[tuple[str, list[str]]] = []
+    for look in looks:
+        signs = look.find(text)
+        if signs is not None:
+            marks.append((look.kind, signs))
+            text = look.strip(text)
+    return marks
+
+
 _PHRASES = {
     "think": ("holds thinking", "hold thinking"),
     "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
