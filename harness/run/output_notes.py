@@ -73,7 +73,7 @@ def clean_sets(sets: Sequence[CaptionSet], names: tuple[str, ...], *, allow_empt
     """
     if not names:
         return list(sets)
-    signs = RecordSigns(names)
+    signs = RecordSigns(names, captions=sum(len(item.candidates) for item in sets))
     cleaned: list[CaptionSet] = []
     for item in sets:
         texts = signs.look(item.id, {}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty)

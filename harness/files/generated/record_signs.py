@@ -14,7 +14,8 @@ from harness.files.generated.remarks import Remark, shorten
 
 PROMPTS = ("prompt", "question", "query", "instruction")
 """Usual names of the prompt in a record."""
-_LOOKED_AT = frozenset((*FIELDS, *PROMPTS))
+LOOKED_AT = frozenset((*FIELDS, *PROMPTS))
+"""Fields of records that :meth:`RecordSigns.look` reads."""
 
 
 @dataclass
@@ -24,7 +25,7 @@ class RecordSigns:
     names: tuple[str, ...] = ()
     """What to remove, of :data:`~harness.files.generated.cleaning.CLEAN`."""
     captions: int = 0
-    """Captions of all records."""
+    """Captions of all records, which whoever reads them counts."""
     cleaned: int = 0
     """Captions of which something was removed."""
     _cut_off: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -36,9 +37,8 @@ class RecordSigns:
 
         Raises :class:`InputError` with ``location`` for a caption of which nothing is left, unless empty ones are accepted.
         """
-        self.captions += len(texts)
         prompt = ""
-        if not _LOOKED_AT.isdisjoint(record):
+        if not LOOKED_AT.isdisjoint(record):
             prompt = next((record[name] for name in PROMPTS if isinstance(record.get(name), str)), "")
             if texts and is_cut_off(record):
                 self._cut_off.append((key, texts[-1]))

@@ -89,14 +89,13 @@ class OutputLook:
     def __init__(self) -> None:
         self._captions = 0
         self._examples = 0
-        self._found = {name: _Found() for name in (*_PHRASES, "empty", "cut")}
+        self._found: dict[str, _Found] = {}
         self._scripts = ScriptCount()
         self._only: str | None = None
         self._differs = False
         self._copies = self._first_copies = True
         self._most_references = 0
         self._sizes: set[int] = set()
-        self._repeated = _Found()
         self._distinct = False
 
     def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
@@ -121,7 +120,7 @@ class OutputLook:
         if cut_off:
             for item in sets:
                 if item.id in cut_off:
-                    self._found["cut"].add(item.id, item.candidates[-1])
+                    self._add_to("cut", item.id, item.candidates[-1])
 
     def _add_marks(self, ids: Sequence[str], texts: Sequence[str]) -> None:
         """Add the marks in captions; what stands in none of them is not looked for in each."""
@@ -130,14 +129,19 @@ class OutputLook:
         to_look_for: dict[int, list[_Look]] = {}
         for look in _LOOKS:
             triggers = [trigger for trigger in look.triggers if trigger in joined]
+            if not triggers:
+                continue
             for index in sorted({k for trigger in triggers for k, text in enumerate(lowered) if trigger in text}):
                 to_look_for.setdefault(index, []).append(look)
         for index, looks in sorted(to_look_for.items()):
             for kind, signs in _marks_of(texts[index], looks):
-                self._found[kind].add(ids[index], texts[index], signs)
+                self._add_to(kind, ids[index], texts[index], signs)
         for index, text in enumerate(texts):
             if not text or text.isspace():
-                self._found["empty"].add(ids[index], text)
+                self._add_to("empty", ids[index], text)
+
+    def _add_to(self, kind: str, example: str, caption: str, signs: Sequence[str] = ()) -> None:
+        self._found.setdefault(kind, _Found()).add(example, caption, signs)
 
     def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
         """Add the examples whose captions are all the same, and note whether others have different ones."""
@@ -145,7 +149,7 @@ class OutputLook:
             if len(item.candidates) < 2:
                 continue
             if len(set(item.candidates)) == 1:
-                self._repeated.add(item.id, item.candidates[0], [f"{len(item.candidates)}"])
+                self._add_to(REPEATS, item.id, item.candidates[0], [f"{len(item.candidates)}"])
             else:
                 self._distinct = True
 
@@ -162,7 +166,7 @@ class OutputLook:
 
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was added."""
-        out = [self._remark(kind, phrase) for kind, phrase in {**_PHRASES, **_OTHER_PHRASES}.items() if self._found[kind].count]
+        out = [self._remark(kind, phrase) for kind, phrase in _PHRASES.items() if kind in self._found]
         return [*out, *self._remarks_on_all()]
 
     def _remark(self, kind: str, phrase: tuple[str, str]) -> Remark:
@@ -182,8 +186,8 @@ class OutputLook:
             yield Remark("copies", text, examples)
         if not self._differs and examples >= MIN_EXAMPLES:
             yield Remark("same", f'all {examples:,} examples have the same caption: "{shorten(only)}"', examples)
-        repeated = self._repeated
-        if repeated.count and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
+        repeated = self._found.get(REPEATS)
+        if repeated and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
             numbers = " or ".join(repeated.signs)
             whose = f"id '{repeated.example}'" if repeated.count == 1 else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
             often = "twice" if numbers == "2" else f"{numbers} times"
@@ -273,8 +277,6 @@ _PHRASES = {
     "markdown": ("holds Markdown", "hold Markdown"),
     "unknown": ("holds unknown words", "hold unknown words"),
     "refusal": ("refuses to describe", "refuse to describe"),
-}
-_OTHER_PHRASES = {
     "empty": ("is empty", "are empty"),
     "cut": ("was cut off at the largest number of tokens", "were cut off at the largest number of tokens"),
 }
