@@ -70,10 +70,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_format(parser, "form of the output")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
-    parser.add_argument(
-        "--clean", action="append", default=[], metavar="KIND,...",
-        help=f"remove these of the candidates: {', '.join(CLEAN)} (docs/outputs.md); nothing without it",
-    )  # fmt: skip
+    add_list(parser, "--clean", "KIND,...", f"remove these from candidates: {', '.join(CLEAN)} (docs/outputs.md); may be repeated")
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
     add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")

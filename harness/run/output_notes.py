@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Protocol, cast, runtime_checkable
 
 from harness.contracts import CaptionSet, Metric
-from harness.files.generated.cleaning import REPEATS, drop_repeats
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.generated.remarks import OutputLook, Remark, output_remarks
 from harness.run.generate import blocks
@@ -77,7 +76,7 @@ def clean_sets(sets: Sequence[CaptionSet], names: tuple[str, ...], *, allow_empt
     cleaned: list[CaptionSet] = []
     for item in sets:
         texts = signs.look(item.id, {}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty)
-        cleaned.append(replace(item, candidates=drop_repeats(texts) if REPEATS in names else texts))
+        cleaned.append(replace(item, candidates=signs.drop_repeats(texts)))
     log_notes([remark.text for remark in signs.remarks()])
     return cleaned
 

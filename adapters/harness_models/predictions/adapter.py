@@ -13,7 +13,7 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
-from harness.files.generated.cleaning import REPEATS, check_clean, drop_repeats
+from harness.files.generated.cleaning import REPEATS, check_clean
 from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
 from harness.files.neighbours import RESPONSES
 from harness_tasks.readers.annotations import ids_of_vdtk
@@ -111,7 +111,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         raise InputError("the file holds no predictions", str(path))
     table.signs.captions = sum(map(len, table.captions.values()))
     if REPEATS in choice.clean:
-        table.captions = {key: drop_repeats(texts) for key, texts in table.captions.items()}
+        table.captions = {key: table.signs.drop_repeats(texts) for key, texts in table.captions.items()}
     repeated_ids = table.repeated_ids()
     if repeated_ids:
         number = f"{len(repeated_ids)} {'id occurs' if len(repeated_ids) == 1 else 'ids occur'}"
@@ -312,7 +312,9 @@ class Predictions:
                 "format": self.format, "id": [] if self.choice.id is None else self.choice.id or None,
                 "candidates": self.choice.candidates or None, "systems": self.choice.systems, "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
-            } | ({"clean": self.choice.clean} if self.choice.clean else {})  # fmt: skip
+            }  # fmt: skip
+            if self.choice.clean:
+                params["clean"] = self.choice.clean
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 

@@ -14,9 +14,20 @@ TOKENS = ("completion_tokens", "output_tokens", "generated_tokens", "num_generat
 LIMITS = ("max_tokens", "max_new_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
 """Names of the largest number."""
 _PARTS = (
-    "response", "body", "result", "output", "details", "choices", "candidates", "message", "usage", "usageMetadata", "params", "parameters",
+    "response",
+    "body",
+    "result",
+    "output",
+    "details",
+    "choices",
+    "candidates",
+    "message",
+    "usage",
+    "usageMetadata",
+    "params",
+    "parameters",
     "request",
-)  # fmt: skip
+)
 """Fields, and lists of them, in which the values stand in the records of servers."""
 _DEPTH = 5
 _NAMES = frozenset((*REASONS, *TOKENS, *LIMITS))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.errors import InputError
-from harness.files.generated.cleaning import clean
+from harness.files.generated.cleaning import REPEATS, clean, drop_repeats
 from harness.files.generated.finish_reasons import FIELDS, is_cut_off
 from harness.files.generated.prompt_echoes import strip_prompt
 from harness.files.generated.remarks import Remark, shorten
@@ -28,6 +28,8 @@ class RecordSigns:
     """Captions of all records, which whoever reads them counts."""
     cleaned: int = 0
     """Captions of which something was removed."""
+    left_out: int = 0
+    """Captions that repeat another one of their id."""
     _cut_off: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _echoes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Id and caption."""
@@ -61,20 +63,28 @@ class RecordSigns:
             raise InputError(f'empty without {removed}: "{shorten(text)}" (allow_empty: true keeps an empty caption)', location)
         return answer
 
+    def drop_repeats(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return one of several equal captions of an id where this is asked for, and count the others."""
+        kept = drop_repeats(texts) if REPEATS in self.names else texts
+        self.left_out += len(texts) - len(kept)
+        return kept
+
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was counted."""
-        kinds: Sequence[tuple[str, str, list[tuple[str, str]]]] = (
-            ("cut", "cut off at the largest number of tokens", self._cut_off),
-            ("echo", "begun with the prompt", self._echoes),
+        kinds: Sequence[tuple[str, str, str, list[tuple[str, str]]]] = (
+            ("cut", "was cut off at the largest number of tokens", "were cut off at the largest number of tokens", self._cut_off),
+            ("echo", "begins with the prompt", "begin with the prompt", self._echoes),
         )
         out: list[Remark] = []
-        for kind, phrase, found in kinds:
+        for kind, singular, plural, found in kinds:
             if found:
                 key, caption = found[0]
-                verb = "is" if len(found) == 1 else "are"
-                text = f"{len(found):,} of {self.captions:,} captions {verb} {phrase}, as '{key}': \"{shorten(caption)}\""
+                verb = singular if len(found) == 1 else plural
+                text = f"{len(found):,} of {self.captions:,} captions {verb}, as '{key}': \"{shorten(caption)}\""
                 out.append(Remark(kind, text, len(found), key, "echo" if kind == "echo" else ""))
-        if self.names:
-            text = f"{self.cleaned:,} of {self.captions:,} captions were cleaned ({', '.join(self.names)})"
-            out.append(Remark("cleaned", text, self.cleaned))
+        of_texts = [name for name in self.names if name != REPEATS]
+        if of_texts:
+            out.append(Remark("cleaned", f"cleaned {self.cleaned:,} of {self.captions:,} captions ({', '.join(of_texts)})", self.cleaned))
+        if REPEATS in self.names:
+            out.append(Remark("cleaned", f"left out {self.left_out:,} of {self.captions:,} captions ({REPEATS})", self.left_out))
         return out

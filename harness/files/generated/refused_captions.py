@@ -30,9 +30,22 @@ _REFUSALS = (
 )
 _REFUSAL = late_pattern(rf"\W*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 TRIGGERS = (
-    "sorry", "apolog", "unfortunately", "n't", "n’t", "cant", "cannot", "can not", "unable to", "not able to", "do not", "as an a",
-    "language model", "please ", "could you",
-)  # fmt: skip
+    "sorry",
+    "apolog",
+    "unfortunately",
+    "n't",
+    "n’t",
+    "cant",
+    "cannot",
+    "can not",
+    "unable to",
+    "not able to",
+    "do not",
+    "as an a",
+    "language model",
+    "please ",
+    "could you",
+)
 """Lower-case texts, one of which stands in every refusal."""
 
 

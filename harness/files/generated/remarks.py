@@ -216,7 +216,7 @@ def shorten(text: str, length: int = SHORT) -> str:
     'a dog runs …'
     """
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1].rstrip()} …"
+    return line if len(line) <= length else f"{line[: length - 2].rstrip()} …"
 
 
 def _letters(text: str) -> str:
