@@ -221,6 +221,8 @@ def score(
     system: str | Sequence[str] = (),
     reference_id: str | None = "",
     reference_column: str | Sequence[str] = (),
+    split: str = "",
+    events: str = "",
     clean: str | Sequence[str] = (),
 ) -> Scores:
     """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
@@ -247,10 +249,14 @@ def score(
     allow_empty : bool
         Accept empty captions in files.
     id, column, reference_id, reference_column : str, optional
-        Columns of the ids and captions in files of candidates and references; default: a usual name. An id None matches records
-        and examples by position.
+        Columns, or paths such as ``response.text``, of the ids and captions in files of candidates and references; default: a usual
+        name. An id None matches records and examples by position.
     system : str or sequence of str, optional
         Systems to score, from a file whose candidates are an object of systems; the captions of several form one set.
+    split : str, optional
+        Split of a file of references whose records have one.
+    events : {"paragraph", "separate"}, optional
+        Texts with times in files: those of a record are joined to one text, or each is an item ``ID#1``; by default an error.
     clean : str or sequence of str
         What to remove of candidates, such as ``"think,marks,prefix"`` (docs/outputs.md). Remarks on what stands around captions go to the
         logger ``harness.run.output_notes``.
@@ -271,7 +277,8 @@ def score(
     significance = _significance(p_value)
     columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
     systems = (system,) if isinstance(system, str) else tuple(system)
-    options = FileOptions(id, column, systems, reference_id, tuple(name for name in columns if name), check_clean(clean))
+    reference_columns = tuple(name for name in columns if name)
+    options = FileOptions(id, (column,) if column else (), systems, reference_id, reference_columns, split, events, check_clean(clean))
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip

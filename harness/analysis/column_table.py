@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
-from harness.files.captions import ID_COLUMNS
+from harness.files.columns import ID_COLUMNS
 from harness.files.records import delimited_rows, first_byte, is_parquet, is_table_file
 from harness.files.records import records as records_of
 from harness.run.finished import Run

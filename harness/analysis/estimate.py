@@ -20,7 +20,7 @@ from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_declarations import Bounds
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
-from harness.files.captions import ID_COLUMNS
+from harness.files.columns import ID_COLUMNS
 from harness.files.record_files import read_records
 from harness.judgments.fields import number
 from harness.registry.catalogue import spelling

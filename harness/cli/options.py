@@ -64,6 +64,15 @@ def add_list(parser: Arguments, name: str, metavar: str, help: str) -> None:
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=help)
 
 
+def add_columns(parser: Arguments, name: str, metavar: str, help: str) -> None:
+    """Add an option of columns or systems of a file, comma-separated or repeated."""
+    parser.add_argument(name, action="extend", type=_split_commas, default=[], metavar=f"{metavar},...", help=help)
+
+
+def _split_commas(text: str) -> list[str]:
+    return [name for name in map(str.strip, text.split(",")) if name]
+
+
 def add_names(parser: Arguments, *names: str, help: str, required: bool = False) -> None:
     """Add an option of metrics of a run, comma-separated or repeated; commas in brackets belong to a name, as in ``trm(a, b)``."""
     parser.add_argument(*names, action="extend", type=_split_names, default=None, metavar="NAME,...", help=help, required=required)

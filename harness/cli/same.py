@@ -124,7 +124,7 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     from harness.run.file_pair import FileOptions, file_labels, read_answers, read_prompts
     from harness.run.metric_plan import unique
 
-    options = FileOptions(None if args.id == "null" else args.id, args.column)
+    options = FileOptions(None if args.id == "null" else args.id, (args.column,) if args.column else ())
     files = [text for text in args.sources if not Path(text.partition("::")[0]).is_dir()]
     names = iter(file_labels(files) if files else ())
     sources: list[Source] = []

@@ -21,7 +21,19 @@ from typing import TYPE_CHECKING
 
 import harness
 from harness.analysis.comparisons import Comparison
-from harness.cli.options import add_count, add_flag, add_format, add_list, add_permissions, add_registry, fold, print_json, terminal_width
+from harness.cli.options import (
+    add_columns,
+    add_count,
+    add_flag,
+    add_format,
+    add_list,
+    add_permissions,
+    add_registry,
+    fold,
+    print_json,
+    terminal_width,
+)
+from harness.contracts import EVENTS
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, escape_controls
 from harness.files.generated.cleaning import CLEAN, check_clean
 from harness.registry import current
@@ -54,10 +66,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--id", default="", metavar="COLUMN", help="column of the ids of candidates; null: match records and examples by position"
     )  # fmt: skip
-    parser.add_argument("--column", default="", metavar="COLUMN", help="column of the candidates")
-    add_list(parser, "--system", "NAME", "score this system of files whose records hold several; may be repeated")
+    add_columns(parser, "--column", "COLUMN", "column of the candidates, or a path such as response.text; several are several systems")
+    add_columns(parser, "--system", "NAME", "score these systems of files whose records hold several")
     parser.add_argument("--reference-id", default="", metavar="COLUMN", help="column of the ids of references; null: number the records")
-    add_list(parser, "--reference-column", "COLUMN", "column of the references; may be repeated")
+    add_columns(parser, "--reference-column", "COLUMN", "columns of the references, or paths")
+    parser.add_argument("--split", default="", metavar="NAME", help="split of the references, of a file whose records have one")
+    parser.add_argument("--events", choices=EVENTS, help="texts with times: one paragraph of each record, or each an item of its own")
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
         help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert "
@@ -92,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
     form = args.format
     files = _files(args)
-    labels = system_labels(files, args.system, args.label)
+    labels = system_labels(files, _options(args).names, args.label)
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
@@ -135,7 +149,8 @@ def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequenc
 def _options(args: argparse.Namespace) -> FileOptions:
     """Return the columns and systems of the files; ``null`` stands for no column of ids."""
     ids = [None if name == "null" else name for name in (args.id, args.reference_id)]
-    return FileOptions(ids[0], args.column, tuple(args.system), ids[1], tuple(args.reference_column), check_clean(args.clean))
+    columns = tuple(args.column), tuple(args.reference_column)
+    return FileOptions(ids[0], columns[0], tuple(args.system), ids[1], columns[1], args.split, args.events or "", check_clean(args.clean))
 
 
 def _remark(text: str) -> None:
@@ -224,9 +239,10 @@ def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argpars
         if not args.output:
             for record in results:
                 record.pop("statistics", None)  # names files of a run directory
-        print_json(
-            {"results": results, "failed": result.failed, "comparisons": [row.to_dict() for row in rows], "notes": list(result.notes)}
-        )
+        print_json({
+            "results": results, "failed": result.failed, "comparisons": [row.to_dict() for row in rows], "notes": list(result.notes),
+            "readings": result.provenance.readings,
+        })  # fmt: skip
         return
     compared = None
     if len(result.samples.systems) > 2:  # those of two are all pairs

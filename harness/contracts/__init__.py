@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.contracts.models import *
     from harness.contracts.objects import *
     from harness.contracts.parameters import *
+    from harness.contracts.reading import *
     from harness.contracts.sums import *
 
 _NAMES = {
@@ -38,6 +39,7 @@ _NAMES = {
     ),
     "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
     "parameters": "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values",
+    "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",
 }
 """Names of each module."""

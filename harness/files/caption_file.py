@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import ClassVar
 
-from harness.contracts import PathParam, Values
+from harness.contracts import Example, PathParam, Reading, Values
 from harness.contracts.parameters import Count, check_arguments
+from harness.contracts.reading import SHOWN_ITEMS
 from harness.files import records as files
+
+
+class ReadingCounter:
+    """Numbers of the examples that go by, and the first of them."""
+
+    def __init__(self) -> None:
+        self.items = self.texts = 0
+        self.first: dict[str, tuple[str, ...]] = {}
+
+    def count(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """Yield the examples."""
+        for example in examples:
+            if self.items < SHOWN_ITEMS:
+                self.first[example.id] = example.references[:SHOWN_ITEMS]
+            self.items += 1
+            self.texts += len(example.references)
+            yield example
+
+    def reading(
+        self, path: Path, form: str, id: str | None, columns: tuple[str, ...] = (), *, left_out: Mapping[str, int] | None = None,
+        possible_ids: tuple[str, ...] = (), other_columns: tuple[str, ...] = (),
+    ) -> Reading:  # fmt: skip
+        """Return the reading of a file of references whose examples were counted."""
+        return Reading(
+            str(path), "references", form, id, columns, self.items, self.texts, dict(left_out or {}), possible_ids,
+            tuple(name for name in possible_ids if name != id), other_columns, examples=dict(self.first),
+        )  # fmt: skip
 
 
 class CaptionFile:
@@ -42,6 +72,12 @@ class CaptionFile:
         self.media_root = media_root
         self.limit_references = limit_references
         self.allow_empty = allow_empty
+        self.reading: Reading | None = None
+        """How the file was read; None before that."""
+
+    def readings(self) -> list[Reading]:
+        """Return how the file was read, after it was read."""
+        return [] if self.reading is None else [self.reading]
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""

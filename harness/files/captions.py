@@ -13,12 +13,6 @@ from harness.errors import InputError, counted
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
-ID_COLUMNS = (
-    "id", "image_id", "video_id", "cocoid", "img_id", "imgid", "youtube_id", "file_name", "filename", "index",
-    "videoID", "sample_id", "doc_id", "audio_id", "clip_id", "image_name",
-)  # fmt: skip
-"""Usual names of the id column, in order of preference."""
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LIST_ENDS = re.compile(r"\s*\[\s*['\"].*['\"\]]\s*,?\s*\]\s*", re.DOTALL)
 """A string that begins and ends as a list of strings."""
@@ -71,7 +65,7 @@ def caption(value: YamlValue, location: str, *, what: str = "caption", allow_emp
 
 
 def captions(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
-    """Return the captions of a string, an object with the key ``caption`` or ``raw``, or a list of these.
+    """Return the captions of a string, an object with its caption (:func:`text_field`), or a list of these.
 
     A string that holds a list of texts, as pandas and the csv module write one into a cell, is read as that list. Raises
     :class:`InputError` for a value that :func:`caption` refuses, and for a string that begins and ends as a list and is none.
@@ -105,11 +99,17 @@ def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] 
     raise InputError(f'the {what} {text!r:.80} is no list of texts; expected ["a dog", "the dog"]', location)
 
 
+def text_field(item: YamlValue) -> str | None:
+    """Return the field of an object that holds its caption, such as ``caption`` of annotations; None for anything else."""
+    if not isinstance(item, Mapping):
+        return None
+    return next((name for name in ("caption", "raw", "sentence", "text") if isinstance(item.get(name), str)), None)
+
+
 def _inner(item: YamlValue) -> YamlValue:
     if isinstance(item, Mapping):
-        for name in ("caption", "raw"):
-            if name in item:
-                return item[name]
+        name = text_field(item) or next((name for name in ("caption", "raw") if name in item), None)
+        return item if name is None else item[name]
     return item
 
 

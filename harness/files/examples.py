@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import captions, identity, quote_list
-from harness.files.columns import Columns
+from harness.files.columns import Columns, get_field
+from harness.files.marks import find_mark
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
@@ -21,6 +23,8 @@ class _Group:
     references: list[str]
     single: bool
     """True when each row holds one caption, so that more rows of the id may follow."""
+    kept: bool
+    """False while all references were marked as not to be scored."""
     media: str | None
     source: str | None
     meta: Values = field(default_factory=dict)
@@ -31,7 +35,8 @@ class RowReader:
     """Examples from the rows of a table.
 
     A row holds all references of an example (in a list or in several columns), or one of them; then the rows of one id
-    make one example, in the order of the first row of each id.
+    make one example, in the order of the first row of each id. References that a field marks as not to be scored
+    (:func:`~harness.files.marks.find_mark`) are left out, and so is an example without others.
     """
 
     columns: Columns
@@ -44,6 +49,10 @@ class RowReader:
     """Folder put before the media names."""
     consecutive: bool = False
     """Yield an example as soon as the next id begins (streams); the rows of one id must be adjacent."""
+    absent: bool = False
+    """A blank text is no reference; an example may then have none (files of which each has some references)."""
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    """What is not read -> its number, filled while the rows are read."""
 
     def examples(self, rows: Iterable[Record]) -> Iterator[Example]:
         """Yield the examples of the rows; one whose row holds all its references at once, unless an earlier one waits for more rows.
@@ -53,11 +62,11 @@ class RowReader:
         """
         groups: dict[str, _Group] = {}
         finished: set[str] = set()
-        yielded: dict[str, str] = {}
-        """Places of the examples that did not wait, by id."""
+        yielded: dict[str, tuple[str, int]] = {}
+        """Place and hash of the references of the examples that did not wait, by id."""
         for number, row in enumerate(rows):
             columns = self.columns
-            key = str(number) if columns.id is None else identity(row.fields.get(columns.id), row.where, columns.id)
+            key = str(number) if columns.id is None else identity(get_field(row.fields, columns.id), row.where, columns.id)
             # A stream cannot be kept: the rows of an id are complete when the next id begins. An id that comes again later would
             # give two examples, hence `finished`.
             if self.consecutive and groups and key not in groups:
@@ -67,38 +76,82 @@ class RowReader:
             if key in finished:
                 raise InputError(f"the id '{key}' recurs after other ids; in a stream the rows of one id must be adjacent", row.where)
             if key in yielded:
-                raise InputError(f"the id '{key}' occurs twice (first in {yielded[key]})", row.where)
+                self._check_repeated(key, row, *yielded[key])
+                continue
             self._add(groups, key, row)
             # A split without rows is found at the end: then nothing is yielded before.
             if not (self.consecutive or columns.split) and len(groups) == 1 and not groups[key].single:
+                yielded[key] = row.where, hash(tuple(groups[key].references))
                 yield from self._make_examples(groups)
                 groups.clear()
-                yielded[key] = row.where
         yield from self._make_examples(groups)
 
     def _add(self, groups: dict[str, _Group], key: str, row: Record) -> None:
-        references, single = self._references(row)
+        references, single, kept = self._references(row)
         group = groups.get(key)
         if group is None:
-            groups[key] = self._group(row, references, single)
+            groups[key] = self._group(row, references, single, kept)
         elif group.single and single:
             group.references.extend(references)
+            group.kept = group.kept or kept
         else:
-            raise InputError(f"the id '{key}' occurs twice (first in {group.location})", row.where)
+            self._check_repeated(key, row, group.location, hash(tuple(group.references)))
 
-    def _references(self, row: Record) -> tuple[list[str], bool]:
-        """Return the references of a row, and True when the row holds one caption of an example that may have more."""
+    def _check_repeated(self, key: str, row: Record, first: str, content: int) -> None:
+        """Count a record with the list of references that its id has already; raise :class:`InputError` for any other one."""
+        references, single, _ = self._references(row)
+        if single or hash(tuple(references)) != content:
+            raise InputError(f"the id '{key}' occurs twice (first in {first})", row.where)
+        self.left_out["records that repeat the references of their id"] += 1
+
+    def _references(self, row: Record) -> tuple[list[str], bool, bool]:
+        """Return the references of a row, whether it holds one caption of an example that may have more, and whether any is kept."""
         first, *others = self.columns.captions
-        value = row.fields.get(first)
+        value = get_field(row.fields, first)
         single = not others and not isinstance(value, (list, tuple))
         if value is None and not others:
             raise InputError(f"'{first}' is missing or null; expected captions", row.where)
-        # One caption per column: a null is an absent caption.
-        values = [item for item in (value, *map(row.fields.get, others)) if item is not None]
-        references = [text for item in values for text in captions(item, row.where, what="reference", allow_empty=self.allow_empty)]
-        return references, single
+        mark = find_mark(row.fields)
+        if mark is not None:
+            self.left_out[f"references marked {mark}"] += len(value) if isinstance(value, (list, tuple)) else 1
+            return [], single, False
+        # One caption per column: a null or an empty cell is an absent caption.
+        values = [value, *(get_field(row.fields, name) for name in others)] if others else [value]
+        if others or self.absent:
+            values = self._drop_absent(values)
+        dropped = 0
+        references: list[str] = []
+        for item in values:
+            texts = item if isinstance(item, str) else self._kept_texts(item)
+            if isinstance(item, (list, tuple)):
+                dropped += len(item) - len(texts)
+            references.extend(captions(texts, row.where, what="reference", allow_empty=self.allow_empty))
+        return references, single, not dropped or bool(references)
 
-    def _group(self, row: Record, references: list[str], single: bool) -> _Group:
+    def _drop_absent(self, values: Sequence[YamlValue]) -> list[YamlValue]:
+        """Return the values of the columns of a row without those that hold no reference."""
+        filled = [value for value in values if value is not None]
+        if self.allow_empty and not self.absent:
+            return filled
+        texts = [value for value in filled if not (isinstance(value, str) and not value.strip())]
+        if self.absent and len(texts) < len(filled):
+            self.left_out["empty lines"] += len(filled) - len(texts)
+        return texts
+
+    def _kept_texts(self, value: YamlValue) -> YamlValue:
+        """Return a list of texts without those that their fields mark as not to be scored; any other value as it is."""
+        if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], Mapping):
+            return value
+        kept: list[YamlValue] = []
+        for item in value:
+            mark = find_mark(item) if isinstance(item, Mapping) else None
+            if mark is None:
+                kept.append(item)
+            else:
+                self.left_out[f"references marked {mark}"] += 1
+        return kept
+
+    def _group(self, row: Record, references: list[str], single: bool, kept: bool) -> _Group:
         columns, fields = self.columns, row.fields
         media = fields.get(columns.media) if columns.media else None
         source = fields.get(columns.source) if columns.source else None
@@ -106,12 +159,15 @@ class RowReader:
             source = "\n".join(map(str, source))
         used = {*columns.column_list(), "candidates"}
         meta = {name: value for name, value in fields.items() if name not in used}
-        return _Group(row.where, references, single, with_root(media, self.media_root), source, meta)
+        return _Group(row.where, references, single, kept, with_root(media, self.media_root), source, meta)
 
     def _make_examples(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
         """Yield the examples of complete groups."""
         for key, group in groups.items():
-            if not group.references:
+            if not group.references and not group.kept:
+                self.left_out["items without other references"] += 1
+                continue
+            if not group.references and not self.absent:
                 raise InputError(f"the example '{key}' has no references", group.location)
             references = tuple(group.references[: self.limit_references])
             yield Example(key, references, group.media, group.source, group.meta)

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
@@ -60,6 +60,10 @@ class Form:
     """True for records without ids: the k-th record belongs to the k-th example."""
     key: str = ""
     """Key of the object that holds the records; empty when the file is not wrapped."""
+    ids: tuple[str, ...] = ()
+    """Columns of ids that the form knows, in order of preference."""
+    left_out: dict[str, int] = field(default_factory=dict[str, int])
+    """What is not read -> its number, filled while the records are read."""
 
     def head(self) -> tuple[Record | None, Form]:
         """Return the first record, None for a file without records, and the form with all records."""

@@ -42,6 +42,7 @@ from harness.run.metric_plan import ModelPlan, Plan
 from harness.run.output_notes import notes_of_system
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
+from harness.run.readings import check_alike, collect_readings, note_readings, readings_of_manifest
 from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
@@ -111,7 +112,10 @@ def execute(
             for model in plan.models:
                 for decoding in plan.generations:
                     prepare(model, TaskView(examples, decoding, partial=plan.spec.limit is not None))
-        manifest = build_manifest(plan, examples, plugins.failures, identity)
+        readings = collect_readings([plan.reader, *(model.adapter for model in plan.models)])
+        check_alike(readings)
+        note_readings(readings)
+        manifest = {**build_manifest(plan, examples, plugins.failures, identity), "readings": readings_of_manifest(readings)}
         if options.part is not None:
             manifest["part"] = str(options.part)
         with RunDir.create(output, manifest, mode) if output else nullcontext() as rundir:

@@ -6,20 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, cast
 
-from harness.contracts import Adapter, CaptionSet, Decoding, Example, Reader, TaskView, Values
+from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, Reader, Reading, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
-from harness.files.columns import FILE_ID_COLUMNS, SOURCE_COLUMNS
+from harness.files.columns import PROMPT_COLUMNS, get_field, has_field, id_columns
 from harness.files.forms import read_form
+from harness.files.id_choice import choose_example_column
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
-from harness.run.generate import generate
+from harness.run.generate import generate, prepare
 from harness.run.metric_plan import ModelPlan, unique
 from harness.run.output_notes import log_notes, record_remarks
+from harness.run.readings import collect_readings, note_readings
 from harness.spec.metric_text import parse_metric, split_metrics
 
 
@@ -29,32 +31,56 @@ class FileOptions:
 
     id: str | None = ""
     """Column of the ids of candidates; empty: a usual name; None: records and examples are matched by position."""
-    column: str = ""
-    """Column of the candidates; empty: a usual name."""
+    columns: tuple[str, ...] = ()
+    """Columns of the candidates, each a system; empty: a usual name."""
     systems: tuple[str, ...] = ()
     """Systems to score, from records whose candidates are an object of systems."""
     reference_id: str | None = ""
     """Column of the ids of references; empty: a usual name; None: the records are numbered."""
     reference_columns: tuple[str, ...] = ()
     """Columns of the references; empty: a usual name."""
+    split: str = ""
+    """Split of the references; empty: all."""
+    events: str = ""
+    """Treatment of texts with times, ``paragraph`` or ``separate``; empty: such files are refused."""
     clean: tuple[str, ...] = ()
     """What to remove of candidates (:data:`harness.files.generated.cleaning.CLEAN`)."""
 
-    def of_candidates(self, system: str = "") -> Values:
-        """Return the parameters of the adapter that reads candidates, for one system of the file or without one."""
+    def of_candidates(self, system: str = "", column: str = "") -> Values:
+        """Return the parameters of the adapter that reads candidates, for one system or column of the file or without one."""
         values: Values = {}
         if self.id != "":
             values["columns"] = {"id": self.id}
-        if self.column:
-            values["candidates"] = self.column
-        return values | ({"system": system} if system else {}) | ({"clean": list(self.clean)} if self.clean else {})
+        if column:
+            values["candidates"] = column
+        values |= {"system": system} if system else {}
+        values |= {"events": self.events} if self.events else {}
+        return values | ({"clean": list(self.clean)} if self.clean else {})
 
     def of_references(self) -> Values:
         """Return the parameters of the reader of references."""
         columns: Values = {} if self.reference_id == "" else {"id": self.reference_id}
         if self.reference_columns:
             columns["references"] = list(self.reference_columns)
-        return {"columns": columns} if columns else {}
+        optional = {"columns": columns, "split": self.split, "events": self.events}
+        return {name: value for name, value in optional.items() if value}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the systems of each file: several columns, or systems of records; empty for files of one system.
+
+        Raises :class:`HarnessError` for both.
+        """
+        if len(self.columns) > 1 and self.systems:
+            raise HarnessError("several columns are several systems, and cannot be combined with systems of records")
+        return self.columns if len(self.columns) > 1 else self.systems
+
+    @property
+    def column(self) -> str:
+        """Column of the candidates of one system; raises :class:`HarnessError` for several."""
+        if len(self.columns) > 1:
+            raise HarnessError(f"column: {', '.join(self.columns)} are {len(self.columns)} systems; expected one column")
+        return self.columns[0] if self.columns else ""
 
 
 def reference_reader() -> str:
@@ -76,21 +102,59 @@ def read_file_pair(
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
     """
     registry = current()
-    task = TaskView(read_references(references, allow, options), Decoding())
+    options = resolve_columns([str(candidates)], references, options)
+    reader = _create_reader(references, allow, options)
+    task = TaskView(list(reader), Decoding())
     systems = {"system": list(options.systems)} if options.systems else {}
-    params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
+    params = {"path": str(candidates), **_faults(allow), **options.of_candidates(column=options.column), **systems}
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
-    sets = generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
+    model = ModelPlan("candidates", candidate_adapter(), params, adapter)
+    prepare(model, task)
     log_notes(remark.text for remark in record_remarks(adapter))
-    return sets
+    note_readings(collect_readings([reader, adapter]))
+    return generate(model, task, seed=0, prepared=True).caption_sets()
 
 
 def read_references(
     references: str | Path | Sequence[str | Path], allow: Sequence[str] = (), options: FileOptions = FileOptions()
 ) -> list[Example]:  # fmt: skip
     """Return the examples of a file of references, or of several that each have some references of all examples."""
+    return list(_create_reader(references, allow, options))
+
+
+def _create_reader(references: str | Path | Sequence[str | Path], allow: Sequence[str], options: FileOptions) -> Reader:
     values = {"path": _paths(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
-    return list(cast(Reader, current().create("readers", reference_reader(), values)))
+    return cast(Reader, current().create("readers", reference_reader(), values))
+
+
+def resolve_columns(files: Sequence[str], references: str | Path | Sequence[str | Path], options: FileOptions) -> FileOptions:
+    """Return the options with the column of the ids of the references where files of candidates tell which one it is.
+
+    Files of records without ids are matched by position where all sides are the same file, or where the user says so of the candidates.
+
+    Raises :class:`~harness.errors.InputError` for files that cannot be read.
+    """
+    if options.reference_id != "":
+        return options
+    reader = _create_reader(references, ["empty"], options)
+    columns = reader.id_columns() if isinstance(reader, ListsIds) else None
+    if columns is None:
+        return options
+    usual = bool(id_columns(dict.fromkeys(columns, "id")))
+    if not usual:
+        paths = {str(user_path(path).resolve()) for path in _as_list(references)}
+        same = len(paths) == 1 and all(str(user_path(file).resolve()) in paths for file in files)
+        if options.id is None or (same and options.id == ""):
+            return replace(options, id=None, reference_id=None)
+        columns = {name: ids for name, ids in columns.items() if len(set(ids)) == len(ids)}
+    adapters = [
+        current().create("adapters", candidate_adapter(), {"path": file, **_faults(["empty"]), **_of_system(options, name)})
+        for file in files
+        for name in options.names[:1] or ("",)
+    ]
+    ids = [adapter.id_columns() or {} for adapter in adapters if isinstance(adapter, ListsIds)]
+    chosen = choose_example_column(columns, ids, usual=usual)
+    return options if chosen is None else replace(options, reference_id=chosen)
 
 
 class HoldsCaptions(Protocol):
@@ -103,8 +167,38 @@ class HoldsCaptions(Protocol):
 
 def read_answers(file: str, options: FileOptions = FileOptions()) -> dict[str, tuple[str, ...]]:
     """Return the captions of a file of candidates by id, empty ones too; raise :class:`InputError` for a file that cannot be read."""
-    params = {"path": file, **_faults(["empty"]), **options.of_candidates(options.systems[0] if options.systems else "")}
+    system = options.systems[0] if options.systems else ""
+    params = {"path": file, **_faults(["empty"]), **options.of_candidates(system, options.column)}
     return cast(HoldsCaptions, current().create("adapters", candidate_adapter(), params)).captions_by_id()
+
+
+def read_described(files: Sequence[str], options: FileOptions = FileOptions()) -> tuple[dict[str, tuple[str, ...]], list[Reading]]:
+    """Return the captions by id of files of references, or of a file of candidates alone, and how they are read in each role.
+
+    A role that takes the same captions as the first one is left out.
+
+    Raises :class:`InputError` for files that cannot be read in either role.
+    """
+    found: list[dict[str, tuple[str, ...]]] = []
+    readings: list[Reading] = []
+    errors: list[InputError] = []
+    try:
+        reader = _create_reader(files, ["empty"], options)
+        found.append({example.id: example.references for example in reader if example.references})
+        readings += collect_readings([reader])
+    except InputError as error:
+        errors.append(error)
+    if len(files) == 1:
+        try:
+            adapter = current().create("adapters", candidate_adapter(), {"path": files[0], **_faults(["empty"]), **options.of_candidates()})
+            found.append(cast(HoldsCaptions, adapter).captions_by_id())
+            if len(found) == 1 or found[1] != found[0]:
+                readings += collect_readings([adapter])
+        except InputError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found[0], readings
 
 
 def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, str]:
@@ -115,11 +209,11 @@ def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, s
     out: dict[str, str] = {}
     rows = read_form(user_path(file), "candidates", [name for name in (options.id, options.column) if name]).rows
     for number, row in enumerate(rows):
-        key = options.id or next((name for name in FILE_ID_COLUMNS if name in row.fields), "")
+        key = options.id or next(iter(id_columns(row.fields)), "")
         prompt = next((row.fields[name] for name in PROMPT_COLUMNS if isinstance(row.fields.get(name), str)), None)
-        if prompt is None or (options.id is not None and key not in row.fields):
+        if prompt is None or (options.id is not None and not has_field(row.fields, key)):
             return out
-        name = str(number) if options.id is None else str(row.fields[key])
+        name = str(number) if options.id is None else str(get_field(row.fields, key))
         if out.setdefault(name, str(prompt)) != prompt:
             raise InputError(f"the id '{name}' has different prompts: {out[name]!r:.60} and {prompt!r:.60}", row.where)
     return out
@@ -139,10 +233,11 @@ def score_spec(
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
     params: Values = {"allow_missing": False, **_faults(allow)}
-    pairs = [(file, system) for file in files for system in options.systems or ("",)]
+    options = resolve_columns(files, references, options)
+    pairs = [(file, name) for file in files for name in options.names or ("",)]
     models = [
-        {candidate_adapter(): {"path": file, **options.of_candidates(system), **params, "label": label}}
-        for (file, system), label in zip(pairs, system_labels(files, options.systems, labels))
+        {candidate_adapter(): {"path": file, **_of_system(options, name), **params, "label": label}}
+        for (file, name), label in zip(pairs, system_labels(files, options.names, labels))
     ]
     empty = _faults(["empty"] if "empty" in allow else [])
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
@@ -159,9 +254,20 @@ def score_spec(
     return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
 
 
+def _of_system(options: FileOptions, name: str) -> Values:
+    """Return the parameters of the adapter for a system of records, or for one of several columns."""
+    if len(options.columns) > 1:
+        return options.of_candidates(column=name)
+    return options.of_candidates(name, options.column)
+
+
+def _as_list(references: str | Path | Sequence[str | Path]) -> list[str]:
+    return [str(path) for path in ([references] if isinstance(references, (str, Path)) else references)]
+
+
 def _paths(references: str | Path | Sequence[str | Path]) -> str | list[str]:
     """Return one path as a text, several as a list."""
-    paths = [str(path) for path in ([references] if isinstance(references, (str, Path)) else references)]
+    paths = _as_list(references)
     return paths[0] if len(paths) == 1 else paths
 
 
@@ -180,8 +286,6 @@ def _distinct(texts: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
-PROMPT_COLUMNS = ("prompt", "question", *SOURCE_COLUMNS)
-"""Usual names of the column of prompts."""
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
 """Endings that a label leaves out."""
 
@@ -252,9 +356,13 @@ def _name(path: Path, folders: int) -> str:
 
 
 _ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
+_EVENTS = r"\bevents: (paragraph|separate)"
+_SPLIT = r"\bsplit: ([^\s)]+)"
 _SPELLINGS = (
     (r"\bcolumns: \{references: \.\.\.\}", "--reference-column NAME", "reference_column=..."),
-    (_ID_NAME, "--reference-id NAME; --reference-id null numbers the rows", "reference_id=..., None numbers the rows"),
+    (_ID_NAME, "--reference-id NAME; --id null matches records by position", "reference_id=...; id=None matches records by position"),
+    (_EVENTS, r"--events \1", r"events='\1'"),
+    (_SPLIT, r"--split \1", r"split='\1'"),
     (r"\bid: null\b", "--id null", "id=None"),
     (r"\bid: \.\.\.", "--id NAME", "id=..."),
     (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),

@@ -75,7 +75,7 @@ def clean_sets(sets: Sequence[CaptionSet], names: tuple[str, ...], *, allow_empt
     signs = RecordSigns(names, captions=sum(len(item.candidates) for item in sets))
     cleaned: list[CaptionSet] = []
     for item in sets:
-        texts = signs.look(item.id, {}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty)
+        texts = signs.look({}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty)
         cleaned.append(replace(item, candidates=signs.drop_repeats(texts)))
     log_notes([remark.text for remark in signs.remarks()])
     return cleaned

@@ -14,6 +14,8 @@ import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
+from harness.files.rows import group_by_id, rows_of, shared_ids, texts_of_rows
+from harness.files.table_types import align_series
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
@@ -132,7 +134,22 @@ def _result(
 
 
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
-    """Return lists of texts, or lists of lists, as caption sets with ids ``0, 1, ...``; raise :class:`InputError` for a mistake."""
+    """Return lists of texts, lists of lists, or rows, as caption sets; raise :class:`InputError` for a mistake.
+
+    The ids are ``0, 1, ...``. Rows (mappings, a data frame) have captions by the columns of their role; rows on both sides that share a
+    column of ids in another order are matched by it, and series with labels by these.
+    """
+    rows = rows_of(candidates), rows_of(references)
+    if rows[0] is not None:
+        candidates = texts_of_rows(rows[0], "candidates")
+    if rows[1] is not None:
+        references = texts_of_rows(rows[1], "references")
+    if rows[0] and rows[1]:
+        ids = shared_ids(rows[0], rows[1])
+        if ids is not None and ids[0] != ids[1]:
+            grouped = group_by_id(ids[0], cast("list[object]", candidates)), group_by_id(ids[1], cast("list[object]", references))
+            return _sets_of_mappings(*grouped, allow_missing=False, allow_unknown=False)
+    references = align_series(candidates, references)
     hyps, refs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
     if len(hyps) != len(refs):
         streams = all(len(texts) == len(hyps) for texts in refs)
@@ -141,6 +158,19 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     if not hyps:
         raise InputError("there are no examples")
     return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(hyps, refs))]
+
+
+def _sets_of_mappings(
+    candidates: Mapping[str, object], references: Mapping[str, object], *, allow_missing: bool, allow_unknown: bool
+) -> list[CaptionSet]:
+    """Return the caption sets of the ids of two mappings."""
+    keys = matched_ids(candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown)
+    if not keys:
+        raise InputError("there are no examples")
+    return [
+        CaptionSet(key, texts_of(candidates[key], f"candidates: '{key}'"), texts_of(references[key], f"references: '{key}'"))
+        for key in keys
+    ]  # fmt: skip
 
 
 def _are_paths(value: object) -> bool:
@@ -169,13 +199,7 @@ def sets_of(
         if isinstance(candidates, Mapping) and isinstance(references, Mapping):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
-            keys = matched_ids(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
-            if not keys:
-                raise InputError("there are no examples")
-            sets = [
-                CaptionSet(key, texts_of(hyps[key], f"candidates: '{key}'"), texts_of(refs[key], f"references: '{key}'"))
-                for key in keys
-            ]  # fmt: skip
+            sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             return clean_sets(sets, options.clean, allow_empty=allow_empty)
         if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
             raise InputError("candidates and references are both paths, both mappings or both lists")

@@ -76,6 +76,11 @@ class Provenance:
         return self._text("digest")
 
     @property
+    def readings(self) -> list[JsonObject]:
+        """How each file of candidates and references was read (:class:`harness.contracts.Reading`, without captions)."""
+        return list(cast("list[JsonObject]", self.content.get("readings") or []))
+
+    @property
     def variant(self) -> str:
         """Variant of the spec that was run."""
         return self._text("variant")

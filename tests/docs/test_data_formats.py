@@ -11,7 +11,8 @@ import yaml
 from harness.contracts import Decoding, Example, TaskView
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.registry import current
-from harness_models.predictions.adapter import FORMATS, Predictions
+from harness_models.predictions.adapter import Predictions
+from harness_models.predictions.table import FORMATS
 
 
 @pytest.fixture(scope="module")

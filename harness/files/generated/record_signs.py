@@ -32,9 +32,9 @@ class RecordSigns:
     """Captions that repeat another one of their id."""
     _cut_off: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _echoes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Id and caption."""
+    """Location and caption."""
 
-    def look(self, key: str, record: Mapping[str, Any], texts: tuple[str, ...], location: str, *, allow_empty: bool) -> tuple[str, ...]:
+    def look(self, record: Mapping[str, Any], texts: tuple[str, ...], location: str, *, allow_empty: bool) -> tuple[str, ...]:
         """Return the captions of a record, cleaned where this is asked for, and count what its fields say.
 
         Raises :class:`InputError` with ``location`` for a caption of which nothing is left, unless empty ones are accepted.
@@ -43,15 +43,15 @@ class RecordSigns:
         if not LOOKED_AT.isdisjoint(record):
             prompt = next((record[name] for name in PROMPTS if isinstance(record.get(name), str)), "")
             if texts and is_cut_off(record):
-                self._cut_off.append((key, texts[-1]))
+                self._cut_off.append((location, texts[-1]))
         if not self.names and not prompt:
             return texts
-        return tuple(self._clean(key, text, prompt, location, allow_empty) for text in texts)
+        return tuple(self._clean(text, prompt, location, allow_empty) for text in texts)
 
-    def _clean(self, key: str, text: str, prompt: str, location: str, allow_empty: bool) -> str:
+    def _clean(self, text: str, prompt: str, location: str, allow_empty: bool) -> str:
         echoes = strip_prompt(text, prompt) if prompt else text
         if echoes != text and "echo" not in self.names:
-            self._echoes.append((key, text))
+            self._echoes.append((location, text))
         if not self.names:
             return text
 
@@ -78,10 +78,10 @@ class RecordSigns:
         out: list[Remark] = []
         for kind, singular, plural, found in kinds:
             if found:
-                key, caption = found[0]
+                location, caption = found[0]
                 verb = singular if len(found) == 1 else plural
-                text = f"{len(found):,} of {self.captions:,} captions {verb}, as '{key}': \"{shorten(caption)}\""
-                out.append(Remark(kind, text, len(found), key, "echo" if kind == "echo" else ""))
+                text = f'{len(found):,} of {self.captions:,} captions {verb}, as {location}: "{shorten(caption)}"'
+                out.append(Remark(kind, text, len(found), location, "echo" if kind == "echo" else ""))
         of_texts = [name for name in self.names if name != REPEATS]
         if of_texts:
             out.append(Remark("cleaned", f"cleaned {self.cleaned:,} of {self.captions:,} captions ({', '.join(of_texts)})", self.cleaned))

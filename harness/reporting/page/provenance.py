@@ -56,6 +56,7 @@ def listings(run: Run) -> list[Table]:
     local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
     tables = {
         ("Run", "", "value"): [(k, portable(str(v))) for k, v in facts.items() if v not in (None, "")],
+        ("Files as they were read", "file", "role", "form", "ids", "captions", "items", "texts", "remarks"): _readings(run),
         ("Models", "model", "adapter", "parameters", "fingerprint"): models,
         ("Metrics", "metric", "component", "parameters", "signature"): metrics,
         ("Time per stage", "stage", "seconds"): _times(run),
@@ -66,6 +67,26 @@ def listings(run: Run) -> list[Table]:
         ("Failures", "model and example", "reason"): list(run.failed.items()),
     }
     return [Table(headers, rows, "l" * len(headers), title) for (title, *headers), rows in tables.items() if rows]
+
+
+def _readings(run: Run) -> list[tuple[str, ...]]:
+    """Return one row for each file: how it was read, and what was not taken or left out."""
+    rows: list[tuple[str, ...]] = []
+    for reading in run.provenance.readings:
+        columns = cast("Mapping[str, Sequence[str]]", reading)
+        left_out = cast("Mapping[str, int]", reading.get("left_out") or {})
+        remarks = [
+            *(f"not ids: {name}" for name in columns.get("other_ids") or ()),
+            *(f"not captions: {name}" for name in columns.get("other_columns") or ()),
+            *(columns.get("remarks") or ()),
+            *(f"left out: {what} ({count:,})" for what, count in left_out.items()),
+        ]
+        captions = ", ".join(columns.get("columns") or ())
+        texts = [str(reading.get(name, "")) for name in ("path", "role", "form")]
+        rows.append(
+            (*texts, str(reading.get("id") or "position"), captions, str(reading["items"]), str(reading["texts"]), "; ".join(remarks))
+        )
+    return rows
 
 
 def command(run: Run) -> str:

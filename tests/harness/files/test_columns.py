@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.files.columns import Columns, check_mapping, find_columns
+from harness.files.columns import Columns, check_mapping, find_caption_columns, find_columns, get_field, has_field, id_columns
+
+
+def record(*names: str) -> list[dict[str, object]]:
+    """Return one record with text in each column."""
+    return [dict.fromkeys(names, "a text")]
 
 
 def error_message(call, *args, **params) -> str:
@@ -15,15 +20,15 @@ def error_message(call, *args, **params) -> str:
 
 
 def test_usual_columns():
-    columns = find_columns({}, ["image_id", "file_name", "references", "context"], "f")
+    columns = find_columns({}, record("image_id", "file_name", "references", "context"), "f")
     assert columns == Columns("image_id", ("references",), "file_name", "context")
-    assert find_columns({}, ["index", "caption_0", "caption_1"], "f").captions == ("caption_0", "caption_1")
+    assert find_columns({}, record("index", "caption_0", "caption_1"), "f").captions == ("caption_0", "caption_1")
 
 
 def test_columns_of_the_parameter():
-    columns = find_columns({"id": "key", "references": ["r1", "r2_*"]}, ["key", "r1", "r2_a", "r2_b"], "f")
+    columns = find_columns({"id": "key", "references": ["r1", "r2_*"]}, record("key", "r1", "r2_a", "r2_b"), "f")
     assert (columns.id, columns.captions) == ("key", ("r1", "r2_a", "r2_b"))
-    assert find_columns({"id": None}, ["captions"], "f").id is None
+    assert find_columns({"id": None}, record("captions"), "f").id is None
 
 
 @pytest.mark.parametrize(
@@ -37,7 +42,7 @@ def test_columns_of_the_parameter():
 )
 def test_absent_columns(parameter, present, expected):
     with pytest.raises(InputError) as caught:
-        find_columns(parameter, present, "f")
+        find_columns(parameter, record(*present), "f")
     assert (str(caught.value), caught.value.parameter) == (expected, "columns")
 
 
@@ -62,4 +67,63 @@ def test_used_columns_are_distinct():
 
 
 def test_null_means_that_a_column_is_not_used():
-    assert find_columns({"media": None}, ["id", "caption", "file_name"], "f").media is None
+    assert find_columns({"media": None}, record("id", "caption", "file_name"), "f").media is None
+
+
+# --------------------------------------------------------------------------- roles
+@pytest.mark.parametrize(
+    ("role", "fields", "names"),
+    [
+        ("references", {"id": 1, "caption_1": "a dog", "caption_2": "the dog", "caption_length": 27}, ("caption_1", "caption_2")),
+        ("references", {"id": 1, "caption_1": "a dog", "caption_2": "the dog", "caption_model": "blip"}, ("caption_1", "caption_2")),
+        ("references", {"id": 1, "Ref 1": "a dog", "Ref 2": "the dog", "refs_count": 2}, ("Ref 1", "Ref 2")),
+        ("references", {"id": 1, "reference_0": "a dog", "reference_1": "the dog"}, ("reference_0", "reference_1")),
+        ("references", {"caption": "a guess", "references": ["a dog"]}, ("references",)),
+        ("references", {"answer": ["a dog"], "prediction": "a cat"}, ("answer",)),
+        ("references", {"predict": "a cat", "label": "a dog"}, ("label",)),
+        ("references", {"caption": "a dog", "label": "dog"}, ("caption",)),
+        ("references", {"reference_strs": ["a dog", "the dog"], "caption_str": "a dog"}, ("reference_strs",)),
+        ("candidates", {"answer": ["a dog"], "prediction": "a cat"}, ("prediction",)),
+        ("candidates", {"predict": "a cat", "label": "a dog"}, ("predict",)),
+        ("candidates", {"Caption": "a dog", "ID": 1}, ("Caption",)),
+        ("candidates", {"file_name": "1.wav", "caption_predicted": "a dog"}, ("caption_predicted",)),
+        ("candidates", {"prediction": 0.93, "caption": "a dog"}, ("caption",)),
+        ("candidates", {"output": "out/1.jpg", "caption": "a dog"}, ("caption",)),
+        ("candidates", {"text": "https://example.org/1", "description": "a dog"}, ("description",)),
+        ("candidates", {"response": "a cat", "labels": "a dog"}, ("response",)),
+        ("candidates", {"question_id": 1, "answer": "a dog"}, ("answer",)),
+        ("candidates", {"caption": "42"}, ("caption",)),
+    ],
+)
+def test_captions_are_found_by_name_and_value(role, fields, names):
+    found = find_caption_columns([fields], role)
+    assert found is not None and found.names == names
+
+
+def test_the_first_value_that_is_not_empty_decides():
+    found = find_caption_columns([{"output": None, "caption": "a"}, {"output": "out/1.png", "caption": "b"}], "candidates")
+    assert found is not None and found.names == ("caption",)
+    assert find_caption_columns([{"id": 1}], "candidates") is None
+
+
+def test_what_a_caption_describes_comes_before_the_number_of_the_record():
+    assert id_columns({"id": 1, "image_id": 7, "caption": "a"}) == ["image_id", "id"]
+    assert id_columns({"ID": 1, "doc.image_id": 7}) == ["ID", "doc.image_id"]
+    assert id_columns({"image_id": None, "id": 3}) == ["id"]
+    assert id_columns({"image": {"bytes": b""}, "index": 2.0}) == ["index"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("response.body.choices.0.message.content", "a dog"), ("response.body.choices.message.content", ["a dog", "the dog"]),
+        ("doc.image.id", 7), ("response.status", None), ("response.body.choices.9.message", None), ("a.b", "plain"),
+    ],
+)  # fmt: skip
+def test_dotted_paths(column, value):
+    fields = {
+        "response": {"body": {"choices": [{"message": {"content": "a dog"}}, {"message": {"content": "the dog"}}]}},
+        "doc.image": {"id": 7}, "a.b": "plain", "a": {"b": "nested"},
+    }  # fmt: skip
+    assert get_field(fields, column) == value
+    assert has_field(fields, column) == (value is not None)

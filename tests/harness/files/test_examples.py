@@ -15,7 +15,7 @@ def rows(*fields):
 
 
 def read(*fields, **params):
-    columns = find_columns({}, fields[0], "f")
+    columns = find_columns({}, fields[:1], "f")
     return list(RowReader(columns, **params).examples(rows(*fields)))
 
 
@@ -36,7 +36,7 @@ def test_duplicate_ids():
 
 
 def test_lists_of_references_do_not_wait_for_the_rest_of_the_file():
-    columns = find_columns({}, {"id": 1, "references": ["a"]}, "f")
+    columns = find_columns({}, [{"id": 1, "references": ["a"]}], "f")
     examples = RowReader(columns).examples(rows({"id": 1, "references": ["a"]}, {"id": 2}))
     assert next(examples).id == "1"
     with pytest.raises(InputError, match=r"^f:2: 'references' is missing"):
@@ -83,7 +83,7 @@ def test_unused_fields_are_metadata():
 
 
 def test_rows_without_an_id_column_are_numbered():
-    reader = RowReader(find_columns({"id": None}, ["caption"], "f"))
+    reader = RowReader(find_columns({"id": None}, [{"caption": "a"}], "f"))
     assert [item.id for item in reader.examples(rows({"caption": "a"}, {"caption": "b"}))] == ["0", "1"]
 
 

@@ -89,7 +89,7 @@ def test_several_files_of_references_are_joined(tmp_path, pair):
 def test_columns_of_both_files_are_chosen(tmp_path):
     candidates = write_rows(tmp_path / "p.jsonl", {"n": 1, "id": 8, "said": "x", "candidates": "no"})
     references = write_rows(tmp_path / "r.jsonl", {"key": 1, "id": 9, "one": "y", "two": "z", "references": ["no"]})
-    options = FileOptions("n", "said", (), "key", ("one", "two"))
+    options = FileOptions("n", ("said",), (), "key", ("one", "two"))
     (item,) = read_file_pair(candidates, references, options=options)
     assert (item.id, item.candidates, item.references) == ("1", ("x",), ("y", "z"))
     assert read_answers(candidates, options) == {"1": ("x",)}
@@ -160,7 +160,7 @@ def test_a_metric_that_is_not_known_stays_for_the_message_of_the_run(pair):
 
 
 def test_every_system_of_every_file_is_a_model(pair):
-    options = FileOptions("key", "", ("u", "v"), None, ("one", "two"))
+    options = FileOptions("key", (), ("u", "v"), None, ("one", "two"))
     located = score_spec(["p/a.json", "b.json"], ["r.json", "s.json"], ["cider"], allow=["unknown", "empty"], options=options)
     shared = {"columns": {"id": "key"}, "allow_missing": False, "allow_unknown": True, "allow_empty": True}
     assert located.data["models"] == [
@@ -245,8 +245,8 @@ def test_labels_of_systems():
 
 def test_parameters_of_the_components():
     assert FileOptions().of_candidates() == FileOptions().of_references() == {}
-    options = FileOptions(None, "said", (), "key", ("a", "b"))
-    assert options.of_candidates("beam") == {"columns": {"id": None}, "candidates": "said", "system": "beam"}
+    options = FileOptions(None, ("said",), (), "key", ("a", "b"))
+    assert options.of_candidates("beam", options.column) == {"columns": {"id": None}, "candidates": "said", "system": "beam"}
     assert options.of_references() == {"columns": {"id": "key", "references": ["a", "b"]}}
 
 

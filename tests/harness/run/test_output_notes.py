@@ -180,7 +180,7 @@ def test_captions_that_were_cut_off_are_counted(score, record: dict[str, object]
     records = [{"id": key, "caption": text} for key, text in zip(REFERENCES, CAPTIONS)]
     records[1] |= record | {"caption": "a cat sits in"}
     _, _, notes, _ = score(records, REFERENCES, "-m", "bleu1")
-    assert notes == ["A: 1 of 3 captions was cut off at the largest number of tokens, as '2': \"a cat sits in\""]
+    assert notes == ['A: 1 of 3 captions was cut off at the largest number of tokens, as A.json: record 2: "a cat sits in"']
 
 
 def test_the_prompt_of_a_record_is_noted_and_removed(score):
@@ -189,7 +189,7 @@ def test_the_prompt_of_a_record_is_noted_and_removed(score):
         for key, text in zip(REFERENCES, CAPTIONS)
     ]
     _, _, notes, _ = score(records, REFERENCES, "-m", "cider")
-    assert notes[0].startswith("A: 3 of 3 captions begin with the prompt, as '1'")
+    assert notes[0].startswith("A: 3 of 3 captions begin with the prompt, as A.json: record 1: ")
     assert "--clean echo" in notes[0]
     assert score(records, REFERENCES, "-m", "cider", "--clean", "echo")[1]["cider"] == pytest.approx(CIDER_D, abs=5e-5)
 

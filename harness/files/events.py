@@ -1,0 +1,109 @@
+"""Captions of the parts of a video or a sound: texts with times, which are not alternative captions of one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from harness.contracts import Events, Parameters
+from harness.errors import InputError
+from harness.files.columns import find_name, get_field
+from harness.files.records import Record
+from harness.files.yaml_source import YamlValue
+
+TIME_COLUMNS = ("timestamps", "timestamp", "segments", "segment", "times", "time_spans")
+"""Usual names of the times of events, beside their texts or in an object with a text."""
+_STARTS = ("start", "start_time", "begin")
+_ENDS = ("end", "end_time", "stop")
+
+
+def resolve_events(rows: Iterable[Record], id_column: str | None, captions: str, events: Events | None) -> Iterator[Record]:
+    """Yield records whose lists of texts with times are one text, or one record per text.
+
+    Parameters
+    ----------
+    rows : iterable of Record
+        Records of a file.
+    id_column : str or None
+        Column of the ids; events of a record without one keep no id.
+    captions : str
+        Column of the captions.
+    events : {"paragraph", "separate"} or None
+        ``paragraph`` joins the texts of a record by blanks; ``separate`` makes each an item ``ID#1``, ``ID#2``, ...
+
+    Raises
+    ------
+    InputError
+        For a record with several texts with times where ``events`` is None, and for another number of times than of texts.
+    """
+    for row in rows:
+        spans = _find_spans(row.fields, captions)
+        if spans is None:
+            yield row
+            continue
+        texts = get_field(row.fields, captions)
+        assert isinstance(texts, (list, tuple))
+        if len(texts) != len(spans):
+            raise InputError(f"'{captions}' has {len(texts)} texts and {len(spans)} times; expected as many times as texts", row.where)
+        if events is None and len(texts) > 1:
+            raise InputError(
+                f"'{captions}' holds {len(texts)} texts with times: captions of parts, not of one thing (events: paragraph joins them to "
+                "one text; events: separate makes each an item of its own)",
+                row.where, parameter="events",
+            )  # fmt: skip
+        values = [_text_of(item) for item in texts]
+        if events != "separate":
+            yield Record(row.where, {**row.fields, captions: " ".join(str(value).strip() for value in values)})
+            continue
+        for number, (value, span) in enumerate(zip(values, spans), 1):
+            fields = {**row.fields, captions: value, "start": span[0], "end": span[1]}
+            if id_column is not None:
+                fields[id_column] = f"{get_field(row.fields, id_column)}#{number}"
+            yield Record(row.where, fields)
+
+
+def _find_spans(fields: Parameters, captions: str) -> Sequence[tuple[YamlValue, YamlValue]] | None:
+    """Return the times of the texts of a record; None where they have none."""
+    value = fields.get(captions)
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    name = find_name(TIME_COLUMNS, fields)
+    times = fields.get(name) if name is not None else None
+    if isinstance(times, (list, tuple)) and times:
+        spans = [_span(item) for item in times]
+        return [span for span in spans if span is not None] if all(spans) else None
+    if all(isinstance(item, Mapping) for item in value):
+        spans = [_span_of_object(item) for item in value]
+        return [span for span in spans if span is not None] if all(spans) else None
+    return None
+
+
+def _span(value: YamlValue) -> tuple[YamlValue, YamlValue] | None:
+    if isinstance(value, Mapping):
+        return _span_of_object(value)
+    pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(item, (int, float)) for item in value)
+    return (value[0], value[1]) if pair else None
+
+
+def _span_of_object(item: Parameters) -> tuple[YamlValue, YamlValue] | None:
+    name = find_name(TIME_COLUMNS, item)
+    if name is not None:
+        return _span(item[name]) if not isinstance(item[name], Mapping) else None
+    start, end = find_name(_STARTS, item), find_name(_ENDS, item)
+    return (item[start], item[end]) if start is not None and end is not None else None
+
+
+def _text_of(item: YamlValue) -> YamlValue:
+    """Return the text of an event: itself, or the field of an object that holds it."""
+    if isinstance(item, Mapping):
+        name = find_name(("sentence", "caption", "text", "raw", "description"), item)
+        return item[name] if name is not None else item
+    return item
+
+
+def has_times(fields: Parameters) -> bool:
+    """Return True for a record with times, or with objects that have some."""
+    if find_name(TIME_COLUMNS, fields) is not None:
+        return True
+    return any(
+        isinstance(value, list) and value and isinstance(value[0], Mapping) and _span_of_object(value[0]) for value in fields.values()
+    )

@@ -1,0 +1,176 @@
+"""Choice among the columns of ids of a file, by the ids of the file that it is matched with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.errors import InputError
+from harness.files.captions import match_file_names
+from harness.files.columns import normalise
+
+IdsByColumn = Mapping[str, Sequence[str]]
+"""Column of ids -> id of each record, columns in order of preference."""
+
+
+@dataclass(frozen=True)
+class IdChoice:
+    """Ids of the records of a file, by one of its columns."""
+
+    column: str
+    ids: Sequence[str]
+    """Id of each record; after renaming, the id of an example where one matches."""
+    matched: int
+    """Number of records whose id is that of an example."""
+    covered: int
+    """Number of examples that have a record."""
+    examples: int
+    """Number of examples."""
+    renamed: tuple[str, str] | None = None
+    """The first id that is matched by file name, and its example; None where ids are equal."""
+    rejected: tuple[str, ...] = ()
+    """Columns that pair some records with other examples, and were not taken."""
+
+    @property
+    def fits(self) -> bool:
+        """True where all examples or all records are matched."""
+        return bool(self.matched) and (self.covered == self.examples or self.matched == len(self.ids))
+
+    @property
+    def score(self) -> int:
+        """Number of matched records and examples."""
+        return self.matched + self.covered
+
+
+def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str, *, by_name: bool = True) -> IdChoice:
+    """Return the ids of records by the column that agrees with the examples.
+
+    A column earlier in order is taken where it matches at least as many records and examples. A later one is taken where it alone fits:
+    it matches all examples or all records, and the earlier one does not. Where both fit and pair differently, the fields that records and
+    examples share decide. Ids that match no better than this are compared as names of files and numbers
+    (:func:`~harness.files.captions.match_file_names`).
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns of ids of the records; at least one.
+    examples : sequence of str
+        Ids of the examples.
+    fields : mapping
+        Fields of the examples with usual names of ids -> value of each example.
+    location : str
+        Place of the file, for the error.
+    by_name : bool, default True
+        Compare names of files and numbers where ids do not fit.
+
+    Raises
+    ------
+    InputError
+        Two columns pair records and examples in different ways, and neither is the better one.
+    """
+    known = set(examples)
+    choices = [_match(column, ids, known) for column, ids in columns.items()]
+    best = choices[0]
+    for other in choices[1:]:
+        best = _better(best, other, examples, fields, columns, location)
+    if by_name and not best.fits:
+        renamed = [_match_by_name(choice, examples, known) for choice in choices]
+        best = max([best, *(choice for choice in renamed if choice is not None)], key=lambda choice: choice.score)
+    rejected = [choice.column for choice in choices if choice.matched and choice.column != best.column and choice.ids != best.ids]
+    return replace(best, rejected=tuple(rejected))
+
+
+def _match(column: str, ids: Sequence[str], known: set[str], renamed: tuple[str, str] | None = None) -> IdChoice:
+    """Return the choice of a column with its numbers of matches."""
+    distinct = set(ids)
+    covered = distinct & known
+    matched = len(ids) if covered == distinct else sum(key in covered for key in ids)
+    return IdChoice(column, ids, matched, len(covered), len(known), renamed)
+
+
+def _match_by_name(choice: IdChoice, examples: Sequence[str], known: set[str]) -> IdChoice | None:
+    """Return a choice with its ids matched by file name or number; None where that is not possible."""
+    matches = match_file_names(dict.fromkeys(choice.ids), examples)
+    if not matches:
+        return None
+    renamed = next((pair for pair in matches.items() if pair[0] != pair[1]), None)
+    return _match(choice.column, [matches[key] for key in choice.ids], known, renamed)
+
+
+def _better(
+    first: IdChoice, second: IdChoice, examples: Sequence[str], fields: IdsByColumn, columns: IdsByColumn, location: str
+) -> IdChoice:
+    """Return the better of two choices, the first of which is preferred; raise :class:`InputError` where that cannot be told."""
+    if _pair_alike(first, second, examples):
+        return first
+    if first.fits != second.fits:
+        return first if first.fits else second
+    agreement = [_agree(choice, examples, fields, columns) for choice in (first, second)]
+    if agreement[0] != agreement[1]:
+        return first if agreement[0] else second
+    if first.score >= second.score:
+        return first
+    if not first.matched:
+        return second
+    raise InputError(_refusal(first, second), location, parameter="id")
+
+
+def _pair_alike(first: IdChoice, second: IdChoice, examples: Sequence[str]) -> bool:
+    """Return True where two columns give each record the same example, or none."""
+    if first.ids == second.ids:
+        return True
+    known = set(examples)
+    pairs = zip(first.ids, second.ids, strict=True)
+    return all(a == b or (a not in known and b not in known) for a, b in pairs)
+
+
+def _agree(choice: IdChoice, examples: Sequence[str], fields: IdsByColumn, columns: IdsByColumn) -> bool:
+    """Return True where the fields that records and examples share are equal in every pair, and there is such a field."""
+    shared = [(ids, fields[name]) for name, ids in columns.items() if name in fields and name != choice.column]
+    if not shared:
+        return False
+    position = {key: k for k, key in enumerate(examples)}
+    for ids, values in shared:
+        for record, key in enumerate(choice.ids):
+            if key in position and ids[record] != values[position[key]]:
+                return False
+    return True
+
+
+def _refusal(first: IdChoice, second: IdChoice) -> str:
+    """Return the message for two columns neither of which is the better one."""
+    record = next(k for k, (a, b) in enumerate(zip(first.ids, second.ids)) if a != b)
+    counts = [f"by '{choice.column}' {choice.covered:,} of {choice.examples:,} examples have records" for choice in (first, second)]
+    ids = f"record {record + 1} is '{first.ids[record]}' or '{second.ids[record]}'"
+    return f"two columns of ids pair records and examples differently: {counts[0]}, {counts[1]} ({ids}); choose the column with id: ..."
+
+
+def choose_example_column(columns: IdsByColumn, others: Sequence[IdsByColumn], *, usual: bool = True) -> str | None:
+    """Return the column of ids of a file of references by the files of candidates; None for the first one, if that is usual.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns of ids of the references, in order of preference.
+    others : sequence of mapping
+        Columns of ids of each file of candidates.
+    usual : bool, default True
+        False for columns that have no usual names of ids.
+    """
+    first = next(iter(columns), None) if usual else None
+    ranked = [(_fit_of_column(name, set(ids), others), name) for name, ids in columns.items()]
+    best = max(ranked, key=lambda pair: pair[0], default=None)  # the first of equals
+    return None if best is None or best[1] == first or not best[0][0] else best[1]
+
+
+def _fit_of_column(name: str, known: set[str], others: Sequence[IdsByColumn]) -> tuple[bool, bool]:
+    """Return whether every file has a column that fits the ids of the references, and one of the same name."""
+    if not others:
+        return False, False
+    fitting = [[column for column, ids in columns.items() if _match(column, ids, known).fits] for columns in others]
+    same = [any(_last_name(column) == _last_name(name) for column in found) for found in fitting]
+    return all(map(bool, fitting)), all(same)
+
+
+def _last_name(column: str) -> str:
+    return normalise(column.rpartition(".")[2])
