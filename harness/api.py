@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Parameters
 from harness.errors import HarnessError
+from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
 from harness.run.file_pair import FileOptions
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
+from harness.run.output_notes import log_notes, notes_of_sets
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.spec.models import SignificanceSpec
@@ -226,6 +228,7 @@ def score(
     reference_column: str | Sequence[str] = (),
     split: str = "",
     events: str = "",
+    clean: str | Sequence[str] = (),
 ) -> Scores:
     """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
 
@@ -259,6 +262,9 @@ def score(
         Split of a file of references whose records have one.
     events : {"paragraph", "separate"}, optional
         Texts with times in files: those of a record are joined to one text, or each is an item ``ID#1``; by default an error.
+    clean : str or sequence of str
+        What to remove of candidates, such as ``"think,marks,prefix"`` (docs/outputs.md). Remarks on what stands around captions go to the
+        logger ``harness.run.output_notes``.
 
     Returns
     -------
@@ -276,10 +282,12 @@ def score(
     significance = _significance(p_value)
     columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
     systems = (system,) if isinstance(system, str) else tuple(system)
-    options = FileOptions(id, (column,) if column else (), systems, reference_id, tuple(name for name in columns if name), split, events)
+    reference_columns = tuple(name for name in columns if name)
+    options = FileOptions(id, (column,) if column else (), systems, reference_id, reference_columns, split, events, check_clean(clean))
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
     with typed_by_user():
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
+    log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))
     return score_captions(plans_of_metrics, sets, significance, seed, bootstrap)

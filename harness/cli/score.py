@@ -37,6 +37,7 @@ from harness.cli.options import (
 )
 from harness.contracts import EVENTS
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, escape_controls
+from harness.files.generated.cleaning import CLEAN, check_clean
 from harness.registry import current
 from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
 
@@ -89,6 +90,7 @@ def add_arguments(parser: Parser) -> None:
     add_flag(parser, "--percent", "print values times 100 of the metrics that are reported so, such as BLEU and CIDEr")
     add_format(parser, "form of the output")
     parser.add_argument("--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example")
+    add_list(parser, "--clean", "KIND,...", f"remove these from candidates: {', '.join(CLEAN)} (docs/outputs.md); may be repeated")
     add_flag(parser, "--allow-missing", "count examples without predictions instead of refusing them")
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
     add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
@@ -156,7 +158,8 @@ def _score_files(args: argparse.Namespace, files: Sequence[str], labels: Sequenc
 def _options(args: argparse.Namespace) -> FileOptions:
     """Return the columns and systems of the files; ``null`` stands for no column of ids."""
     ids = [None if name == "null" else name for name in (args.id, args.reference_id)]
-    return FileOptions(ids[0], tuple(args.column), tuple(args.system), ids[1], tuple(args.reference_column), args.split, args.events or "")
+    columns = tuple(args.column), tuple(args.reference_column)
+    return FileOptions(ids[0], columns[0], tuple(args.system), ids[1], columns[1], args.split, args.events or "", check_clean(args.clean))
 
 
 def _remark(text: str) -> None:

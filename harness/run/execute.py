@@ -39,6 +39,7 @@ from harness.run.executor import Cluster
 from harness.run.finished import Run
 from harness.run.generate import generate, prepare, token_scores
 from harness.run.metric_plan import ModelPlan, Plan
+from harness.run.output_notes import notes_of_system
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.readings import check_alike, collect_readings, note_readings, readings_of_manifest
@@ -258,6 +259,8 @@ class ModelExecution(Execution):
         text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
         if text:
             self.note(text)
+        if not growing:
+            self._note_outputs([system for system, _ in generated])
         if plan.spec.sizes == "equal" and generated:
             if self.options.part is not None:
                 raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
@@ -272,6 +275,14 @@ class ModelExecution(Execution):
             for count in plan.reference_counts
             if growing or not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
         ]
+
+    def _note_outputs(self, systems: Sequence[PlannedSystem]) -> None:
+        """Note what stands around the captions of systems, and files that are all but surely a mistake."""
+        adapters = {model.label: model.adapter for model in self.plan.models}
+        metrics = [plan.metric for plan in self.plan.caption_metrics]
+        for system in systems:
+            for text in notes_of_system(system, adapters[system.label], metrics):
+                self.note(text)
 
     def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:
         """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""

@@ -20,6 +20,7 @@ from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.generate import generate, prepare
 from harness.run.metric_plan import ModelPlan, unique
+from harness.run.output_notes import log_notes, record_remarks
 from harness.run.readings import collect_readings, note_readings
 from harness.spec.metric_text import parse_metric, split_metrics
 
@@ -42,6 +43,8 @@ class FileOptions:
     """Split of the references; empty: all."""
     events: str = ""
     """Treatment of texts with times, ``paragraph`` or ``separate``; empty: such files are refused."""
+    clean: tuple[str, ...] = ()
+    """What to remove of candidates (:data:`harness.files.generated.cleaning.CLEAN`)."""
 
     def of_candidates(self, system: str = "", column: str = "") -> Values:
         """Return the parameters of the adapter that reads candidates, for one system or column of the file or without one."""
@@ -51,7 +54,8 @@ class FileOptions:
         if column:
             values["candidates"] = column
         values |= {"system": system} if system else {}
-        return values | ({"events": self.events} if self.events else {})
+        values |= {"events": self.events} if self.events else {}
+        return values | ({"clean": list(self.clean)} if self.clean else {})
 
     def of_references(self) -> Values:
         """Return the parameters of the reader of references."""
@@ -106,6 +110,7 @@ def read_file_pair(
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
     model = ModelPlan("candidates", candidate_adapter(), params, adapter)
     prepare(model, task)
+    log_notes(remark.text for remark in record_remarks(adapter))
     note_readings(collect_readings([reader, adapter]))
     return generate(model, task, seed=0, prepared=True).caption_sets()
 

@@ -21,6 +21,7 @@ from harness.run import warmup
 from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
 from harness.run.intervals import number_fields
 from harness.run.metric_plan import MetricPlan
+from harness.run.output_notes import clean_sets
 from harness.rundir.records import ResultRecord
 from harness.stats.name_order import order_of_names
 
@@ -198,9 +199,10 @@ def sets_of(
         if isinstance(candidates, Mapping) and isinstance(references, Mapping):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
-            return _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
+            sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
+            return clean_sets(sets, options.clean, allow_empty=allow_empty)
+        if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
+            raise InputError("candidates and references are both paths, both mappings or both lists")
+        return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)
     except InputError as error:
         raise respell(error, KEYWORD_SPELLING) from error
-    if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
-        raise InputError("candidates and references are both paths, both mappings or both lists")
-    return caption_sets(candidates, references)

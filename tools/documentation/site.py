@@ -23,7 +23,8 @@ GALLERY_LINK = '<p><a class="md-button md-button--primary" href="gallery/index.h
 """What stands on the home in place of the comment ``<!-- gallery -->`` where there is a gallery."""
 TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
-    "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats", "report-page.md": "Report page",
+    "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats",
+    "outputs.md": "Outputs of models", "report-page.md": "Report page",
     "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
     "browser.md": "In the browser",
     "comparisons.md": "Comparisons", "power.md": "Power", "estimate.md": "Human scores from few labels", "scale.md": "Scale",

@@ -11,6 +11,8 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, counted
 from harness.files import captions, records
 from harness.files.columns import check_mapping
+from harness.files.generated.cleaning import check_clean
+from harness.files.generated.record_signs import RecordSigns
 from harness_models.predictions.table import FORMATS, USUAL, Choice, Table, read_table
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,9 @@ class Predictions:
         If true, predictions for unknown examples are ignored; else they are an error.
     allow_empty
         If true, empty candidates are accepted; else they are an error.
+    clean
+        What to remove of captions, a list of ``think``, ``marks``, ``echo``, ``prefix``, ``markdown`` and ``repeats``
+        (docs/outputs.md); nothing by default.
 
     Raises
     ------
@@ -57,7 +62,7 @@ class Predictions:
         self, *, path: PathParam | Sequence[PathParam], format: str = "auto", id: str | None = USUAL,
         candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
-        events: Events | None = None,
+        events: Events | None = None, clean: str | Sequence[str] = (),
     ) -> None:  # fmt: skip
         if format not in FORMATS:
             raise InputError.of_name("unknown format", format, FORMATS, "formats are")
@@ -68,7 +73,7 @@ class Predictions:
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
-        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, events)
+        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, events, check_clean(clean))
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -84,6 +89,8 @@ class Predictions:
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
             }  # fmt: skip
             params |= {"events": self.choice.events} if self.choice.events else {}
+            if self.choice.clean:
+                params["clean"] = self.choice.clean
             self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
@@ -107,6 +114,10 @@ class Predictions:
     def readings(self) -> list[Reading]:
         """Return how the files were read."""
         return [table.reading() for table in self._read()]
+
+    def record_signs(self) -> list[RecordSigns]:
+        """Return what the records of each file say about their captions."""
+        return [table.signs for table in self._read()]
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.

@@ -26,6 +26,8 @@ from harness.files.columns import (
     scalar_columns,
 )
 from harness.files.events import has_times, resolve_events
+from harness.files.generated.cleaning import REPEATS
+from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
 from harness.files.id_choice import IdChoice, choose_ids
 from harness.files.neighbours import RESPONSES
 from harness_tasks.readers.annotations import ids_of_vdtk
@@ -56,6 +58,8 @@ class Choice:
     """True if empty captions are accepted."""
     events: Events | None = None
     """Treatment of texts with times."""
+    clean: tuple[str, ...] = ()
+    """What to remove of captions."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ class Table:
     """Captions by id."""
     null: dict[str, None] = field(default_factory=dict)
     """Ids whose captions are null, as an ordered set."""
+    signs: RecordSigns = field(default_factory=RecordSigns)
+    """What the records say about their captions, and what is removed of these."""
     numbered: bool = False
     """True when the ids are the positions of the records, from 0."""
     possible_ids: dict[str, list[str]] = field(default_factory=dict)
@@ -155,7 +161,7 @@ class Table:
         for key, record in zip(choice.ids, self._records, strict=True):
             self.add(key, record.texts, single=record.single, location=record.location)
         self._records.clear()
-        self.note_repeated_ids()
+        self.end_records()
 
     @property
     def undecided(self) -> bool:
@@ -177,6 +183,13 @@ class Table:
             dict(self.left_out), tuple(self.possible_ids), self.other_ids, self.other_columns, tuple(self.remarks), first,
         )  # fmt: skip
 
+    def end_records(self) -> None:
+        """Leave out repeats where this is asked for, and note repeated ids: all records have their ids."""
+        self.signs.captions = sum(map(len, self.captions.values()))
+        if REPEATS in self.signs.names:
+            self.captions = {key: self.signs.drop_repeats(texts) for key, texts in self.captions.items()}
+        self.note_repeated_ids()
+
     def note_repeated_ids(self) -> None:
         """Note the ids of several records with one caption, where this looks like a mistake."""
         repeated = self.repeated_ids()
@@ -190,11 +203,12 @@ class Table:
     def repeated_ids(self) -> list[str]:
         """Return the ids of several records with one caption, where this looks like a mistake.
 
-        Sets of one size for every id are none, unless each of them repeats one caption.
+        Sets of one size for every id are none. Those that all repeat one caption have a remark of their own
+        (:func:`~harness.files.generated.remarks.output_remarks`).
         """
         ids = [key for key, count in self._counts.items() if count > 1]
         same = all(len(set(self.captions.get(key, ()))) < 2 for key in ids)
-        return ids if same or len(set(self._counts.values())) > 1 else []
+        return ids if not same and len(set(self._counts.values())) > 1 else []
 
 
 def read_table(path: Path, form: str, choice: Choice) -> Table:
@@ -202,12 +216,12 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
     name, rows = read_rows(path, form, choice)
     if name == "lm-eval" and not choice.candidates:
         rows = replace(rows, rows=_note_other_responses(path, rows.rows))
-    table = Table(path, name, numbered=rows.numbered or choice.id is None)
+    table = Table(path, name, numbered=rows.numbered or choice.id is None, signs=RecordSigns(choice.clean))
     if name == "vdtk" and choice.id == USUAL:
         listed = list(rows.rows)
         table.columns = (choice.candidates or "candidates",)
         for row, key in zip(listed, ids_of_vdtk(listed)):
-            record = _captions_of(row, table.columns, choice)
+            record = _captions_of(row, table.columns, choice, table.signs)
             table.add(key, record.texts, single=record.single, location=record.location)
     else:
         _fill(table, rows, choice)
@@ -215,7 +229,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         raise InputError("the file holds no predictions", str(path))
     table.left_out.update(rows.left_out)
     if not table.undecided:
-        table.note_repeated_ids()
+        table.end_records()
     return table
 
 
@@ -301,7 +315,7 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
         return
     table.id = ids.names[0] if ids.names else None
     for number, row in enumerate(every_row):
-        record = _captions_of(row, columns, choice)
+        record = _captions_of(row, columns, choice, table.signs)
         key = str(number) if table.id is None else captions.identity(get_field(row.fields, table.id), row.where, table.id)
         table.add(key, record.texts, single=record.single and not table.numbered, location=row.where)
 
@@ -320,7 +334,7 @@ def _hold_records(
                 del ids[name]
             else:
                 captions.identity(value, row.where, name)  # raises: no other column has an id here
-        table.hold(_captions_of(row, columns, choice))
+        table.hold(_captions_of(row, columns, choice, table.signs))
     return ids
 
 
@@ -372,13 +386,13 @@ def _given_column(row: records.Record, parameter: str) -> str:
     return name
 
 
-def _captions_of(row: records.Record, columns: Sequence[str], choice: Choice) -> _Captions:
+def _captions_of(row: records.Record, columns: Sequence[str], choice: Choice, signs: RecordSigns) -> _Captions:
     """Return the captions of a record."""
     first, *others = columns
     if others:
         values = [value for name in columns if (value := get_field(row.fields, name)) not in (None, "")]
         texts = tuple(text for value in values for text in captions.captions(value, row.where, allow_empty=choice.allow_empty))
-        return _Captions(texts or None, False, row.where)
+        return _Captions(_look(row, texts, choice, signs) or None, False, row.where)
     if not has_field(row.fields, first) and "." not in first:
         raise InputError(f"the record has no '{first}'", row.where)
     value = get_field(row.fields, first)
@@ -386,7 +400,14 @@ def _captions_of(row: records.Record, columns: Sequence[str], choice: Choice) ->
     if choice.systems or _is_object(value):
         value, single = _of_systems(value, first, row.where, choice.systems), False
     texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    return _Captions(texts, single, row.where)
+    return _Captions(texts and _look(row, texts, choice, signs), single, row.where)
+
+
+def _look(row: records.Record, texts: tuple[str, ...], choice: Choice, signs: RecordSigns) -> tuple[str, ...]:
+    """Return the captions of a record, cleaned where this is asked for."""
+    if not choice.clean and LOOKED_AT.isdisjoint(row.fields):  # most records: this is done for each of a million
+        return texts
+    return signs.look(row.fields, texts, row.where, allow_empty=choice.allow_empty)
 
 
 def _is_object(value: Any) -> bool:

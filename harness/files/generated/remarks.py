@@ -1,0 +1,284 @@
+"""Remarks on the captions of a system: what stands around them, and files that are all but surely a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from harness.contracts import CaptionSet
+from harness.files.generated.cleaning import REMOVABLE, REPEATS
+from harness.files.generated.late_pattern import late_pattern
+from harness.files.generated.refused_captions import TRIGGERS as REFUSAL_TRIGGERS
+from harness.files.generated.refused_captions import is_refusal
+from harness.files.generated.unspaced_scripts import ScriptCount
+
+BLOCK = 4096
+"""Examples that are looked at together: what is in none of their texts is not searched in each."""
+MIN_EXAMPLES = 3
+"""Examples below which equal captions are no remark."""
+MIN_COPIES = 2
+"""Examples below which copies of references are no remark."""
+MOST_SIGNS = 6
+"""Different marks that a remark lists."""
+SHORT = 60
+"""Characters of an example that a remark shows."""
+_UNKNOWN_WORD = late_pattern(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
+_NOT_LETTERS = late_pattern(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about the captions of a system."""
+
+    kind: str
+    """think | marks | echo | prefix | markdown | unknown | refusal | empty | cut | copies | same | repeats | script."""
+    text: str
+    """The sentence."""
+    count: int
+    """Captions, or for remarks on the whole the examples, that it is about."""
+    example: str = ""
+    """Id of one of them."""
+    clean: str = ""
+    """Name in ``--clean`` that removes it; empty for what stays."""
+
+
+@dataclass
+class _Found:
+    """Captions with one kind of mark."""
+
+    count: int = 0
+    example: str = ""
+    caption: str = ""
+    signs: dict[str, None] = field(default_factory=dict[str, None])
+
+    def add(self, example: str, caption: str, signs: Iterable[str] = ()) -> None:
+        if not self.count:
+            self.example, self.caption = example, caption
+        self.count += 1
+        if len(self.signs) <= MOST_SIGNS:
+            self.signs.update(dict.fromkeys(shorten(sign, 30) for sign in signs))
+
+
+def output_remarks(sets: Iterable[CaptionSet], *, cut_off: Collection[str] = ()) -> list[Remark]:
+    """Return the remarks on the captions of one system.
+
+    Parameters
+    ----------
+    sets : iterable of CaptionSet
+        Candidates and references of each example; they are read once.
+    cut_off : collection of str
+        Ids of the examples whose records say that a caption was cut off (:func:`~harness.files.generated.finish_reasons.is_cut_off`).
+
+    Examples
+    --------
+    >>> for remark in output_remarks([CaptionSet("7", ("a dog <eos>",), ("the dog",))]):
+    ...     print(remark.text)
+    1 of 1 caption holds marks of chats or ends (<eos>), as '7': "a dog <eos>"
+    """
+    look = OutputLook()
+    rows = iter(sets)
+    while block := list(islice(rows, BLOCK)):
+        look.add(block, cut_off)
+    return look.remarks()
+
+
+class OutputLook:
+    """A look at the captions of a system, block by block."""
+
+    def __init__(self) -> None:
+        self._captions = 0
+        self._examples = 0
+        self._found: dict[str, _Found] = {}
+        self._scripts = ScriptCount()
+        self._only: str | None = None
+        self._differs = False
+        self._copies = self._first_copies = True
+        self._most_references = 0
+        self._sizes: set[int] = set()
+        self._distinct = False
+
+    def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
+        """Add the captions of some examples; ``cut_off`` are the ids of those whose records say so."""
+        sets = [item for item in sets if item.candidates]
+        self._examples += len(sets)
+        texts = [text for item in sets for text in item.candidates]
+        ids = [item.id for item in sets for _ in item.candidates]
+        if not texts:
+            return
+        self._captions += len(texts)
+        self._add_marks(ids, texts)
+        self._scripts.add(texts)
+        self._sizes.update(len(item.candidates) for item in sets)
+        if self._only is None:
+            self._only = texts[0]
+        self._differs = self._differs or set(texts) != {self._only}
+        if len(texts) > len(sets):
+            self._add_repeats(sets)
+        if self._copies:
+            self._add_copies(sets)
+        if cut_off:
+            for item in sets:
+                if item.id in cut_off:
+                    self._add_to("cut", item.id, item.candidates[-1])
+
+    def _add_marks(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        """Add the marks in captions; what stands in none of them is not looked for in each."""
+        joined = "\0".join(texts).lower()  # NUL is in no caption
+        lowered = joined.split("\0")
+        to_look_for: dict[int, list[_Look]] = {}
+        for look in _LOOKS:
+            triggers = [trigger for trigger in look.triggers if trigger in joined]
+            if not triggers:
+                continue
+            for index in sorted({k for trigger in triggers for k, text in enumerate(lowered) if trigger in text}):
+                to_look_for.setdefault(index, []).append(look)
+        for index, looks in sorted(to_look_for.items()):
+            for kind, signs in _marks_of(texts[index], looks):
+                self._add_to(kind, ids[index], texts[index], signs)
+        for index, text in enumerate(texts):
+            if not text or text.isspace():
+                self._add_to("empty", ids[index], text)
+
+    def _add_to(self, kind: str, example: str, caption: str, signs: Sequence[str] = ()) -> None:
+        self._found.setdefault(kind, _Found()).add(example, caption, signs)
+
+    def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
+        """Add the examples whose captions are all the same, and note whether others have different ones."""
+        for item in sets:
+            if len(item.candidates) < 2:
+                continue
+            if len(set(item.candidates)) == 1:
+                self._add_to(REPEATS, item.id, item.candidates[0], [f"{len(item.candidates)}"])
+            else:
+                self._distinct = True
+
+    def _add_copies(self, sets: Sequence[CaptionSet]) -> None:
+        """Look whether every candidate is a reference, until one is none."""
+        for item in sets:
+            references = [_letters(text) for text in item.references]
+            candidates = [_letters(text) for text in item.candidates]
+            if not all(text and text in references for text in candidates):
+                self._copies = False
+                return
+            self._most_references = max(self._most_references, len(references))
+            self._first_copies = self._first_copies and all(text == references[0] for text in candidates)
+
+    def remarks(self) -> list[Remark]:
+        """Return the remarks on what was added."""
+        out = [self._remark(kind, phrase) for kind, phrase in _PHRASES.items() if kind in self._found]
+        return [*out, *self._remarks_on_all()]
+
+    def _remark(self, kind: str, phrase: tuple[str, str]) -> Remark:
+        found = self._found[kind]
+        signs = list(found.signs)
+        listed = f" ({', '.join(signs[:MOST_SIGNS])}{', ...' if len(signs) > MOST_SIGNS else ''})" if signs else ""
+        number = f"{found.count:,} of {self._captions:,} {'caption' if self._captions == 1 else 'captions'}"
+        text = f"{number} {phrase[0 if found.count == 1 else 1]}{listed}, as '{found.example}': \"{shorten(found.caption)}\""
+        return Remark(kind, text, found.count, found.example, kind if kind in _CLEANED else "")
+
+    def _remarks_on_all(self) -> Iterator[Remark]:
+        """Yield the remarks on the whole file."""
+        examples, only = self._examples, self._only or ""
+        if self._copies and examples >= MIN_COPIES:
+            which = ", the first one" if self._first_copies and self._most_references > 1 else ""
+            text = f"every candidate equals a reference of its example{which}: captions are scored against themselves"
+            yield Remark("copies", text, examples)
+        if not self._differs and examples >= MIN_EXAMPLES:
+            yield Remark("same", f'all {examples:,} examples have the same caption: "{shorten(only)}"', examples)
+        repeated = self._found.get(REPEATS)
+        if repeated and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
+            numbers = " or ".join(repeated.signs)
+            whose = f"id '{repeated.example}'" if repeated.count == 1 else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
+            often = "twice" if numbers == "2" else f"{numbers} times"
+            caption = shorten(repeated.caption)
+            text = f'the {numbers} captions of {whose} are identical ("{caption}"): corpus numbers such as BLEU count them {often}'
+            yield Remark("repeats", text, repeated.count, repeated.example, REPEATS)
+        language = self._scripts.language()
+        if language:
+            yield Remark("script", script_text(language), examples)
+
+
+def script_text(language: str) -> str:
+    """Return the remark on captions in a language without blanks between words."""
+    name = "zh" if language == "Chinese" else "characters"
+    other = ", or characters" if name == "zh" else ""
+    return (
+        f"the captions are {language}, without blanks between words: metrics of words take each for one word "
+        f"(-m bleu:tokenizer={name}, or tokenizer: {name} in a spec, splits them{other})"
+    )
+
+
+def shorten(text: str, length: int = SHORT) -> str:
+    """Return a text on one line, of at most so many characters.
+
+    >>> shorten("a dog\\nruns on the grass", 12)
+    'a dog runs …'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 2].rstrip()} …"
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case, by which copies are recognised after tokenisation."""
+    return _NOT_LETTERS().sub("", text.lower())
+
+
+# --------------------------------------------------------------------------- marks in single captions
+@dataclass(frozen=True)
+class _Look:
+    """A kind of mark, as it is looked for."""
+
+    kind: str
+    triggers: tuple[str, ...]
+    find: Callable[[str], list[str] | None]
+    """Returns the signs of a text, None without any."""
+    strip: Callable[[str], str] = str
+
+
+def _finder(strip: Callable[[str], str], find: Callable[[str], list[str]]) -> Callable[[str], list[str] | None]:
+    """Return a function that finds what ``strip`` removes: a text has a mark exactly where removing it changes the text."""
+    return lambda text: find(text) if strip(text) != text else None
+
+
+_LOOKS = (
+    *(_Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip) for item in REMOVABLE),
+    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
+    _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
+)
+
+
+def caption_marks(text: str) -> list[tuple[str, list[str]]]:
+    """Return the kinds of marks of a caption, each with what was found, from the outside.
+
+    >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
+    [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
+    """
+    lowered = text.lower()
+    return _marks_of(text, [look for look in _LOOKS if any(trigger in lowered for trigger in look.triggers)])
+
+
+def _marks_of(text: str, looks: Sequence[_Look]) -> list[tuple[str, list[str]]]:
+    """Return the marks of a caption among some kinds; what stands within thinking, for example, is none of the caption."""
+    marks: list[tuple[str, list[str]]] = []
+    for look in looks:
+        signs = look.find(text)
+        if signs is not None:
+            marks.append((look.kind, signs))
+            text = look.strip(text)
+    return marks
+
+
+_PHRASES = {
+    "think": ("holds thinking", "hold thinking"),
+    "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
+    "echo": ("repeats the prompt", "repeat the prompt"),
+    "prefix": ("begins with words about the caption", "begin with words about the caption"),
+    "markdown": ("holds Markdown", "hold Markdown"),
+    "unknown": ("holds unknown words", "hold unknown words"),
+    "refusal": ("refuses to describe", "refuse to describe"),
+    "empty": ("is empty", "are empty"),
+    "cut": ("was cut off at the largest number of tokens", "were cut off at the largest number of tokens"),
+}
+"""Kind of a mark -> its phrase for one caption and for several."""
+_CLEANED = tuple(item.name for item in REMOVABLE)
