@@ -11,6 +11,7 @@ import numpy as np
 
 from caption_kernels import TextIndex
 from harness.errors import UnknownName
+from harness_metrics.tokenisers.rouge_words import rouge_stems, rouge_words
 from harness_metrics.tokenisers.unspaced import separate_characters, separate_chinese
 
 if TYPE_CHECKING:
@@ -90,15 +91,17 @@ def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
     >>> tokenize(["一只狗"], "zh")
     ['一 只 狗']
     """
-    return _function(check_tokenizer(tokenizer))(list(texts))
+    return function_of(check_tokenizer(tokenizer))(list(texts))
 
 
-_RULES = {"zh": separate_chinese, "characters": separate_characters}
+ROUGE_WORDS, ROUGE_STEMS = "rouge-score", "rouge-score-stems"
+"""Words of rouge_score, and their stems: tokenisers of the metrics after that program alone."""
+_RULES = {"zh": separate_chinese, "characters": separate_characters, ROUGE_WORDS: rouge_words, ROUGE_STEMS: rouge_stems}
 """Tokenisers that are functions of one text."""
 
 
-def _function(name: str) -> Callable[[list[str]], list[str]]:
-    """Return the function of a tokeniser."""
+def function_of(name: str) -> Callable[[list[str]], list[str]]:
+    """Return the function of a tokeniser, which takes raw texts and returns their tokens, joined by one blank."""
     if name == "none":
         return list
     if name == "java-ptb":
@@ -189,7 +192,7 @@ class TextRows:
 
     def add(self, texts: list[str]) -> np.ndarray:
         """Return the rows (T,) of raw texts that need no id."""
-        return self.index.add(texts if self.tokenizer == "ptb" else tokenize(texts, self.tokenizer))
+        return self.index.add(texts if self.tokenizer == "ptb" else function_of(self.tokenizer)(texts))
 
     def forget_texts(self) -> None:
         """Drop all texts, and the n-grams that no table counts; of tables that are complete also those of fewer than two documents."""
