@@ -54,11 +54,11 @@ def test_the_page(runs, capsys):
     assert "$" not in re.sub(r"`\[data-question=\"\$\{question\}\"\]`", "", text)
     assert re.findall(r'value="(\w+)"', text) == ["all", "captions", "sets", "hallucination", "long"]
     assert text.count("<details data-question=") == 4 and text.count("PERM-INPUT p, Holm") == 4
-    row = re.search(r"<tr><td>ROUGE-L (COCO)</td>(.*?)</tr>", text)
+    row = re.search(r"<tr><td>ROUGE-L \(COCO\)</td>(.*?)</tr>", text)
     speed = json.loads(SPEEDS.read_text())["speeds"]["rouge"]
     assert row and row[1].count("<td") == 6 and row[1].endswith(f"<td>{speed:,.0f}</td><td>0</td>")
     assert re.search(r"<td[^>]* class=first>-?[\d.]+ \(1\)</td>", row[1]) and "<td></td>" not in row[1]
-    assert re.search(r'<li data-question="hallucination">hallucination: <b>ROUGE-L (COCO)</b> \(first cluster of 1 of 1 sets\)', text)
+    assert re.search(r'<li data-question="hallucination">hallucination: <b>ROUGE-L \(COCO\)</b> \(first cluster of 1 of 1 sets\)', text)
     assert not re.search(r'(?:src|href)="', text), "one file, which loads nothing"
 
 
