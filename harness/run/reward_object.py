@@ -101,7 +101,7 @@ class Reward:
         self.terms, self.baseline = tuple(terms), baseline
         self._options: dict[str, Any] = {"decode": decode, "end": end, "eos": eos, "baseline": baseline}
         self._decode = _decoder(decode)
-        self._words = decode if isinstance(decode, Mapping) else {}
+        self._words: Mapping[int, str] = cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
         self._end, self._end_word = end, ""
         self._given = [replace(item, references=tuple(self._texts(item.references, f"references: '{item.id}'"))) for item in examples]
         self._end_word = f" {END_WORD}" if eos else ""
@@ -318,7 +318,8 @@ def _text_of_completion(completion: Any, number: int) -> str:
         return ""
     message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
     if isinstance(message, Mapping) and "content" in message:
-        content: Any = "" if cast(Any, message).get("role") == "tool" else message["content"]
+        fields = cast("Mapping[str, Any]", message)
+        content: Any = "" if fields.get("role") == "tool" else fields["content"]
         parts = cast("list[Any]", content if isinstance(content, (list, tuple)) else [content or ""])
         texts = [part if isinstance(part, str) else _text_of_part(part) for part in parts]
         if all(isinstance(text, str) for text in texts):
