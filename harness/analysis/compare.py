@@ -172,7 +172,7 @@ def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
-    labels = labels_by_spelling(common) | {label: label for label in common}
+    labels = labels_by_spelling(common)
     matches = common if metrics is None else [labels.get(name, labels.get(spelling(name))) for name in metrics]
     logs = [run for run in (pair.one.run, pair.other.run) if isinstance(run, ScoreLog)]
     for name, label in zip(metrics or common, matches):

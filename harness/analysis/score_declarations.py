@@ -95,7 +95,7 @@ def declare_scores(sides: Sequence[ComparedRun], declared: DeclaredScores) -> li
 
 def _labels(names: Sequence[str], metrics: Sequence[str], option: str) -> list[str]:
     """Return the labels of metrics that a user named, in any spelling."""
-    labels = labels_by_spelling(metrics) | {metric: metric for metric in metrics}
+    labels = labels_by_spelling(metrics)
     found = [labels.get(name, labels.get(spelling(name))) for name in names]
     for name, label in zip(names, found):
         if label is None:

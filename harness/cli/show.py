@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.options import add_common, print_folded, print_json
 from harness.contracts import Values
+from harness.contracts.parameters import literal_names, type_hints
 from harness.errors import HarnessError, UnknownName
 from harness.registry import Registry, current, parameters
 
@@ -81,7 +82,8 @@ def card(entry: Entry) -> Values:
     defaults = {
         name: ("(required)" if p.default is inspect.Parameter.empty else repr(p.default)) for name, p in parameters(factory).items()
     }
-    return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults}
+    choices = {name: list(names) for name, hint in type_hints(factory).items() if (names := literal_names(hint)) and name in defaults}
+    return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults, "choices": choices}
 
 
 def _text(values: Values) -> str:
@@ -95,7 +97,10 @@ def _text(values: Values) -> str:
     lines += [f"  aliases: {', '.join(values['aliases'])}"] if values["aliases"] else []
     lines += [f"  not available here: {values['not_available']}"] if "not_available" in values else []
     if values.get("parameters"):
-        lines += ["", "parameters:", *(f"  {name} = {default}" for name, default in values["parameters"].items())]
+        lines += ["", "parameters:"]
+        for name, default in values["parameters"].items():
+            names = values.get("choices", {}).get(name, ())
+            lines.append(f"  {name} = {default}" + (f"  ({', '.join(names)})" if names else ""))
     if values.get("text"):
         lines += ["", plain(values["text"]) if "parameters" in values else values["text"]]
     return "\n".join(lines)

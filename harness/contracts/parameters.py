@@ -215,6 +215,16 @@ def type_hints(factory: Callable[..., object]) -> Parameters:
         return hints
 
 
+def literal_names(hint: object) -> tuple[str, ...]:
+    """Return the names among which a parameter chooses, those of a ``Literal``; none for a parameter that also takes other values.
+
+    >>> literal_names(Literal["ptb", "none"] | None), literal_names(float | Literal["inf"])
+    (('ptb', 'none'), ())
+    """
+    accepted = [item for item in _plain(hint) if item is not None]
+    return tuple(accepted) if all(isinstance(item, str) for item in accepted) else ()
+
+
 def path_parameters(factory: Callable[..., object]) -> set[str]:
     """Return the names of the parameters that are annotated with :data:`~harness.contracts.PathParam`."""
     return _marked_parameters(factory, PathMark)

@@ -108,7 +108,8 @@ class Registry:
 
         Where no entry has exactly this name, case, ``-`` and ``_`` are ignored (:func:`spelling`). A built-in entry takes
         precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
-        with both owners when two plugins share the name, :class:`MissingExtra` for a component of a package of ``examples/`` that is
+        with both owners when two plugins share the name, and with both names when two built-in entries share the spelling (``rougeL`` and
+        ``rouge-l``), :class:`MissingExtra` for a component of a package of ``examples/`` that is
         not installed.
         """
         entries, matches = self.entries(kind), self.match_entries(kind, name)
@@ -120,11 +121,12 @@ class Registry:
             raise MissingExtra(f"{SINGULAR[kind]} '{name}' needs the plugin {example_needed(EXAMPLES[kind][name])}")
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
-            # Labels of tables, such as TRM (METEOR), begin with the name of their component.
-            component = next((entry.name for entry in self.match_entries(kind, re.split(r" ?[(\[]", name)[0])), None)
-            nearest = component or nearest_name(name, names) or nearest_name(name.lower(), names)
+            nearest = self._component_of_label(kind, name) or nearest_name(name, names) or nearest_name(name.lower(), names)
             hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
             raise UnknownName(f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint), value=name)
+        if len(built_in) > 1:
+            meanings = " or ".join(f"'{entry.name}' ({entry.summary})" for entry in built_in)
+            raise HarnessError(f"{SINGULAR[kind]} '{name}' may be {meanings}: write one of these names exactly so", value=name)
         if len(matches) > 1:
             owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches[:5])
             advice = "use the full name"
@@ -138,6 +140,12 @@ class Registry:
         entries = self.entries(kind)
         matches = _filter_entries(entries, name, str) or _filter_entries(entries, name, spelling)
         return matches or [entry for entry in entries if entry.display and spelling(entry.display.partition(" [")[0]) == spelling(name)]
+
+    def _component_of_label(self, kind: str, label: str) -> str | None:
+        """Return the name of the component of a label of tables, which begins with its name: TRM of ``TRM (METEOR)``."""
+        names = [entry.display.partition(" [")[0] for entry in self.entries(kind) if entry.display]
+        shown = max((name for name in names if label.startswith(name)), key=len, default=re.split(r" ?[(\[]", label)[0])
+        return next((entry.name for entry in self.match_entries(kind, shown)), None)
 
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``.

@@ -63,13 +63,24 @@ def is_percent(label: str) -> bool:
 
 
 def labels_by_spelling(labels: Iterable[str]) -> dict[str, str]:
-    """Return spelling -> label for the labels of metrics and for their names in tables; a label goes before a name.
+    """Return spelling -> label for the labels of metrics, their names in tables and their aliases; a label goes before a name.
+
+    Labels and aliases are there as they are written too. A spelling that is the label of one metric and an alias of another is neither.
 
     >>> labels_by_spelling(["cider"])
     {'ciderd': 'cider', 'cider': 'cider'}
     """
     names = list(labels)
-    return {spelling(display_name(label)): label for label in names} | {spelling(label): label for label in names}
+    declared = {entry.name: entry.aliases for entry in current().entries("metrics") if entry.provider == BUILT_IN}
+    aliases = {alias: label for label in names for alias in declared.get(label, ())}
+    spelled = {spelling(alias): label for alias, label in aliases.items()} | {spelling(display_name(label)): label for label in names}
+    own = {spelling(label): label for label in names}
+    shared = {spelling(alias) for alias, label in aliases.items() if own.get(spelling(alias), label) != label}
+    return {
+        **{text: label for text, label in (spelled | own).items() if text not in shared},
+        **aliases,
+        **{label: label for label in names},
+    }
 
 
 def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:

@@ -86,6 +86,8 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
 def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
     """Return one line per judge with its answers by status, requests, tokens and cost, summed over the records of its metric.
 
+    Another line per judge whose details have a ``scale_note``: answers that seem to be on another scale.
+
     >>> usage = {"answers": {"valid": 9, "refused": 1}, "requests": 11, "tokens": {"input": 4000, "output": 90}, "cost": 0.02}
     >>> usage_notes([ResultRecord(model="a", metric="my-judge", details=usage)])
     ['my-judge: 9 valid, 1 refused, 11 requests, 4,000 input tokens, 90 output tokens, cost 0.02']
@@ -98,7 +100,9 @@ def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
             sums.setdefault(shown_name(record), Counter()).update({**usage["answers"], "requests": usage["requests"], **tokens})
             sums[shown_name(record)].update({"cost": usage.get("cost", 0)})
     texts = {name: [f"{count:,} {noun}" for noun, count in total.items() if count and noun != "cost"] for name, total in sums.items()}
-    return [f"{name}: {', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}" for name in sums]
+    lines = [f"{name}: {', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}" for name in sums]
+    named = [(shown_name(record), record.model, (record.details or {}).get("scale_note")) for record in records]
+    return [*lines, *dict.fromkeys(f"{name} of {model}: {note}" for name, model, note in named if note)]
 
 
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:

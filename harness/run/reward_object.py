@@ -101,6 +101,7 @@ class Reward:
         self.terms, self.baseline = tuple(terms), baseline
         self._options: dict[str, Any] = {"decode": decode, "end": end, "eos": eos, "baseline": baseline}
         self._decode = _decoder(decode)
+        self._words: Mapping[int, str] = cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
         self._end, self._end_word = end, ""
         self._given = [replace(item, references=tuple(self._texts(item.references, f"references: '{item.id}'"))) for item in examples]
         self._end_word = f" {END_WORD}" if eos else ""
@@ -237,7 +238,8 @@ class Reward:
                     continue
                 tokens = cast("list[int]", caption if type(caption) is list else np.asarray(caption, dtype=np.int64).tolist())
                 is_complete = self._end is None or self._end in tokens
-                text = self._decode(tokens[: tokens.index(self._end)] if self._end is not None and is_complete else tokens)
+                own_tokens = tokens[: tokens.index(self._end)] if self._end is not None and is_complete else tokens
+                text = self._decode(_without_padding(own_tokens, self._words))
                 texts.append(text + self._end_word if is_complete else text)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             message = f"{caption!r:.60}; expected a text, or known token ids ({type(error).__name__}: {error})"
@@ -248,8 +250,9 @@ class Reward:
         """Return the reward as a function of ``reward_funcs`` of TRL's ``GRPOTrainer``.
 
         The trainer passes ``prompts``, ``completions`` (texts, or lists of messages whose last one is read) and the columns of the data
-        set as keywords. GRPO subtracts the mean of the group and divides by its standard deviation, which biases credits of sets:
-        docs/rewards.md names a trainer without both.
+        set as keywords. Parts of type ``text`` of a message are joined; a completion without a message, or whose last message has no
+        content or is the result of a tool, is an empty caption. GRPO subtracts the mean of the group and divides by its standard
+        deviation, which biases credits of sets: docs/rewards.md names a trainer without both.
 
         Parameters
         ----------
@@ -271,7 +274,7 @@ class Reward:
                         "a batch size per process that is a multiple of num_generations, so that no group is split between processes",
                         "for_trl",
                     )  # fmt: skip
-            texts = [cast(Any, text)[-1]["content"] if isinstance(text, list) else text for text in completions]
+            texts = [_text_of_completion(completion, number) for number, completion in enumerate(completions)]
             groups = np.argsort(names, kind="stable").reshape(-1, group_size)
             out = np.empty(len(texts), dtype=np.float32)
             out[groups] = self.group([names[row[0]] for row in groups], [[texts[position] for position in row] for row in groups])
@@ -288,6 +291,52 @@ def _decoder(decode: Decode | None) -> Callable[[list[int]], str]:
     words = decode if isinstance(decode, Mapping) else dict(enumerate(decode or ()))
     word_of: Callable[[int], str] = int.__repr__ if decode is None else words.__getitem__
     return lambda tokens: " ".join(map(word_of, tokens))
+
+
+def _without_padding(tokens: list[int], words: Mapping[int, str]) -> list[int]:
+    """Return token ids without the negative ones at their end that have no word, as -100, the label that transformers ignores.
+
+    Raises ValueError for such an id before a token.
+    """
+    if not tokens or min(tokens) >= 0:
+        return tokens
+    is_padding = [token < 0 and token not in words for token in tokens]
+    if not any(is_padding):
+        return tokens
+    first = is_padding.index(True)
+    if not all(is_padding[first:]):
+        raise ValueError(f"the negative id {tokens[first]} stands before a token; negative ids pad the end of a text alone")
+    return tokens[:first]
+
+
+def _text_of_completion(completion: Any, number: int) -> str:
+    """Return the text of a completion of TRL: of a text itself, or of the last of its messages."""
+    if completion is None or isinstance(completion, str):
+        return completion or ""
+    messages = cast("Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion)
+    if isinstance(messages, (list, tuple)) and not messages:
+        return ""
+    message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
+    if isinstance(message, Mapping) and "content" in message:
+        fields = cast("Mapping[str, Any]", message)
+        content: Any = "" if fields.get("role") == "tool" else fields["content"]
+        parts = cast("list[Any]", content if isinstance(content, (list, tuple)) else [content or ""])
+        texts = [part if isinstance(part, str) else _text_of_part(part) for part in parts]
+        if all(isinstance(text, str) for text in texts):
+            return "".join(cast("list[str]", texts))
+    raise InputError(
+        f"{completion!r:.80}; expected a text, or a list of messages with 'content' (a text, null, or a list of parts)",
+        f"completions: item {number}",
+    )
+
+
+def _text_of_part(part: Any) -> str | None:
+    """Return the text of a part of a message, nothing for a part of another type, None for what is no part."""
+    if not isinstance(part, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", part)
+    text: Any = fields.get("text") if fields.get("type", "text") == "text" else ""
+    return text if isinstance(text, str) else None
 
 
 def _as_groups(captions: Any) -> Any:

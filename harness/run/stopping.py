@@ -60,7 +60,8 @@ class Condition:
                 f"--until is '{text}'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'"
             )
         names = [plan.label for plan in metrics]
-        label = labels_by_spelling(names).get(spelling(match["metric"].strip()))
+        found, name = labels_by_spelling(names), match["metric"].strip()
+        label = found.get(name, found.get(spelling(name)))
         if label is None:
             raise HarnessError.of_name("--until: there is no metric", match["metric"], [*names, *map(display_name, names)], "the run has")
         position, groups = names.index(label), match.groupdict()

@@ -10,7 +10,7 @@ import pytest
 from harness.registry import current
 
 CARDS = Path(__file__).resolve().parents[2] / "docs" / "metrics"
-PAGES = {"README", "embeddings", "judges", "ptb"}
+PAGES = {"README", "embeddings", "judges", "ptb", "tokenisers"}
 """Pages that are no cards of metrics."""
 NAMES = sorted(path.stem for path in CARDS.glob("*.md") if path.stem not in PAGES)
 PARTS = {

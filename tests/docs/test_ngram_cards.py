@@ -9,7 +9,7 @@ import pytest
 from harness.registry import current, parameters
 
 
-@pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "ptb"])
+@pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "ptb", "tokenisers"])
 def test_examples_of_a_card_give_the_printed_values(root, name):
     path = root / "docs" / "metrics" / f"{name}.md"
     examples = path.read_text(encoding="utf-8").replace("```", "")  # a closing fence is not output

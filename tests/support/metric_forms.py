@@ -97,6 +97,7 @@ FORMS: dict[str, Any] = {
     ],
     "self-cider": [{}, {"tokenizer": "none"}, {"df": "given"}],
     "sliced-wasserstein": [BOW, *_with(LETTERS, {"projections": 5}, {"projections": 3, "p": 1.0, "seed": 2}, {"projections": 4, "p": 3.5})],
+    "rouge1": [{}, {"stem": True}, {"statistic": "recall"}, {"tokenizer": "ptb"}],
     "spider": [{"spice": "rouge"}, {"cider": {"cider": {"variant": "plain"}}, "spice": "bleu1"}],
     "ter": [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}, {"level": "sentence"}],
     "trm": [
@@ -110,6 +111,7 @@ FORMS: dict[str, Any] = {
 }
 SAME = {
     "chair-s": "chair-i", "object-recall": "chair-i", "fact-precision": "fact-f1", "fact-recall": "fact-f1", "spider-max": "spider",
+    "rouge2": "rouge1", "rougeL": "rouge1", "rougeLsum": "rouge1",
 }  # fmt: skip
 """Metrics with the parameters of another one."""
 

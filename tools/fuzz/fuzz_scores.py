@@ -41,6 +41,7 @@ METRICS = (
     "bleu",
     "bleu1",
     "rouge",
+    "rougeLsum",
     "cider",
     "cider-r",
     "ciderd",

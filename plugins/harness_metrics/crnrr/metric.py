@@ -13,7 +13,7 @@ from harness.errors import UnknownName
 from harness.stats import bootstrap, jackknife
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness_metrics.crnrr.words import CaptionWords, Grams, grams_of, per_unit, sides_of, sparse_counts, weigh_units
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 # --------------------------------------------------------------------------- jackknife
 # Jackknife intervals of the pooled CR, NRR and CND.
@@ -160,7 +160,7 @@ class NgramDistribution(CaptionWords):
     conditional : bool, default False
         Compute the value within each example and average, in place of pooling all captions.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class NgramDistribution(CaptionWords):
     """Form -> smallest and largest number."""
 
     @check_arguments
-    def __init__(self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: TokenizerName = "ptb") -> None:
         if form not in self.fields:
             raise UnknownName.of_name(f"{self.kind} has no form", form, self.fields, "forms are", parameter="form")
         self.n, self.form, self.conditional = n, form, bool(conditional)
@@ -198,7 +198,7 @@ class NgramDistribution(CaptionWords):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         use = "per-example" if self.conditional else "pooled"
-        return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{self.tokenizer}"
+        return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{signed(self.tokenizer)}"
 
     def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values within each example ``(B,)``; NaN for a side without n-grams."""

@@ -8,7 +8,7 @@ from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.crnrr.words import CaptionWords, sentence_lengths, sides_of
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 
 class CorpusBleu(CaptionWords):
@@ -22,7 +22,7 @@ class CorpusBleu(CaptionWords):
     n : int, default 4
         Largest order.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -36,13 +36,13 @@ class CorpusBleu(CaptionWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"corpus-bleu{n}", True, level="corpus", bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"corpus-bleu|n:{self.n}|tok:{self.tokenizer}"
+        return f"corpus-bleu|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def per_example(self, stats: Objects) -> np.ndarray:
         """Return BLEU ``(B,)`` of the first candidate of each example against all references of the B examples."""

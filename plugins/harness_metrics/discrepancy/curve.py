@@ -19,7 +19,7 @@ from harness_metrics.crnrr.words import CaptionWords, Vocabulary, Words, grams_o
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words
-from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed, tokens_of
 
 # --------------------------------------------------------------------------- quality and diversity
 # Quality and diversity of a corpus against references, for the pairs CR-NRR and BLEU-NSBLEU.
@@ -134,7 +134,7 @@ class QualityDiscrepancy(CaptionWords):
     seed : int, default 0
         Seed of the noisy copies.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -156,7 +156,7 @@ class QualityDiscrepancy(CaptionWords):
     @check_arguments
     def __init__(
         self, *, pair: str = "CR-NRR", n: Count = 2, show: str = "qdisc", epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
-        length: Count | Literal["same"] | None = None, seed: int = 0, tokenizer: str = "ptb",
+        length: Count | Literal["same"] | None = None, seed: int = 0, tokenizer: TokenizerName = "ptb",
     ) -> None:  # fmt: skip
         for name, value, options in (("pair", pair, PAIRS), ("show", show, QUANTITIES)):
             if value not in options:
@@ -179,7 +179,7 @@ class QualityDiscrepancy(CaptionWords):
         """Return the metric and its parameters as text."""
         noise = "/".join(map(str, self.lengths))
         shares = "/".join(f"{e:g}" for e in self.epsilons)
-        return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{self.tokenizer}"
+        return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{signed(self.tokenizer)}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Curves:
         """Return the curves for the references of the whole task; all quantities of a pair and order share them."""

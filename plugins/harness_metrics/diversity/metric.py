@@ -23,7 +23,7 @@ from harness.files.streams import lines_of
 from harness.stats import bootstrap
 from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sentence_lengths, sides_of, sparse_counts, words_object
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
-from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed, tokenize, tokens_of
 
 NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of examples that it repeats"
 """Reason why values that depend on distinct n-grams have no interval."""
@@ -96,7 +96,7 @@ class SelfBleu(CandidateWords):
     negative : bool, default False
         Return NSBLEU, minus Self-BLEU; higher is more diverse.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class SelfBleu(CandidateWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: TokenizerName = "ptb") -> None:
         self.n = n
         self.conditional, self.negative = bool(conditional), bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
@@ -122,7 +122,7 @@ class SelfBleu(CandidateWords):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         use = "per-example" if self.conditional else "pooled"
-        return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{self.tokenizer}"
+        return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{signed(self.tokenizer)}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape (T,); NaN for fewer than two sentences."""
@@ -160,7 +160,7 @@ class Distinct(CandidateWords):
     n : int, default 2
         Order.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -173,14 +173,14 @@ class Distinct(CandidateWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 2, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 2, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
         self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"distinct|n:{self.n}|tok:{self.tokenizer}"
+        return f"distinct|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
         """Return Distinct-n of all candidates pooled ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
@@ -201,16 +201,16 @@ class VocabularySize(CandidateWords):
     Parameters
     ----------
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     """
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"vocabulary|tok:{self.tokenizer}"
+        return f"vocabulary|tok:{signed(self.tokenizer)}"
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
         """Return the number of distinct words of all candidates ``(W,)`` for integer weights ``(W, B)``."""
@@ -233,7 +233,7 @@ class PairwiseBleu(MeanMetric):
     n : int, default 4
         Largest order, from 1 to 4.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -246,13 +246,13 @@ class PairwiseBleu(MeanMetric):
     """
 
     @check_arguments
-    def __init__(self, *, n: Order = 4, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Order = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
+        return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{signed(self.tokenizer)}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean BLEU of the pairs of each example, ``(B,)``."""
@@ -276,7 +276,7 @@ class Novelty(MeanMetric):
     corpus : path, optional
         File of training captions, one per line (plain or .gz); by default the references of the whole task.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -286,7 +286,7 @@ class Novelty(MeanMetric):
 
     expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
-    def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, corpus: PathParam | None = None, tokenizer: TokenizerName = "ptb") -> None:
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
         fixed = "compares the candidates with a fixed corpus, not with the references of their example"
@@ -296,9 +296,9 @@ class Novelty(MeanMetric):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         if self.corpus is None:
-            return f"novelty|corpus:references|tok:{self.tokenizer}"
+            return f"novelty|corpus:references|tok:{signed(self.tokenizer)}"
         digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
-        return f"novelty|corpus:{digest}|tok:{self.tokenizer}"
+        return f"novelty|corpus:{digest}|tok:{signed(self.tokenizer)}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
         """Return the set of tokenised texts of the corpus."""
@@ -339,16 +339,16 @@ class Length(MeanMetric):
     Parameters
     ----------
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     """
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec("caption-length", None, "item", frozenset(), bounds=(0.0, math.inf))
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"caption-length|tok:{self.tokenizer}"
+        return f"caption-length|tok:{signed(self.tokenizer)}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean number of words of the candidates of each example, shape (B,)."""
@@ -367,17 +367,17 @@ class Entropy(CandidateWords):
     n : int, default 1
         Order of the n-grams.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 1, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 1, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"entropy|n:{self.n}|tok:{self.tokenizer}"
+        return f"entropy|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the entropy of the n-grams of a corpus of S sentences, ``lengths`` of shape (S,); NaN without an n-gram."""

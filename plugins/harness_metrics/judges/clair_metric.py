@@ -12,7 +12,8 @@ from harness_metrics.judges.answers import count_answers, read_number, verdict_o
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
-_READ = read_number("score", 0.0, 100.0)
+HIGHEST = 100.0
+_READ = read_number("score", 0.0, HIGHEST)
 
 
 class Clair(JudgeMetric):
@@ -53,5 +54,9 @@ class Clair(JudgeMetric):
             for item in batch.sets
         ]
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
-        scores = [self.default if verdict.value is None else verdict.value / 100.0 for verdict in verdicts]
+        scores = [self.default if verdict.value is None else verdict.value / HIGHEST for verdict in verdicts]
         return np.stack([np.concatenate([[score], count_answers([v])]) for score, v in zip(scores, verdicts)])
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return the counts of the answers, and whether they seem to be on another scale, from statistics (B, 10)."""
+        return {**super().details(stats), **self.scale_note(stats[:, :1], stats[:, 1:], 0.0, HIGHEST)}

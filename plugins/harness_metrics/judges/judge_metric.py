@@ -10,12 +10,16 @@ import numpy as np
 from harness.contracts import Batch, CaptionSet, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
-from harness_metrics.judges.answers import COLUMNS, Verdict, describe_counts
+from harness_metrics.judges.answers import COLUMNS, STATUSES, Verdict, describe_counts
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
 from harness_metrics.judges.replies import Reply
 
 T = TypeVar("T")
 Unanswered = Literal["undefined", "lowest"]
+LARGE_SCALE = 10
+"""Highest grade from which on answers between 0 and 1 with fractions are probably on another scale."""
+WHOLE = 1e-6
+"""Distance from a whole number that rounding may make."""
 
 
 class JudgeMetric(MeanMetric):
@@ -76,6 +80,33 @@ class JudgeMetric(MeanMetric):
         """Return the name, the settings and the signature of the judge."""
         settings = [*self.settings, *([] if self.unanswered == "undefined" else [f"unanswered:{self.unanswered}"])]
         return "|".join([self.spec.name, *settings, self.judge.signature()])
+
+    def scale_note(self, grades: np.ndarray, counts: np.ndarray, low: float, high: float) -> dict[str, object]:
+        """Return ``scale_note`` where all answers lie from 0 to 1, with fractions, although the judge was asked for 0 to ``high``.
+
+        Parameters
+        ----------
+        grades : ndarray
+            Means of the grades of each example, one column per criterion, scaled to [0, 1], shape (B, k); NaN where there are none.
+        counts : ndarray
+            Counts of the answers (:func:`~harness_metrics.judges.answers.count_answers`), shape (B, 9).
+        low, high : float
+            Lowest and highest grade.
+        """
+        is_graded = ~np.isnan(grades[:, 0])
+        if low != 0 or high < LARGE_SCALE or not is_graded.any():
+            return {}
+        means = (grades * high)[is_graded]
+        n_answers = counts[is_graded, : len(STATUSES)].sum(axis=1) if self.unanswered == "lowest" else counts[is_graded, 0]
+        # A sum of whole grades is whole, whatever their mean is.
+        sums: np.ndarray = means * n_answers[:, None]
+        has_fractions = bool((np.abs(sums - np.round(sums)) > WHOLE).any())
+        if (means > 1 + WHOLE).any() or not has_fractions:
+            return {}
+        return {
+            "scale_note": f"all answers lie from 0 to 1, with fractions, on a scale of 0 to {high:g}: "
+            f"if the judge answers on a scale of 0 to 1, its scores are {high:g} times too low"
+        }
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""

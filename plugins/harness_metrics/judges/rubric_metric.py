@@ -107,7 +107,9 @@ class Rubric(JudgeMetric):
         """Return the mean of each criterion on [0, 1], and the counts, from statistics (B, d) of the defined examples."""
         grades = stats[~np.isnan(stats[:, 0]), 1 : 1 + len(self.criteria)]
         means: list[float] = grades.mean(axis=0).tolist() if len(grades) else []
-        return {"criteria": dict(zip(self.criteria, means)), **super().details(stats)}
+        columns = stats[:, 1 : 1 + len(self.criteria)]
+        note = self.scale_note(columns, stats[:, 1 + len(self.criteria) :], self.low, self.high)
+        return {"criteria": dict(zip(self.criteria, means)), **super().details(stats), **note}
 
 
 def _criteria(criteria: object) -> dict[str, str]:

@@ -17,7 +17,7 @@ from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
 from harness_metrics.meteor.installed import start_loading
 from harness_metrics.tokenisers.java_runtime import java_command
-from harness_metrics.tokenisers.tokens import check_tokenizer, text_rows_of, tokens_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed, text_rows_of, tokens_of
 
 if TYPE_CHECKING:
     from harness_metrics.meteor.java import JavaTexts
@@ -35,7 +35,7 @@ class Alignments:
     ----------
     features : Features
     tokenizer : str
-        ``ptb``, ``java-ptb`` or ``none``.
+        Name of the tokeniser.
     engine : str
         ``python`` or ``java``.
     """
@@ -125,14 +125,14 @@ def _check_engine(name: str) -> str:
 class _WithEngine:
     """Tokeniser and engine of the metric and of the distance; parameters as of :class:`Meteor`."""
 
-    def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb", engine: str = "python") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.engine = _check_engine(engine)
         self.needs = frozenset({"references", "java"} if engine == "java" else {"references"})
 
     def signature(self) -> str:
         """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
-        return f"meteor|v1.5-en|tok:{self.tokenizer}" + ("" if self.engine == "python" else f"|engine:{self.engine}")
+        return f"meteor|v1.5-en|tok:{signed(self.tokenizer)}" + ("" if self.engine == "python" else f"|engine:{self.engine}")
 
     def pair_seconds(self, tokens: float) -> float:
         """Return the seconds of the alignment of two texts of so many words."""
@@ -153,7 +153,8 @@ class Meteor(_WithEngine, SumMetric):
     Parameters
     ----------
     tokenizer : str, default "ptb"
-        ``ptb`` (the COCO pipeline), ``java-ptb`` (the same through the toolkit's jar) or ``none`` (raw text).
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`; ``none`` is raw text. METEOR then
+        separates all characters but Latin and Cyrillic letters and digits: Chinese and Japanese words are characters with each of them.
     engine : str, default "python"
         ``python`` (compiled) or ``java`` (the jar, as reference implementation).
 
@@ -169,7 +170,7 @@ class Meteor(_WithEngine, SumMetric):
     Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language"; table 1, task ``rank``.
     """
 
-    def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb", engine: str = "python") -> None:
         super().__init__(tokenizer=tokenizer, engine=engine)
         self.spec = MetricSpec(name="meteor", higher_is_better=True, needs=self.needs, bounds=(0.0, 1.0))
 

@@ -12,7 +12,7 @@ from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
-from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
+from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
 
 Smoothing = Literal["toolkit", "add-one"]
 
@@ -55,7 +55,10 @@ class Bleu(SumMetric):
     n : int
         Highest n-gram order, 1 to 4; default 4.
     tokenizer : str
-        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+        ``ptb`` (default), the words of the COCO toolkit; ``java-ptb``, the same through its jar; ``none``, texts are tokenised already.
+        For texts without blanks: ``zh``, each Chinese character and the words of other scripts (sacrebleu's ``zh``); ``characters``,
+        each character (sacrebleu's ``char``); ``ja``, Japanese words by MeCab (sacrebleu's ``ja-mecab``; extra ``mecab``);
+        ``zh-words``, Chinese words by jieba (extra ``jieba``). These four keep case and punctuation.
 
     References
     ----------
@@ -64,13 +67,13 @@ class Bleu(SumMetric):
     """
 
     @check_arguments
-    def __init__(self, *, n: Order = ORDERS, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         """Return the highest order and the tokeniser as one string."""
-        return f"bleu|n:{self.n}|tok:{self.tokenizer}"
+        return f"bleu|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return the statistics of each example, shape (B, 11), float64.
@@ -142,28 +145,28 @@ class Bleu(SumMetric):
 class Bleu1(Bleu):
     """:class:`Bleu` with ``n`` = 1."""
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(n=1, tokenizer=tokenizer)
 
 
 class Bleu2(Bleu):
     """:class:`Bleu` with ``n`` = 2."""
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(n=2, tokenizer=tokenizer)
 
 
 class Bleu3(Bleu):
     """:class:`Bleu` with ``n`` = 3."""
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(n=3, tokenizer=tokenizer)
 
 
 class Bleu4(Bleu):
     """:class:`Bleu` with ``n`` = 4."""
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(n=4, tokenizer=tokenizer)
 
 
@@ -187,12 +190,12 @@ class BleuDistance:
     name = "bleu"
 
     @check_arguments
-    def __init__(self, *, n: Order = ORDERS, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
 
     def signature(self) -> str:
         """Return the highest order, the smoothing and the tokeniser as one string."""
-        return f"bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
+        return f"bleu|n:{self.n}|smooth:add-one|tok:{signed(self.tokenizer)}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
@@ -202,7 +205,7 @@ class BleuDistance:
 
 
 @check_arguments
-def matrix(texts: Sequence[str], *, n: Order = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit") -> np.ndarray:
+def matrix(texts: Sequence[str], *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb", smoothing: Smoothing = "toolkit") -> np.ndarray:
     """Return sentence BLEU-n of all pairs of texts.
 
     Parameters

@@ -24,7 +24,7 @@ from harness.stats import bootstrap, forms
 from harness_metrics.crnrr.words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM, Refit
 from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
-from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
+from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]
@@ -124,7 +124,7 @@ def _task_scores(source: Source, tokenizer: str, plain: bool, features: Features
         texts = text_rows_of(features, tokenizer)
         return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    return features.memo(("state", f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{tokenizer}"), build)
+    return features.memo(("state", f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{signed(tokenizer)}"), build)
 
 
 class Cider(MeanMetric):
@@ -140,7 +140,7 @@ class Cider(MeanMetric):
         number of ``references`` when every example has a score; resampling refits the frequencies. Scores per example
         and p-values are those of ``references``.
     tokenizer : str
-        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     variant : str
         ``d`` (default), the CIDEr-D formula with clipped counts and length penalty, or ``plain``, the original CIDEr
         without both, on the same scale.
@@ -155,7 +155,7 @@ class Cider(MeanMetric):
     """Rewards may count the end of a sentence as a word, as self-critical training does."""
 
     @check_arguments
-    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
+    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb", variant: Variant = "d") -> None:
         self.variant: Variant = variant
         self.resampled = isinstance(df, str) and df == "resampled"
         self.source = Source("references" if self.resampled else df)
@@ -168,7 +168,7 @@ class Cider(MeanMetric):
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
         source = "resampled" if self.resampled else self.source.name
-        return f"cider-{self.variant}|df:{source}|tok:{self.tokenizer}"
+        return f"cider-{self.variant}|df:{source}|tok:{signed(self.tokenizer)}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
@@ -268,7 +268,7 @@ class CiderD(Cider):
 
     name = "ciderd"
 
-    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(df=df, tokenizer=tokenizer)
 
 
@@ -287,13 +287,13 @@ class CiderDistance:
 
     name = "cider"
 
-    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
         self.source = Source(df)
         self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
         """Return the source of the document frequencies and the tokeniser as one string."""
-        return f"cider|df:{self.source.name}|tok:{self.tokenizer}"
+        return f"cider|df:{self.source.name}|tok:{signed(self.tokenizer)}"
 
     @property
     def held_fixed(self) -> str:
@@ -315,7 +315,7 @@ class CiderDistance:
 
 
 @check_arguments
-def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb", variant: Variant = "d") -> np.ndarray:
+def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: TokenizerName = "ptb", variant: Variant = "d") -> np.ndarray:
     """Return the scores of all pairs of texts.
 
     Parameters

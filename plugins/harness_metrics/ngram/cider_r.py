@@ -9,6 +9,7 @@ import numpy as np
 from caption_kernels.batches import ngram
 from harness.contracts import Features
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
+from harness_metrics.tokenisers.tokens import TokenizerName, signed
 
 
 class RobustScores(CiderScores):
@@ -38,12 +39,12 @@ class CiderR(Cider):
 
     name = "cider-r"
 
-    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
         super().__init__(df=df, tokenizer=tokenizer)
 
     def signature(self) -> str:
         """Return the source of the document frequencies and the tokeniser: ``cider-r|df:task|tok:ptb``."""
-        return f"cider-r|df:{self.source.name}|tok:{self.tokenizer}"
+        return f"cider-r|df:{self.source.name}|tok:{signed(self.tokenizer)}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--references", metavar="FILE", help="references, in any format that 'harness score' reads")
     source.add_argument("--join", nargs="+", type=Path, metavar="TABLE", help="tables of parts of the references")
     parser.add_argument("--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz")
-    parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
+    parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric, such as zh; default: ptb")
     parser.add_argument("--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents")
     parser.add_argument(
         "--overwrite", action="store_true", help="replace a file that the harness did not write, or that people have changed"

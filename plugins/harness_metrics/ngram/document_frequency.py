@@ -33,7 +33,7 @@ from harness.files.memory import require_memory
 from harness.files.outputs import write_output
 from harness.files.records import existing
 from harness.files.streams import DAMAGED
-from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer
+from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer
 
 # --------------------------------------------------------------------------- tables
 # Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's ending selects the format.
@@ -260,7 +260,7 @@ def merge_frequencies(first: Frequencies, second: Frequencies) -> Frequencies:
 
 
 def build_df_table(
-    corpus: Documents, path: str | os.PathLike[str], *, tokenizer: str = "ptb", minimum: int = 1, overwrite: bool = False
+    corpus: Documents, path: str | os.PathLike[str], *, tokenizer: TokenizerName = "ptb", minimum: int = 1, overwrite: bool = False
 ) -> int:
     """Write the document frequencies of a corpus to a table and return its number of n-grams.
 
@@ -271,7 +271,7 @@ def build_df_table(
     path : path
         File to write, atomically; ends in ``.json``, ``.json.gz``, ``.parquet`` or ``.npz``.
     tokenizer : str
-        ``ptb`` (default), ``java-ptb`` or ``none``.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     minimum : int
         n-grams in fewer documents are omitted and then count as unseen. Frequencies 0 and 1 have the same idf, so 2 changes no
         score.
@@ -303,7 +303,7 @@ def build_df_table(
 
 
 def join_df_tables(
-    tables: Sequence[Path], path: Path, *, tokenizer: str = "ptb", minimum: int = 1, overwrite: bool = False
+    tables: Sequence[Path], path: Path, *, tokenizer: TokenizerName = "ptb", minimum: int = 1, overwrite: bool = False
 ) -> tuple[int, int]:
     """Write the table of several corpora together and return its numbers of n-grams and of documents.
 

@@ -9,7 +9,7 @@ import numpy as np
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.tokenisers.tokens import TextRows, check_tokenizer, text_rows_of
+from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
 
 
 class Rouge(MeanMetric):
@@ -20,7 +20,7 @@ class Rouge(MeanMetric):
     Parameters
     ----------
     tokenizer : str
-        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     References
     ----------
@@ -28,13 +28,13 @@ class Rouge(MeanMetric):
     caption toolkit (``pycocoevalcap``).
     """
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(name="rouge", higher_is_better=True, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         """Return beta and the tokeniser as one string."""
-        return f"rouge-l|beta:{BETA}|tok:{self.tokenizer}"
+        return f"rouge-l|beta:{BETA}|tok:{signed(self.tokenizer)}"
 
     def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return the mean ROUGE-L over the candidates of each example, shape (B,), in [0, 1]."""
@@ -59,12 +59,12 @@ class RougeDistance:
 
     name = "rouge"
 
-    def __init__(self, *, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
         """Return beta and the tokeniser as one string."""
-        return f"rouge|beta:{BETA}|tok:{self.tokenizer}"
+        return f"rouge|beta:{BETA}|tok:{signed(self.tokenizer)}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
@@ -76,7 +76,7 @@ class RougeDistance:
         return distances
 
 
-def matrix(texts: Sequence[str], *, tokenizer: str = "ptb") -> np.ndarray:
+def matrix(texts: Sequence[str], *, tokenizer: TokenizerName = "ptb") -> np.ndarray:
     """Return ROUGE-L of all pairs of texts.
 
     Parameters

@@ -16,7 +16,7 @@ from harness.contracts.parameters import Count, Order, check_arguments
 from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sides_of
 from harness_metrics.ngram.bleu import Bleu
 from harness_metrics.sets.grouped_jackknife import Jackknifed
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 # --------------------------------------------------------------------------- statistics
 # Compressibility of texts and similarity of n-gram multisets.
@@ -89,7 +89,7 @@ class MBleu(SumMetric):
     n : int, default 4
         Largest order, from 1 to 4.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class MBleu(SumMetric):
     """
 
     @check_arguments
-    def __init__(self, *, n: Order = 4, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Order = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.bleu = Bleu(n=n, tokenizer=tokenizer)
         self.spec = MetricSpec(f"mbleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
@@ -179,7 +179,7 @@ class MsJaccard(Jackknifed, CaptionWords):
     n : int, default 4
         Largest order.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -192,13 +192,13 @@ class MsJaccard(Jackknifed, CaptionWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"ms-jaccard|n:{self.n}|tok:{self.tokenizer}"
+        return f"ms-jaccard|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values of the captions of each example, shape (B,); NaN where no caption has an n-gram of an order."""

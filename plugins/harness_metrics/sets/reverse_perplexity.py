@@ -11,7 +11,7 @@ from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.crnrr.words import CaptionWords, Words, gram_ids, sentence_lengths, sides_of
 from harness_metrics.sets.grouped_jackknife import Jackknifed
-from harness_metrics.tokenisers.tokens import check_tokenizer
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 DISCOUNT = 0.75
 """Number that is subtracted from each count above 0, as Church & Gale (1991) found between two halves of a corpus."""
@@ -87,7 +87,7 @@ class ReversePerplexity(Jackknifed, CaptionWords):
     n : int, default 3
         Order of the model.
     tokenizer : str, default "ptb"
-        Name of the tokenizer.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     Raises
     ------
@@ -101,13 +101,13 @@ class ReversePerplexity(Jackknifed, CaptionWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 3, tokenizer: str = "ptb") -> None:
+    def __init__(self, *, n: Count = 3, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"reverse-perplexity{n}", False, "corpus", bounds=(1.0, math.inf), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"reverse-perplexity|n:{self.n}|kneser-ney:{DISCOUNT}|tok:{self.tokenizer}"
+        return f"reverse-perplexity|n:{self.n}|kneser-ney:{DISCOUNT}|tok:{signed(self.tokenizer)}"
 
     def number(self, objects: Objects) -> float:
         """Return the perplexity of all references, words and ends of sentences."""

@@ -14,6 +14,7 @@ from harness_metrics.kernel.geometry import unit_vectors, without_each
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.sets import spectrum
 from harness_metrics.sets.corpus_vectors import CorpusVectors
+from harness_metrics.tokenisers.tokens import TokenizerName
 
 EntropyOrder = Annotated[float, Ge(0), MayBeInfinite] | Literal["inf"]
 """Order q of an entropy, which may be infinite."""
@@ -94,14 +95,14 @@ class SelfCider(FitsInner, MeanMetric):
     df : str, path or list of lists of str
         Source of the document frequencies, as for ``cider``.
     tokenizer : str
-        ``ptb`` (default), ``java-ptb`` or ``none``.
+        As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
     References
     ----------
     Wang & Chan 2019, *Describing Like Humans: On Diversity in Image Captioning*, section 3.
     """
 
-    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
         self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
         self.spec = MetricSpec(
             "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0), compares_references=False,

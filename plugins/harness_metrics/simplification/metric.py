@@ -12,6 +12,7 @@ from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpe
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, require
 from harness_metrics.bases.metrics import features_by_example
+from harness_metrics.tokenisers.tokens import check_tokenizer, signed, tokenize
 
 # --------------------------------------------------------------------------- statistic
 # SARI: the words that a simplification keeps, deletes and adds, against those of the references.
@@ -20,6 +21,9 @@ from harness_metrics.bases.metrics import features_by_example
 
 
 ORDERS = 4
+SariTokenizer = Literal["13a", "intl", "none", "zh", "characters", "ja", "zh-words"]
+_UNSPACED = ("zh", "characters", "ja", "zh-words")
+"""Tokenisers of the harness for texts without blanks."""
 Words = Sequence[str]
 Grams = Counter[tuple[str, ...]]
 
@@ -98,7 +102,8 @@ class Sari(MeanMetric):
     Parameters
     ----------
     tokenizer : str
-        ``13a`` (default) or ``intl``, tokenisers of sacrebleu, or ``none``: texts are split at blanks.
+        ``13a`` (default) or ``intl``, tokenisers of sacrebleu; ``none``: texts are split at blanks; ``zh``, ``characters``, ``ja`` or
+        ``zh-words`` for texts without blanks, as for :class:`~harness_metrics.ngram.bleu.Bleu`.
     lowercase : bool
         Compare lower-cased texts.
 
@@ -107,7 +112,7 @@ class Sari(MeanMetric):
     HarnessError
         For an unknown tokenizer.
     MissingExtra
-        Without sacrebleu, for its tokenisers.
+        Without sacrebleu, for its tokenisers; for ``ja`` without MeCab and ``zh-words`` without jieba.
     InputError
         For an example without a source text.
 
@@ -117,17 +122,19 @@ class Sari(MeanMetric):
     """
 
     @check_arguments
-    def __init__(self, *, tokenizer: Literal["13a", "intl", "none"] = "13a", lowercase: bool = True) -> None:
+    def __init__(self, *, tokenizer: SariTokenizer = "13a", lowercase: bool = True) -> None:
         self.tokenizer = tokenizer
         self.lowercase = bool(lowercase)
-        if tokenizer != "none":
+        if tokenizer in _UNSPACED:
+            check_tokenizer(tokenizer)
+        elif tokenizer != "none":
             require("sacrebleu", extra="more-text", needed_by="metric 'sari'")
         slow = "takes a millisecond per caption: too slow to score relabeled texts"
         self.spec = MetricSpec("sari", True, bounds=(0.0, 1.0), untestable=slow)
 
     def signature(self) -> str:
         """Return ``sari|tok:13a|lower:True``."""
-        return f"sari|tok:{self.tokenizer}|lower:{self.lowercase}"
+        return f"sari|tok:{signed(self.tokenizer)}|lower:{self.lowercase}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return SARI of each example, shape (B,)."""
@@ -144,12 +151,14 @@ class Sari(MeanMetric):
         lowered = [text.lower() if self.lowercase else text for text in texts]
         if self.tokenizer == "none":
             return [text.split() for text in lowered]
+        if self.tokenizer in _UNSPACED:
+            return [text.split() for text in tokenize(lowered, self.tokenizer)]
         if self.tokenizer == "13a":
             from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Tokenizer
         else:
             from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International as Tokenizer
-        tokenize = Tokenizer()
-        return [tokenize(text).split() for text in lowered]
+        tokens_of = Tokenizer()
+        return [tokens_of(text).split() for text in lowered]
 
 
 def _source(item: CaptionSet) -> str:

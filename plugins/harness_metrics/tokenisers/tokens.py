@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from weakref import WeakSet
 
 import numpy as np
 
 from caption_kernels import TextIndex
 from harness.errors import UnknownName
+from harness_metrics.tokenisers.rouge_words import rouge_stems, rouge_words
+from harness_metrics.tokenisers.unspaced import separate_characters, separate_chinese
 
 if TYPE_CHECKING:
     from caption_kernels import Tokenizer
     from harness.contracts import Features
 
-TOKENIZERS = ("ptb", "java-ptb", "none")
+TokenizerName = Literal["ptb", "java-ptb", "none", "zh", "characters", "ja", "zh-words"]
+"""Names of tokenisers; :func:`tokenize` says what each does."""
+TOKENIZERS: tuple[str, ...] = get_args(TokenizerName)
 """Accepted names of tokenisers."""
 
 
-def check_tokenizer(name: str) -> str:
+def check_tokenizer(name: str) -> TokenizerName:
     """Return the name of a tokeniser.
 
     Raises
@@ -28,7 +32,7 @@ def check_tokenizer(name: str) -> str:
     UnknownName
         For a name that is not in :data:`TOKENIZERS`.
     MissingExtra
-        For ``java-ptb`` without a Java runtime.
+        For ``java-ptb`` without a Java runtime, ``ja`` without MeCab and ``zh-words`` without jieba.
 
     Examples
     --------
@@ -41,7 +45,24 @@ def check_tokenizer(name: str) -> str:
         from harness_metrics.tokenisers.java_runtime import java_command
 
         java_command(needed_by="the tokenizer 'java-ptb'")  # fails before the run writes anything
-    return name
+    elif name in ("ja", "zh-words"):
+        from harness_metrics.tokenisers.segmenters import check_installed
+
+        check_installed(name)
+    return cast("TokenizerName", name)
+
+
+def signed(tokenizer: str) -> str:
+    """Return a tokeniser as signatures name it: a segmenter with its version, on which the words depend.
+
+    >>> signed("zh")
+    'zh'
+    """
+    if tokenizer in ("ja", "zh-words"):
+        from harness_metrics.tokenisers.segmenters import segmenter_version
+
+        return segmenter_version(tokenizer)
+    return tokenizer
 
 
 def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
@@ -53,7 +74,10 @@ def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
         T texts.
     tokenizer : str
         ``ptb``, the COCO caption toolkit's tokeniser and removal list; ``java-ptb``, the same through the toolkit's jar;
-        ``none``, texts are tokenised already and returned unchanged.
+        ``none``, texts are tokenised already and returned unchanged; ``zh``, each Chinese character and the words of other scripts
+        (sacrebleu's ``zh``); ``characters``, each character (sacrebleu's ``char``); ``ja``, words by MeCab with the IPA dictionary
+        (sacrebleu's ``ja-mecab``, extra ``mecab``); ``zh-words``, words by jieba (extra ``jieba``). The last four keep case and
+        punctuation.
 
     Returns
     -------
@@ -64,18 +88,32 @@ def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
     --------
     >>> tokenize(["A dog, running."])
     ['a dog running']
+    >>> tokenize(["一只狗"], "zh")
+    ['一 只 狗']
     """
-    return _function(check_tokenizer(tokenizer))(list(texts))
+    return function_of(check_tokenizer(tokenizer))(list(texts))
 
 
-def _function(name: str) -> Callable[[list[str]], list[str]]:
-    """Return the function of a tokeniser."""
+ROUGE_WORDS, ROUGE_STEMS = "rouge-score", "rouge-score-stems"
+"""Words of rouge_score, and their stems: tokenisers of the metrics after that program alone."""
+_RULES = {"zh": separate_chinese, "characters": separate_characters, ROUGE_WORDS: rouge_words, ROUGE_STEMS: rouge_stems}
+"""Tokenisers that are functions of one text."""
+
+
+def function_of(name: str) -> Callable[[list[str]], list[str]]:
+    """Return the function of a tokeniser, which takes raw texts and returns their tokens, joined by one blank."""
     if name == "none":
         return list
     if name == "java-ptb":
         from harness_metrics.tokenisers import java_ptb  # starts a JVM
 
         return java_ptb.tokenize
+    if name in ("ja", "zh-words"):
+        from harness_metrics.tokenisers.segmenters import segment
+
+        return partial(segment, name=name)
+    if name in _RULES:
+        return lambda texts: list(map(_RULES[name], texts))
     return _ptb().tokenize
 
 
@@ -154,7 +192,7 @@ class TextRows:
 
     def add(self, texts: list[str]) -> np.ndarray:
         """Return the rows (T,) of raw texts that need no id."""
-        return self.index.add(texts if self.tokenizer == "ptb" else tokenize(texts, self.tokenizer))
+        return self.index.add(texts if self.tokenizer == "ptb" else function_of(self.tokenizer)(texts))
 
     def forget_texts(self) -> None:
         """Drop all texts, and the n-grams that no table counts; of tables that are complete also those of fewer than two documents."""

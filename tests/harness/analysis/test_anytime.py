@@ -139,7 +139,7 @@ def test_the_columns_of_the_terminal(run, capsys):
         "95 % sequence",
         "p anytime",
         "p signs",
-        "ROUGE-L: within differences of at most 1",
+        "ROUGE-L (COCO): within differences of at most 1",
         "exchangeable systems, not equal means",
     ):
         assert part in text

@@ -103,7 +103,7 @@ def test_a_better_system_passes_and_a_worse_one_fails(folder):
     assert better.verdict == "passed" and better.sentence.startswith("passed: no worsening beyond the margin in 3 rows")
     assert all(row.worsening < 0 and row.high < row.margin and row.p_pass < LEVEL < row.p_fail for row in better.rows)
     worse = decide(folder, "bad", "good", rouge="0.01", cider="0.01", bleu4="0.01")
-    assert worse.verdict == "failed" and worse.sentence.startswith("failed: ROUGE-L worse by")
+    assert worse.verdict == "failed" and worse.sentence.startswith("failed: ROUGE-L (COCO) worse by")
     assert all(row.low > row.margin and row.p_fail <= LEVEL for row in worse.rows)
 
 
@@ -616,7 +616,7 @@ def test_other_margins_are_kept(text, baseline, lowest):
 
 
 def test_a_gate_refuses_a_margin_that_no_worsening_exceeds(folder, tmp_path):
-    with pytest.raises(HarnessError, match="--max-drop 2 of ROUGE-L can never fail a version"):
+    with pytest.raises(HarnessError, match="--max-drop 2 of ROUGE-L \\(COCO\\) can never fail a version"):
         decide(folder, "twin", "good", rouge="2")
     log = write_log(tmp_path / "log.jsonl", [0.5, 1.0, 0.25])
     with pytest.raises(HarnessError, match="--max-drop 1 of acc can never fail a version"):

@@ -72,7 +72,7 @@ def test_metrics_are_a_list_with_commas_or_repeated(project, capsys):
     harness.evaluate({**SPEC, "models": SPEC["models"][:2], "metrics": metrics}, output="r")
     for arguments in (("-m", "rouge,length"), ("-m", "rouge", "-m", "length"), ("-m", "ROUGE, Length")):
         text = out(capsys, "r", "--examples", "0", *arguments)
-        assert text.index("ROUGE-L") < text.index("length") and "Distinct" not in text
+        assert text.index("ROUGE-L (COCO)") < text.index("length") and "Distinct" not in text
     assert main(["compare", "r", "-m", "rouge,lenght"]) == 2
     message = "there is no metric 'lenght'; did you mean 'length'?; both systems have length, rouge, distinct1, distinct2"
     assert message in capsys.readouterr().err

@@ -24,7 +24,7 @@ def references(tmp_path):
 def test_the_table_and_the_agreement(references, capsys):
     assert main(["describe", references, "-m", "rouge"]) == 0
     text = capsys.readouterr().out
-    assert "agreement, ROUGE-L ↑" in text and "one caption of each of 2 examples with two or more against its others" in text
+    assert "agreement, ROUGE-L (COCO) ↑" in text and "one caption of each of 2 examples with two or more against its others" in text
 
 
 def test_json(references, capsys):

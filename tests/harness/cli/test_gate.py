@@ -37,29 +37,29 @@ def run(capsys, *arguments):
 
 def test_passed_is_0_and_failed_is_1(runs, capsys):
     code, out, _ = run(capsys, runs / "good", "--baseline", runs / "bad", "-m", "rouge,cider", "--max-drop", "0.01")
-    assert code == 0 and "passed: no worsening beyond the margin in 2 rows" in out and "ROUGE-L ↑" in out
+    assert code == 0 and "passed: no worsening beyond the margin in 2 rows" in out and "ROUGE-L (COCO) ↑" in out
     code, out, _ = run(
         capsys, runs / "bad", "--baseline", runs / "good", "-m", "ROUGE-L", "--max-drop", "1%", "-m", "cider", "--max-drop", "0.1"
     )
-    assert code == 1 and "failed: ROUGE-L worse by" in out
+    assert code == 1 and "failed: ROUGE-L (COCO) worse by" in out
 
 
 @pytest.mark.parametrize(("choice", "code", "words"), [("pass", 0, "(counts as pass)"), ("fail", 1, "(counts as fail)")])
 def test_undecided_counts_as_the_user_says(close, capsys, choice, code, words):
     found, out, _ = run(capsys, *close, "--undecided", choice)
-    assert found == code and "undecided: ROUGE-L worse by" in out and words in out
+    assert found == code and "undecided: ROUGE-L (COCO) worse by" in out and words in out
 
 
 @pytest.mark.parametrize("typed", [[], ["--undecided", "stop"]])
 def test_undecided_stops_unless_it_is_allowed(close, capsys, typed):
     code, out, _ = run(capsys, *close, *typed)
-    assert code == 4 and "counts as" not in out and "undecided: ROUGE-L worse by" in out
+    assert code == 4 and "counts as" not in out and "undecided: ROUGE-L (COCO) worse by" in out
 
 
 def test_equal_captions_of_too_few_examples_are_undecided(runs, capsys):
     code, out, _ = run(capsys, runs / "good", "--baseline", runs / "good", "-m", "rouge", "--max-drop", "0.01")
     assert code == 4 and "same outputs on all 120 examples; a version without a change needs 300 examples to pass" in out
-    assert "-0.0000" not in out and "bounds: betting within 0 to 1 (ROUGE-L)" in out
+    assert "-0.0000" not in out and "bounds: betting within 0 to 1 (ROUGE-L (COCO))" in out
     code, out, _ = run(capsys, runs / "good", "--baseline", runs / "good", "-m", "rouge", "--max-drop", "0.03")
     assert code == 0 and "passed" in out
 
@@ -114,7 +114,7 @@ def test_json_has_the_numbers(runs, capsys):
         (["-m", "rouge", "--max-drop", "much"], "--max-drop is 'much'; expected a number such as 0.01"),
         (["-m", "rouge", "--max-drop", "-1%"], "--max-drop is '-1%'; expected a number such as 0.01"),
         (["-m", "rouge", "--max-drop", "-0.5"], "--max-drop is '-0.5'; expected a number such as 0.01"),
-        (["-m", "rouge", "--max-drop", "2"], "--max-drop 2 of ROUGE-L can never fail a version"),
+        (["-m", "rouge", "--max-drop", "2"], "--max-drop 2 of ROUGE-L (COCO) can never fail a version"),
         (["-m", "rogue", "--max-drop", "0.1"], "no metric 'rogue'; did you mean 'rouge'"),
         (["-m", "rouge", "--max-drop", "0.1", "--slice", "vidoe"], "did you mean 'video'"),
     ],

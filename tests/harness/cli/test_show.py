@@ -35,6 +35,13 @@ def test_a_required_parameter_is_marked(project, capsys):
     assert "  count = (required)\n" in shown(capsys, "words")
 
 
+def test_the_names_among_which_a_parameter_chooses_stand_beside_its_default(capsys):
+    assert "  tokenizer = 'ptb'  (ptb, java-ptb, none, zh, characters, ja, zh-words)\n" in shown(capsys, "metrics/bleu")
+    (card,) = json.loads(shown(capsys, "metrics/bleu", "--json"))
+    assert card["choices"] == {"tokenizer": ["ptb", "java-ptb", "none", "zh", "characters", "ja", "zh-words"]}
+    assert "  q = 1.0\n" in shown(capsys, "metrics/vendi")  # a number, or the word inf
+
+
 def test_all_kinds_with_the_name_or_one_of_them(project, capsys):
     names = [(card["kind"], card["name"]) for card in json.loads(shown(capsys, "bleu", "--json"))]
     assert {kind for kind, _ in names} >= {"metrics", "distances"}

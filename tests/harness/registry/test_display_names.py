@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.registry import current
+from harness.registry.catalogue import spelling
 from harness.registry.display_names import display_name, labels_by_spelling
 
 
@@ -13,7 +14,10 @@ from harness.registry.display_names import display_name, labels_by_spelling
     [
         ("bleu4", "bleu|n:4|tok:ptb", "BLEU-4"),
         ("meteor", "", "METEOR 1.5"),
-        ("rouge", "", "ROUGE-L"),
+        ("rouge", "", "ROUGE-L (COCO)"),
+        ("rougeL", "rougeL|fmeasure|tok:rouge-score", "ROUGE-L (rouge_score)"),
+        ("rougeLsum", "", "ROUGE-Lsum"),
+        ("rouge1", "", "ROUGE-1"),
         ("cider", "", "CIDEr-D"),
         ("chair-i", "", "CHAIRi"),
         ("chrf++", "", "chrF++"),
@@ -70,3 +74,16 @@ def test_labels_are_found_by_their_names_in_any_spelling():
     assert (labels["ciderd"], labels["cider"], labels["bleu4"], labels["mine"]) == ("cider", "cider", "bleu4", "mine")
     both = labels_by_spelling(["cider", "ciderd"])
     assert both["ciderd"] == "ciderd", "a label goes before the name of another metric"
+
+
+def test_a_run_with_rouge_alone_has_it_under_all_its_names():
+    labels = labels_by_spelling(["rouge", "cider"])
+    assert {labels[name] for name in ("rouge", "rouge-l", "ROUGE_L", spelling("ROUGE-L"), spelling("ROUGE-L (COCO)"))} == {"rouge"}
+
+
+def test_a_spelling_of_both_rouges_is_none_of_them_in_a_run_with_both():
+    labels = labels_by_spelling(["rouge", "rougeL", "rouge1"])
+    assert (labels["rouge-l"], labels["ROUGE_L"], labels["rougeL"]) == ("rouge", "rouge", "rougeL")
+    assert spelling("ROUGE-L") not in labels
+    assert labels[spelling("ROUGE-L (rouge_score)")] == "rougeL"
+    assert labels[spelling("Rouge-1")] == "rouge1"

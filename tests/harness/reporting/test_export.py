@@ -234,5 +234,5 @@ def test_heads_are_the_names_of_metrics_and_data_have_code_labels(tmp_path):
         }
     )  # fmt: skip
     shown = verdict_table(ViewSpec.model_validate({"plot": "verdicts", "y": ["bleu4", "rouge"], "against": "one"}), run)
-    assert (shown.title, shown.headers) == ("BLEU-4, ROUGE-L", ["against one", "BLEU-4", "ROUGE-L"])
+    assert (shown.title, shown.headers) == ("BLEU-4, ROUGE-L (COCO)", ["against one", "BLEU-4", "ROUGE-L (COCO)"])
     assert shown.data[0] == ["against one", "bleu4", "rouge"]

@@ -25,7 +25,7 @@ def test_the_table_has_a_row_per_metric_and_slice():
     table = gate_table(RESULT)
     cells = [[cell.text for cell in cells] for cells in table.cells()]
     assert len(cells) == 3 and len(cells[0]) == len(table.headers) == len(table.alignment) == 9
-    assert cells[0] == ["ROUGE-L ↑", "all", "1,200", "0.5300", "0.5200", "0.0100", "0.0040 … 0.0160", "0.0200", "passed"]
+    assert cells[0] == ["ROUGE-L (COCO) ↑", "all", "1,200", "0.5300", "0.5200", "0.0100", "0.0040 … 0.0160", "0.0200", "passed"]
     assert [line[-1] for line in cells] == ["passed", "failed", "undecided"]
     assert cells[1][1] == "language=<de>" and cells[2][0].endswith("↓")
     assert "one-sided" in table.notes[0]
@@ -35,7 +35,7 @@ def test_notes_name_the_methods_and_the_examples_that_are_not_compared():
     rows = [replace(PASSED, method="betting within 0 to 1"), replace(FAILED, method="betting within 0 to 10"), UNDECIDED]
     table = gate_table(GateResult(rows, ["not compared: 3 examples of new that old lacks"]))
     assert table.notes[1:] == (
-        "bounds: betting within 0 to 1 (ROUGE-L); betting within 0 to 10 (CIDEr-D); none (TRM (ROUGE-L))",
+        "bounds: betting within 0 to 1 (ROUGE-L (COCO)); betting within 0 to 10 (CIDEr-D); none (TRM (ROUGE-L))",
         "not compared: 3 examples of new that old lacks",
     )
 
@@ -65,7 +65,7 @@ def test_junit_is_xml_that_other_programs_read(fails, failures, skipped):
         "tests": "3", "failures": str(failures), "skipped": str(skipped),
     }  # fmt: skip
     cases = suite.findall("testcase")
-    assert [case.get("name") for case in cases] == ["ROUGE-L all", "CIDEr-D language=<de>", "TRM (ROUGE-L) all"]
+    assert [case.get("name") for case in cases] == ["ROUGE-L (COCO) all", "CIDEr-D language=<de>", "TRM (ROUGE-L) all"]
     assert all(case.get("classname") == "m" and "margin 0.02" in (case.findtext("system-out") or "") for case in cases)
     assert cases[0].find("failure") is None and cases[0].find("skipped") is None
     failure = cases[1].find("failure")

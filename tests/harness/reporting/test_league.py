@@ -215,11 +215,11 @@ def test_the_set_is_one_table_for_all_formats(judged_runs, tmp_path):
     table = set_table(judged)
     assert table.title.startswith("judgments/one  ") and table.notes[0] == "7 items, 19 captions, 21 ratings"
     assert [row[:3] for row in table.rows[:4]] == [
-        ["kendall_c", "BLEU-1", "0.9"], ["", "ROUGE-L", "0.9"], ["", "Self-BLEU-2", "–"], ["pearson", "BLEU-1", "4.1"],
+        ["kendall_c", "BLEU-1", "0.9"], ["", "ROUGE-L (COCO)", "0.9"], ["", "Self-BLEU-2", "–"], ["pearson", "BLEU-1", "4.1"],
     ]  # fmt: skip
     assert {row for row, _ in table.bold} == {0, 1} and table.groups == {0, 3, 6}
     assert not table.bars and list(table.notes[1:3]) == [
         "no 95 % interval: kendall_c, pearson (undefined in 26 of 1,000 resamples of the items)",
         "no 95 % interval: accuracy (measured coverage 0.860 with 7 items, below 0.90; from 20 items on there is one)",
     ]
-    assert [row[:2] for row in pairwise_table(judged).rows] == [["BLEU-1", "ROUGE-L"]]
+    assert [row[:2] for row in pairwise_table(judged).rows] == [["BLEU-1", "ROUGE-L (COCO)"]]

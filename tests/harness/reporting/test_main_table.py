@@ -19,7 +19,7 @@ from tests.support.sliced import write_files
 
 def test_values_in_bold_are_those_of_the_best_cluster(captions_run):
     sheet = main_table(captions_run)
-    assert sheet.headers == ["system", "BLEU-1 ↑", "ROUGE-L ↑", "mBLEU-4 ↓", "TRM (BLEU) ↓"]
+    assert sheet.headers == ["system", "BLEU-1 ↑", "ROUGE-L (COCO) ↑", "mBLEU-4 ↓", "TRM (BLEU) ↓"]
     ranked = rankings(harness.compare(captions_run.path))
     systems = [row[0] for row in sheet.rows]
     for column, metric in enumerate(("bleu1", "rouge", "mbleu4", "trm(bleu)"), 1):

@@ -54,11 +54,11 @@ def test_the_page(runs, capsys):
     assert "$" not in re.sub(r"`\[data-question=\"\$\{question\}\"\]`", "", text)
     assert re.findall(r'value="(\w+)"', text) == ["all", "captions", "sets", "hallucination", "long"]
     assert text.count("<details data-question=") == 4 and text.count("PERM-INPUT p, Holm") == 4
-    row = re.search(r"<tr><td>ROUGE-L</td>(.*?)</tr>", text)
+    row = re.search(r"<tr><td>ROUGE-L \(COCO\)</td>(.*?)</tr>", text)
     speed = json.loads(SPEEDS.read_text())["speeds"]["rouge"]
     assert row and row[1].count("<td") == 6 and row[1].endswith(f"<td>{speed:,.0f}</td><td>0</td>")
     assert re.search(r"<td[^>]* class=first>-?[\d.]+ \(1\)</td>", row[1]) and "<td></td>" not in row[1]
-    assert re.search(r'<li data-question="hallucination">hallucination: <b>ROUGE-L</b> \(first cluster of 1 of 1 sets\)', text)
+    assert re.search(r'<li data-question="hallucination">hallucination: <b>ROUGE-L \(COCO\)</b> \(first cluster of 1 of 1 sets\)', text)
     assert not re.search(r'(?:src|href)="', text), "one file, which loads nothing"
 
 
@@ -119,11 +119,11 @@ def test_rows_and_advice_of_two_sets():
     rows = re.findall(r"<tr><td>([^<]+)</td>(<td data.*)</tr>", text)
     cells = {name: re.findall(r"<td[^>]*>([^<]*)</td>", row) for name, row in rows}
     assert cells == {
-        "BLEU-1": ["60.0 (1)", "40.0 (1)", "90,000", "0"], "ROUGE-L": ["30.0 (1)", "50.0 (1)", "79,000", "0"],
+        "BLEU-1": ["60.0 (1)", "40.0 (1)", "90,000", "0"], "ROUGE-L (COCO)": ["30.0 (1)", "50.0 (1)", "79,000", "0"],
         "TER": ["70.0 (1)", "10.0 (2)", "1,500", "0"], "mine": ["–", "20.0 (–)", "–", "0"],
     }  # fmt: skip
-    assert {name: row.count("class=first") for name, row in rows} == {"BLEU-1": 2, "ROUGE-L": 2, "TER": 1, "mine": 0}
-    best = ", ".join(f"<b>{name}</b> (first cluster of 2 of 2 sets)" for name in ("BLEU-1", "ROUGE-L"))
+    assert {name: row.count("class=first") for name, row in rows} == {"BLEU-1": 2, "ROUGE-L (COCO)": 2, "TER": 1, "mine": 0}
+    best = ", ".join(f"<b>{name}</b> (first cluster of 2 of 2 sets)" for name in ("BLEU-1", "ROUGE-L (COCO)"))
     assert f'<li data-question="systems">systems: {best}</li>' in text
     speeds = json.loads(SPEEDS.read_text())
     assert f"Captions per second: {speeds['command']}, one metric alone, {speeds['machine']}." in text

@@ -59,7 +59,7 @@ def test_scores_have_intervals_and_short_representations(scores):
     assert len(repr(scores).splitlines()) == 2
     rows = Cells(scores._repr_html_()).rows
     assert rows[0] == ["metric", "value", "95 % interval", "examples"]
-    assert rows[2][0] == "ROUGE-L ↑"
+    assert rows[2][0] == "ROUGE-L (COCO) ↑"
     assert "…" in rows[2][2]
     assert Cells(rouge._repr_html_()).rows[1] == rows[2]
 
@@ -86,7 +86,7 @@ def test_the_interval_is_that_of_a_run_and_may_be_left_out(scores, tmp_path):
 
 def test_a_metric_without_interval_says_why():
     text = harness.score(ONE[:1], MANY[:1], [{"rouge": {"tokenizer": "none"}}])._repr_html_()
-    assert "ROUGE-L: no interval, an interval needs at least two examples" in text
+    assert "ROUGE-L (COCO): no interval, an interval needs at least two examples" in text
 
 
 def test_a_run_is_a_table_with_all_texts_escaped(captions_run):

@@ -138,4 +138,4 @@ def test_a_quantity_has_the_name_of_its_metric():
 
 def test_labels_that_would_share_a_name_keep_their_labels():
     records = [ResultRecord(model="a", metric=metric) for metric in ("cider", "ciderd", "rouge")]
-    assert shown_names(records) == {"cider": "CIDEr-D (cider)", "ciderd": "CIDEr-D (ciderd)", "rouge": "ROUGE-L"}
+    assert shown_names(records) == {"cider": "CIDEr-D (cider)", "ciderd": "CIDEr-D (ciderd)", "rouge": "ROUGE-L (COCO)"}

@@ -116,7 +116,7 @@ def test_an_installed_metric_is_asked_to_check_its_programs(monkeypatch, runs):
 
 
 def test_the_python_functions_use_them(monkeypatch):
-    monkeypatch.setattr("harness.api.default_metrics", lambda: (["BLEU-1", "Rouge_L"], {}))
+    monkeypatch.setattr("harness.api.default_metrics", lambda: (["BLEU-1", "ROUGE_L"], {}))
     scores = harness.score([["a dog runs"], ["a cat"]], [["the dog runs"], ["a cat"]])
     assert list(scores) == ["bleu1", "rouge"]
 

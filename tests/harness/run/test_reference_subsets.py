@@ -231,7 +231,7 @@ def test_a_reference_is_compared_with_all_others_of_its_example():
     assert position_note([Example(str(k), row) for k, row in enumerate(rows)], [1]) == ""
     text = position_note([Example(str(k), row) for k, row in enumerate(rows[::3])], [1])
     assert text == (
-        "references depend on their position (ROUGE-L p = 0.001; 40 examples): the first 1 are no random subset, "
+        "references depend on their position (ROUGE-L (COCO) p = 0.001; 40 examples): the first 1 are no random subset, "
         "so people differ from people; references: 1 draws them at random"
     )
 
@@ -249,7 +249,7 @@ def test_large_data_sets_are_sampled():
 def test_references_that_agree_less_by_position_are_noted():
     texts = [("a red dog runs", "a red dog sleeps", "the dog runs", f"w{k} x{k} y{k}") for k in range(40)]
     text = position_note([Example(str(k), row) for k, row in enumerate(texts)], [2])
-    assert "ROUGE-L p = 0.001" in text
+    assert "ROUGE-L (COCO) p = 0.001" in text
 
 
 def test_a_trend_within_examples_is_found():

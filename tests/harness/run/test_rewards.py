@@ -205,7 +205,7 @@ def test_a_set_reward_alone_says_what_exploits_it(caplog: pytest.LogCaptureFixtu
         (lambda: harness.reward("trm", {"2": REFERENCES["2"]}, scale="estimated"), "the estimate of trm needs examples of 5 references"),
         (lambda: harness.reward("ciderd", {"1": ["a", "b"], "2": ["c", "d"]}, scale="estimated"), "is constant on the references"),
         (lambda: harness.reward("meteor", REFERENCES, eos=True), "does not count the end of a sentence"),
-        (lambda: harness.reward("ciderd", REFERENCES, decode=["a", "b"])(["1"], [[-1]]), "expected a text, or known token ids"),
+        (lambda: harness.reward("ciderd", REFERENCES, decode=["a", "b"])(["1"], [[-1, 0]]), "expected a text, or known token ids"),
         (lambda: harness.reward("ciderd", REFERENCES, decode=len)(["1"], [[1]]), "decode: the caption is the number 1"),
         (lambda: harness.reward("ciderd", REFERENCES)(["1x"], ["a"]), "no references of example '1x'"),
         (lambda: harness.reward("ciderd", REFERENCES)(["1"], ["a", "b"]), "1 id but 2 groups"),

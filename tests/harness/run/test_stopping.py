@@ -95,7 +95,7 @@ def test_a_condition_that_cannot_be_read_is_answered_with_what_the_run_has():
         ("cider: ours > their", "--until: there is no system 'their'; did you mean 'theirs'?; the run has ours, theirs", "their"),
         (
             "cidr: ours > theirs", "--until: there is no metric 'cidr'; did you mean 'cider'?; the run has "
-            "cider, rouge, bleu4, distinct2, CIDEr-D, ROUGE-L, BLEU-4, Distinct-2", "cidr",
+            "cider, rouge, bleu4, distinct2, CIDEr-D, ROUGE-L (COCO), BLEU-4, Distinct-2", "cidr",
         ),
     ):  # fmt: skip
         with pytest.raises(HarnessError) as caught:
@@ -454,7 +454,7 @@ def test_statistics_that_need_all_examples_are_refused():
     systems = [SimpleNamespace(label=label, present=np.array([True, True])) for label in "ab"]
     for stats in (None, Objects({"x": np.zeros(2)}, {"x": np.ones(2, np.int64)}, np.ones(2, dtype=bool))):
         scoring = SimpleNamespace(systems=systems, whole=(0, 2), batch_statistics=lambda system, metric, stats=stats: stats)
-        with pytest.raises(HarnessError, match="^--until: 'ROUGE-L' has no confidence sequence: its scores need all examples$"):
+        with pytest.raises(HarnessError, match="^--until: 'ROUGE-L \\(COCO\\)' has no confidence sequence: its scores need all examples$"):
             stopping.add(scoring)
     assert stopping.looks == []
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.equal_bits  # batches, shards and the order of examples
 BOW = {"embedding": "bow"}
 METRICS = [
     "bleu", "bleu1", "bleu2", "bleu3", "bleu4", "cider", "ciderd", "rouge", "meteor", "chrf", "ter",
+    "rouge1", "rouge2", "rougeL", "rougeLsum", {"rougeLsum": {"stem": True, "statistic": "recall"}}, {"bleu": {"tokenizer": "characters"}},
     "novelty", "vocabulary", "distinct", "pairwise-bleu", "self-bleu", "corpus-bleu", "qdisc", "cr", "nrr", "cnd", "pregen",
     {"best": {"metric": "bleu"}}, {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}},
     {"cr": {"conditional": True}}, {"nrr": {"form": "unbiased"}},

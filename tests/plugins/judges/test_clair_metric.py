@@ -10,7 +10,9 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
+from harness.reporting.result_groups import usage_notes
 from harness.run.features import FeatureCache
+from harness.rundir.records import ResultRecord
 from harness.testing import check_metric
 from harness_metrics.judges.clair_metric import Clair
 from harness_metrics.judges.judge import Judge
@@ -54,6 +56,23 @@ def test_details_count_answers_and_cost(scripted):
     assert details["requests"] == 3
     assert details["tokens"] == {"input": 300, "output": 30}
     assert details["cost"] == pytest.approx((300 * 1 + 30 * 10) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_noted"), [([0.8], True), ([0.75, 1, 0.2], True), ([0, 1, 1], False), ([0.8, 80], False), ([70.5], False)]
+)
+@pytest.mark.parametrize("unanswered", ["undefined", "lowest"])
+def test_answers_on_a_scale_of_0_to_1_are_named(scripted, answers, is_noted, unanswered):
+    replies = iter([*answers, *[answers[-1]] * 3])
+    model = scripted(lambda talk: json.dumps({"score": next(replies)}))
+    result = harness.metric("clair", judge=model, unanswered=unanswered)(CANDIDATES, REFERENCES)
+    note = (
+        "all answers lie from 0 to 1, with fractions, on a scale of 0 to 100: if the judge answers on a scale of 0 to 1, its scores are "
+        "100 times too low"
+    )
+    assert result.details.get("scale_note") == (note if is_noted else None)
+    record = ResultRecord(model="A", metric="clair", details=result.details)
+    assert usage_notes([record])[1:] == ([f"CLAIR of A: {note}"] if is_noted else [])
 
 
 def test_the_signature_has_prompt_and_judge(scripted):

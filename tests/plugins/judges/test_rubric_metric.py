@@ -92,3 +92,21 @@ def test_settings_are_checked(overlap, settings, message: str):
 def test_the_scale_of_a_spec_is_no_axis(overlap):
     assert list_parameters(Rubric) == {"scale"}
     assert harness.metric("rubric", judge=overlap, scale=[1, 7])
+
+
+@pytest.mark.parametrize(
+    ("scale", "grades", "is_noted"),
+    [
+        ((0, 100), (0.5, 0.9), True),
+        ((0, 10), (0.25, 1), True),
+        ((0, 10), (0, 1), False),
+        ((0, 10), (2, 0.5), False),
+        ((0, 1), (0.5, 0.9), False),
+    ],
+)  # fmt: skip
+def test_grades_on_a_scale_of_0_to_1_are_named(scripted, scale, grades, is_noted):
+    model = scripted(lambda talk: json.dumps(dict(zip(("truth", "style"), grades))))
+    metric = Rubric(judge=model, criteria={"truth": "it is true", "style": "it reads well"}, scale=scale)
+    note = metric.details(stats(metric)).get("scale_note")
+    assert (note is not None) == is_noted
+    assert not is_noted or f"on a scale of 0 to {scale[1]}: " in str(note)

@@ -115,7 +115,10 @@ def test_accepted_names_are_returned(name):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("pbt", "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, java-ptb, none$"), ("", "^unknown tokenizer ''; expected")],
+    [
+        ("pbt", "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, java-ptb, none, zh, characters, ja, zh-words$"),
+        ("", "^unknown tokenizer ''; expected"),
+    ],
 )
 def test_unknown_names_are_refused_with_the_accepted_ones(name, message):
     with pytest.raises(UnknownName, match=message) as error:

@@ -307,7 +307,7 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     folder = str(tmp_path / "r")
     run("thumb", output=tmp_path / "r")
     assert main(["rescore", folder, "-m", "rouge"]) == 0
-    assert "ROUGE-L" in capsys.readouterr().out
+    assert "ROUGE-L (COCO)" in capsys.readouterr().out
     assert main(["compare", folder, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     (row, *more) = result["comparisons"]

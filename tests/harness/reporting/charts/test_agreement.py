@@ -32,4 +32,4 @@ def test_every_set_is_a_panel_with_its_metrics_and_published_values(chart, tmp_p
 def test_metrics_keep_the_order_of_the_league(chart):
     orders = [panel["layer"][0]["encoding"]["y"]["sort"] for panel in chart.spec["concat"]]
     assert orders[0] == orders[1]
-    assert set(orders[0]) == {"BLEU-1", "ROUGE-L"}
+    assert set(orders[0]) == {"BLEU-1", "ROUGE-L (COCO)"}

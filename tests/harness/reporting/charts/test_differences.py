@@ -36,7 +36,7 @@ def test_axes_of_metrics_of_which_less_is_better_are_reversed(captions_run):
     (chart,) = differences(captions_run)
     panels = chart.spec["concat"]
     reverse = {panel["title"]: panel["layer"][2]["encoding"]["x"]["scale"]["reverse"] for panel in panels}
-    assert reverse == {"BLEU-1 ↑": False, "ROUGE-L ↑": False, "mBLEU-4 ↓": True, "TRM (BLEU) ↓": True}
+    assert reverse == {"BLEU-1 ↑": False, "ROUGE-L (COCO) ↑": False, "mBLEU-4 ↓": True, "TRM (BLEU) ↓": True}
 
 
 def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeypatch):

@@ -209,7 +209,7 @@ def test_three_questions_at_most_stand_against_the_first():
         "and up. Bars are 95 % intervals; the line joins the systems that no other one surpasses in both."
     )
     (only,) = planes(asked(["rouge", "variety"]))
-    assert (only.id, only.title, only.group) == ("plane", "ROUGE-L against variety", "trade-offs")
+    assert (only.id, only.title, only.group) == ("plane", "ROUGE-L (COCO) against variety", "trade-offs")
     assert planes(asked(["rouge", "bleu1"])) == [], "one question"
     assert planes(asked(["rouge", "variety"], models="a")) == [], "one system"
 

@@ -58,12 +58,12 @@ def test_scores_have_a_curve_and_quartiles_per_system_and_metric(captions_run):
     (chart,) = score_distributions(captions_run)
     data = chart.spec["datasets"]
     system = captions_run.samples.systems[1]
-    mark = next(mark for mark in data["marks"] if mark["metric"] == "ROUGE-L ↑" and mark["row"] == 1)
+    mark = next(mark for mark in data["marks"] if mark["metric"] == "ROUGE-L (COCO) ↑" and mark["row"] == 1)
     scores = system.scores("rouge")
     assert mark["median"] == pytest.approx(np.median(scores))
     assert mark["mean"] == pytest.approx(scores.mean())
     assert (mark["low"], mark["high"]) == pytest.approx(tuple(np.quantile(scores, [0.25, 0.75])))
-    assert {curve["row"] for curve in data["curves"] if curve["metric"] == "ROUGE-L ↑"} == {0, 1, 2}
+    assert {curve["row"] for curve in data["curves"] if curve["metric"] == "ROUGE-L (COCO) ↑"} == {0, 1, 2}
     assert all(curve["top"] <= curve["row"] <= curve["bottom"] for curve in data["curves"])
 
 
@@ -194,7 +194,7 @@ def test_the_matrix_has_a_cell_per_pair(captions_run):
     (chart,) = metric_correlations(captions_run)
     cells = chart.spec["datasets"]["cells"]
     labels = {cell["x"] for cell in cells}
-    assert {"BLEU-1 ↑", "ROUGE-L ↑", "TRM (BLEU) ↓"} <= labels
+    assert {"BLEU-1 ↑", "ROUGE-L (COCO) ↑", "TRM (BLEU) ↓"} <= labels
     assert all(cell["text"] != "-0.00" for cell in cells)
     assert [len(chart.build(layout)["layer"]) for layout in (PAGE, replace(PAGE, width=120))] == [2, 1], "texts where they have room"
 

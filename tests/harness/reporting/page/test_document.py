@@ -264,7 +264,7 @@ def test_the_page_is_that_of_all_runs(text, blocks):
 def test_the_matrix_has_a_row_per_metric_and_a_column_per_statistic(text):
     head, *rows = table_rows(text, '<table class="matrix')
     assert [cell[0] for cell in head] == ["metric", "kendall_c", "pearson", "accuracy"]
-    assert [row[0] for row in rows] == [["BLEU-1"], ["ROUGE-L"], ["Self-BLEU-2"]]
+    assert [row[0] for row in rows] == [["BLEU-1"], ["ROUGE-L", "(COCO)"], ["Self-BLEU-2"]]
     assert [cell[0] for cell in rows[0][1:]] == ["0.9", "4.1", "50.0"]
     assert rows[0][1][1] == "1", "the cluster"
     assert rows[2][1] == ["–"]

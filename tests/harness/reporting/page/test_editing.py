@@ -54,14 +54,14 @@ def test_the_scores_follow_an_edited_candidate(run, browse, violations, capsys):
         card = open_editor(view)
         card.locator("textarea").wait_for()
         before = edited_scores(card)
-        assert list(before) == ["ROUGE-L", "CIDEr-D", "BLEU-1", "BLEU-4"]
+        assert list(before) == ["ROUGE-L (COCO)", "CIDEr-D", "BLEU-1", "BLEU-4"]
         assert all(stored == edited and change == "0.0000" for stored, edited, change in before.values())
         assert card.locator(".editor p").inner_text() == "Not computed on this page: METEOR 1.5."
         card.locator("textarea").fill(REFERENCES["e0"][1])
         edited = [[{**CANDIDATES, "e0": REFERENCES["e0"][1]}[key]] for key in REFERENCES]
         expected = harness.metric("cider")(edited, list(REFERENCES.values())).per_example[0]
         after = edited_scores(card)
-        assert [float(after[name][1]) for name in ("ROUGE-L", "BLEU-1", "BLEU-4")] == pytest.approx([1, 1, 1], abs=1e-3)
+        assert [float(after[name][1]) for name in ("ROUGE-L (COCO)", "BLEU-1", "BLEU-4")] == pytest.approx([1, 1, 1], abs=1e-3)
         assert float(after["CIDEr-D"][1]) == pytest.approx(expected, abs=5e-3) and expected > 1
         card.get_by_role("button", name="As run").click()
         assert view.locator(".editor").count() == 0
