@@ -129,6 +129,12 @@ def is_archive(path: Path) -> bool:
         return file.read(4) == ZIP_MAGIC
 
 
+def has_samples(path: Path) -> bool:
+    """Return True for a zip archive with samples of inspect or the header of a log."""
+    with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
+        return any(name.startswith("samples/") or name == "header.json" for name in archive.namelist())
+
+
 def inspect_archive(path: Path) -> Iterator[Record]:
     """Yield the records of a log of inspect in its binary form ``.eval``, a zip archive of JSON files.
 

@@ -18,7 +18,7 @@ from harness_tasks.readers.annotations import ids_of_vdtk
 
 # --------------------------------------------------------------------------- tables
 # Tables of captions by id, from prediction files of every format.
-FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)
+FORMATS = tuple(dict.fromkeys(("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)))
 USUAL = ""
 """Column name that stands for the usual names."""
 
@@ -278,7 +278,7 @@ class Predictions:
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
         if not paths:
             raise InputError("path is an empty list; expected one or several files of predictions")
-        self.paths = [records.existing(item, "file of predictions") for item in paths]
+        self.paths = [forms.existing_captions(item, "file of predictions") for item in paths]
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}

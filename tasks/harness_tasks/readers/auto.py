@@ -16,7 +16,7 @@ from harness.files.caption_file import CaptionFile
 from harness.files.captions import quote_list
 from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping, find_columns
 from harness.files.examples import RowReader
-from harness.files.forms import read_form, single_object
+from harness.files.forms import existing_captions, read_form, single_object
 from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names
 
 # --------------------------------------------------------------------------- jsonl
@@ -50,6 +50,7 @@ class TableReader(CaptionFile):
 
     name = "jsonl"
     what = "file of examples"
+    locate = staticmethod(existing_captions)
 
     def __init__(
         self, *, path: PathParam, columns: Mapping[str, Any] | None = None,
@@ -226,7 +227,7 @@ class AutoReader:
         self.limit_references = limit_references
         params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
         for item in dict.fromkeys(map(str, paths)):
-            form, reader = _format(files.existing(item, "file of references"), check_mapping(columns))
+            form, reader = _format(existing_captions(item, "file of references"), check_mapping(columns))
             if columns and reader is not TableReader:
                 raise InputError(f"is a {form} file, which has no columns to name", item, parameter="columns")
             self.formats.append(form)
@@ -253,7 +254,7 @@ class AutoReader:
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
-    document = single_object(path) if files.first_byte(path) == b"{" else None
+    document = single_object(path) if path.is_file() and files.first_byte(path) == b"{" else None
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
             return name, reader

@@ -95,7 +95,7 @@ def test_bytes_that_are_not_utf8(tmp_path):
     path = write(tmp_path / "a.json", b'["caf\xe9"]')
     assert message(files.load_json, path).startswith(f"{path}: not UTF-8 at byte 5: ")
     path = write(tmp_path / "b.json", '["café"]'.encode("utf-16"))
-    assert message(files.load_json, path).endswith(" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 b.json > NEW)")
+    assert message(files.load_json, path).endswith(" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 " + f"{path} > NEW)")
 
 
 def test_nested_too_deeply(tmp_path):
