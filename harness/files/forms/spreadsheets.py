@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from harness.errors import InputError, MissingExtra, did_you_mean
+from harness.errors import InputError, did_you_mean, require
 from harness.files.captions import quote_list
 from harness.files.records import MOST_COLUMNS, Record
 from harness.files.streams import MAX_RATIO, UNCHECKED_BYTES, readable
@@ -296,14 +296,7 @@ def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
     MissingExtra
         Without the package ``python-calamine``.
     """
-    try:
-        import python_calamine
-    except ModuleNotFoundError as error:
-        command = f"pip install 'caption-harness[{EXTRA}]'"
-        raise MissingExtra(
-            f"{path}: reading spreadsheets needs the package 'python-calamine': {command}, or save the sheet as CSV (UTF-8)"
-        ) from error
-
+    python_calamine = require("python_calamine", extra=EXTRA, needed_by=f"{path} is a spreadsheet (or save it as CSV in UTF-8), which")
     name = choose_sheet(path, part)
     where = f"{path}: sheet '{name}'"
     with readable(path, "spreadsheet"):

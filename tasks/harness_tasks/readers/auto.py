@@ -16,7 +16,8 @@ from harness.files.caption_file import CaptionFile
 from harness.files.captions import quote_list
 from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping, find_columns
 from harness.files.examples import RowReader
-from harness.files.forms import existing_captions, read_form, single_object
+from harness.files.forms import existing_captions, single_object
+from harness.registry.file_forms import read_form
 from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names
 
 # --------------------------------------------------------------------------- jsonl
