@@ -41,7 +41,7 @@ def guess_encoding(data: bytes) -> str:
         if text is not None and len(characters.findall(text)) >= share * max(1, len(wide)) and len(wide) > 0.05 * len(text):
             return name
     windows, mac = _decoded(data, "cp1252"), _decoded(data, "mac_roman")
-    if mac is not None and _usual_letters(mac) > _usual_letters(windows or ""):
+    if mac is not None and _usual_letters(mac) > _usual_letters(windows or data.decode("latin-1")):
         return "MACINTOSH"
     return "ISO-8859-1" if windows is None else "CP1252"
 

@@ -13,6 +13,7 @@ from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
+from harness.files.forms.json_shape import WRAPPERS
 from harness.files.forms.record_forms import items, mapping
 from harness.files.forms.sample import Sample
 from harness.files.forms.text import plain_column
@@ -47,8 +48,9 @@ def _is_columns(document: Parameters, sample: Sample) -> bool:
         return False
     labels = columns[0].keys()
     same = all(column.keys() == labels for column in columns)
-    # One column alone looks like captions by id below a key, which they are.
-    return same and (len(columns) > 1 or _has_ids(list(document), sample))
+    # One column alone may be captions by id below a key, which they are, or a record of the id of that name.
+    alone = len(columns) == 1 and (next(iter(document)) in WRAPPERS[sample.role] or _has_captions(list(labels), sample))
+    return same and not alone
 
 
 def _is_index(document: Parameters, sample: Sample) -> bool:

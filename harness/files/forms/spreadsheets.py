@@ -319,15 +319,14 @@ def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
 
 def _columns(header: Sequence[str], cells: Sequence[Sequence[Any]], where: str) -> list[int]:
     """Return the positions of the columns; one without a name and without content is none."""
-    named = [position for position, name in enumerate(header) if name]
-    for position, name in enumerate(header):
-        if not name and any(row[position] not in ("", None) for row in cells[1:]):
-            raise InputError(f"column {_letters(position + 1)} has no name in the header row", where)
-    names = [header[position] for position in named]
+    filled = [position for position, name in enumerate(header) if name or any(row[position] not in ("", None) for row in cells[1:])]
+    names = [header[position] for position in filled]
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice == "":
+        raise InputError("two columns have no name in the header row", where)
     if twice is not None:
         raise InputError(f"the column '{twice}' occurs twice", where)
-    return named
+    return filled
 
 
 def _cell_text(value: Any) -> str:

@@ -140,7 +140,7 @@ CASES = [
     ("srt", "\n7\n0:00:01,5 --> 0:00:02,000 X1:40\n<b>a</b>\n{\\an8}dog\n8\n00:00:02,000 --> 00:00:03,000\na cat\n\n", BOTH),
     (
         "webvtt",
-        "WEBVTT - x\n\nNOTE a note\n\nintro\n00:01.000 --> 01:00:02.000 align:start\n<v Ann>a</v> <c.red>dog</c>\n\n00:02.000 --> 00:03.000\na cat\n",
+        "WEBVTT - x\n\nNOTE a\n\nx\n00:01.000 --> 01:00:02.000 align:left\n<v Al>a</v> <c.r>dog</c>\n\n00:02.000 --> 00:03.000\na cat\n",
         BOTH,
     ),
     ("video-lines", "a-_B_1_5 a dog\na-_B_7_9 a cat\n", {"a-_B_1_5": "a dog", "a-_B_7_9": "a cat"}),
