@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,17 +35,18 @@ class CaptionFile:
     what: ClassVar[str] = "file of captions"
     """Description of the file in messages."""
 
-    locate: ClassVar[Callable[[str | Path, str], Path]] = staticmethod(files.existing)
-    """Function from the parameter ``path`` to the path of an existing file; raises :class:`InputError` for another one."""
-
     @check_arguments
     def __init__(
         self, *, path: PathParam, media_root: str | None = None, limit_references: Count | None = None, allow_empty: bool = False
     ) -> None:
-        self.path = self.locate(path, self.what)
+        self.path = self.locate(path)
         self.media_root = media_root
         self.limit_references = limit_references
         self.allow_empty = allow_empty
+
+    def locate(self, path: PathParam) -> Path:
+        """Return the path of an existing file; raise :class:`InputError` for another one."""
+        return files.existing(path, self.what)
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""

@@ -74,7 +74,7 @@ def tab_separated_cells(lines: Iterator[tuple[int, str]], width: int) -> Iterato
             row = _quoted_row(joined.rstrip("\r\n"), width)
         if row is None:
             waiting.extend(reversed(taken))
-        yield number, row or [unquoted(cell) for cell in cells]
+        yield number, list(row) if row else [unquoted(cell) for cell in cells]
 
 
 def _is_open(cell: str) -> bool:

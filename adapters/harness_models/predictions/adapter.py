@@ -275,7 +275,7 @@ class Predictions:
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
     ) -> None:  # fmt: skip
         if format not in FORMATS and format not in form_names():
-            raise InputError.of_name("unknown format", format, (*FORMATS, *form_names()), "formats are")
+            raise InputError.of_name("unknown format", format, list(dict.fromkeys((*FORMATS, *form_names()))), "formats are")
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
         if not paths:
             raise InputError("path is an empty list; expected one or several files of predictions")

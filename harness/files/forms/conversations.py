@@ -12,7 +12,7 @@ from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer, last_question
-from harness.files.forms.record_forms import Reading, converted, record_kind, single
+from harness.files.forms.record_forms import Reading, converted, items, record_kind, single
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
@@ -38,9 +38,9 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Reading], Values]:
 
     def convert(row: Record, reading: Reading) -> Values:
         column = next((name for name in columns if isinstance(row.fields.get(name), list)), "")
-        turns = row.fields.get(column)
+        turns = items(row.fields.get(column))
         if not is_conversation(turns):
-            raise InputError(f"'{column or columns[0]}' is {kind(turns)}; expected a list of turns with a role and a text", row.where)
+            raise InputError(f"'{column or columns[0]}' is {kind(row.fields.get(column))}; expected a list of turns with a role and a text", row.where)
         question = last_question(turns)
         prompt = {} if question is None or "prompt" in row.fields else {"prompt": question}
         text = last_answer(turns, row.where)

@@ -57,7 +57,7 @@ class Sample:
 
     def __init__(self, path: Path, role: Role = "candidates", names: Sequence[str] = ()) -> None:
         self.path = path
-        self.role = role
+        self.role: Role = role
         self.names = tuple(names)
         self.part = ""
         """Part of the file that the user names, ``FILE#PART``."""

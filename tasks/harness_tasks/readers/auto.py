@@ -51,7 +51,6 @@ class TableReader(CaptionFile):
 
     name = "jsonl"
     what = "file of examples"
-    locate = staticmethod(existing_captions)
 
     def __init__(
         self, *, path: PathParam, columns: Mapping[str, Any] | None = None,
@@ -62,6 +61,10 @@ class TableReader(CaptionFile):
         self.columns = check_mapping(columns)
         self.splits = split_names(split)
         self.skip_without_references = skip_without_references
+
+    def locate(self, path: PathParam) -> Path:
+        """Return the path of an existing file, a folder of text files or a part of a file."""
+        return existing_captions(path, self.what)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that change the examples, for the fingerprint."""
