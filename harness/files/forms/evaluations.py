@@ -169,7 +169,7 @@ def _convert_swift(row: Record, reading: Reading) -> Values:
     image = next(iter(items(fields.get("images"))), None)
     path = mapping(image).get("path", image)
     media = {"image": path} if isinstance(path, str) and "image" not in fields else {}
-    answer = fields["response"] if reading.role == "candidates" or labels is None else labels
+    answer = fields.get("response") if reading.role == "candidates" or labels is None else labels
     return {**fields, **media, **reading.captions(answer)}
 
 
