@@ -16,7 +16,7 @@ from harness.files.captions import quote_list
 from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form_kind import FormExample
 from harness.files.forms.record_forms import Reading, has, items, mapping, record_kind, single
-from harness.files.records import Record
+from harness.files.records import Record, decode_json
 from harness.files.yaml_source import YamlValue
 
 _USUAL = dict.fromkeys((*REFERENCE_COLUMNS, *CANDIDATE_COLUMNS, "description", "answer"))
@@ -135,7 +135,15 @@ LABEL_STUDIO = record_kind(
 DISCARDED = "discarded responses"
 
 
+def _flat_questions(fields: Parameters) -> list[str]:
+    """Return the questions of a record of ``to_datasets`` of Argilla 2, whose columns are ``QUESTION.responses``, ``.status`` and so on."""
+    names = [name.removesuffix(".responses") for name in fields if name.endswith(".responses")]
+    return [name for name in names if f"{name}.responses.status" in fields or f"{name}.responses.users" in fields]
+
+
 def _is_argilla(fields: Parameters) -> bool:
+    if _flat_questions(fields):
+        return True
     return isinstance(fields.get("fields"), Mapping) and any(
         isinstance(fields.get(name), (Mapping, list)) for name in ("responses", "suggestions")
     )
@@ -151,6 +159,10 @@ def _responses(row: Record, reading: Reading) -> dict[str, list[str]]:
         elif isinstance(response.get("value"), str):
             out.setdefault(question, []).append(response["value"])
 
+    for question in _flat_questions(row.fields):
+        texts, states = (items(row.fields.get(f"{question}.{name}")) for name in ("responses", "responses.status"))
+        for number, text in enumerate(texts):
+            add(question, {"value": text}, states[number] if number < len(states) else None)
     responses = row.fields.get("responses")
     for question, answers in mapping(responses).items():
         for answer in map(mapping, items(answers)):
@@ -166,6 +178,7 @@ def _suggestions(row: Record) -> dict[str, list[str]]:
     suggestions = row.fields.get("suggestions")
     pairs = [(str(name), mapping(value)) for name, value in mapping(suggestions).items()]
     pairs += [(str(mapping(item).get("question_name")), mapping(item)) for item in items(suggestions)]
+    pairs += [(name, {"value": row.fields.get(f"{name}.suggestion")}) for name in _flat_questions(row.fields)]
     return {question: [item["value"]] for question, item in pairs if isinstance(item.get("value"), str)}
 
 
@@ -226,9 +239,20 @@ def _convert_turk(row: Record, reading: Reading) -> Values | None:
         reading.left_out[REJECTED] += 1
         return None
     answers = {name.partition(".")[2]: value for name, value in fields.items() if name.startswith("Answer.")}
+    answers = _task_answers(answers, row)
     inputs = {name.partition(".")[2]: value for name, value in fields.items() if name.startswith("Input.")}
     key = _input_id(inputs, fields)
     return {**inputs, **fields, "id": key, **reading.captions(single(_answers(answers, row, reading)))}
+
+
+def _task_answers(answers: Values, row: Record) -> Values:
+    """Return answers with the fields of the column ``taskAnswers``, a list of one JSON object, in its place."""
+    text = answers.pop("taskAnswers", None)
+    if not isinstance(text, str) or not text.strip():
+        return answers
+    value = decode_json(text.encode(), f"{row.where}: 'Answer.taskAnswers'")
+    found = mapping(value[0] if isinstance(value, list) and value else value)
+    return {**answers, **{name: item for name, item in found.items() if isinstance(item, str)}}
 
 
 def _answers(answers: Mapping[str, YamlValue], row: Record, reading: Reading) -> list[str]:

@@ -40,7 +40,9 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Reading], Values]:
         column = next((name for name in columns if isinstance(row.fields.get(name), list)), "")
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
-            raise InputError(f"'{column or columns[0]}' is {kind(row.fields.get(column))}; expected a list of turns with a role and a text", row.where)
+            raise InputError(
+                f"'{column or columns[0]}' is {kind(row.fields.get(column))}; expected a list of turns with a role and a text", row.where
+            )
         question = last_question(turns)
         prompt = {} if question is None or "prompt" in row.fields else {"prompt": question}
         text = last_answer(turns, row.where)

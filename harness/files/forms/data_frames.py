@@ -190,5 +190,6 @@ PANDAS = FormKind(
             '`to_json(orient="table")`',
         ),
     ],
+    splits="split",
     reading="columns of usual names; rows without names of columns (`values`) are refused",
 )

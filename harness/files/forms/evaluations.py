@@ -131,15 +131,16 @@ PROMPTFOO = FormKind(
 
 
 # --------------------------------------------------------------------------- VLMEvalKit
+OWN_IDS = ("image_id", "video_id", "audio_id", "question_id")
+"""Columns of ids that say more than the number of a row."""
+
+
 def _convert_vlmevalkit(row: Record, reading: Reading) -> Values:
     fields = row.fields
-    answer = {"references": fields["answer"]} if "answer" in fields else {}
-    return {
-        **fields,
-        "id": fields.get("index"),
-        "candidates": fields.get("prediction"),
-        **(answer or reading.captions(fields.get("prediction"))),
-    }
+    prediction = fields.get("prediction")
+    answer = {"references": fields["answer"]} if "answer" in fields else reading.captions(prediction)
+    key = {} if any(name in fields for name in OWN_IDS) else {"id": fields.get("index")}
+    return {**fields, **key, "candidates": prediction, **answer}
 
 
 VLMEVALKIT = record_kind(

@@ -125,6 +125,7 @@ JSON = FormKind(
         ),
     ],
     generic=True,
+    splits="split",
     reading="columns of usual names",
 )
 JSON_LINES = FormKind(
@@ -141,6 +142,7 @@ JSON_LINES = FormKind(
         ),
     ],
     generic=True,
+    splits="split",
     reading="columns of usual names",
 )
 
@@ -152,6 +154,7 @@ PARQUET = FormKind(
     lambda sample: Form("parquet", sample.rows()),
     [FormExample("the same records as rows", _COLUMN, is_text=False)],
     generic=True,
+    splits="split",
     reading="columns of usual names",
 )
 
@@ -164,6 +167,7 @@ def _spreadsheet(name: str, summary: str) -> FormKind:
         lambda sample: Form(name, sample.rows()),
         [FormExample("the same as a table with a header row", _COLUMN, is_text=False)],
         generic=True,
+        splits="split",
         reading="columns of usual names, below a header row",
         options="the sheet, of several with content, after `#`: `FILE#SHEET`",
         extra="spreadsheets",
@@ -186,6 +190,7 @@ def _text_kind(
         lambda sample: Form(name, rows(sample.path), numbered=numbered),
         examples,
         generic=True,
+        splits="split" if "header" in reading else "",
         reading=reading,
     )
 

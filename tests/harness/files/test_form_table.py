@@ -128,6 +128,8 @@ CASES = [
         ),
         BOTH,
     ),
+    ("argilla", [{"id": k, "c.responses": [v], "c.responses.status": ["submitted"], "c.suggestion": None} for k, v in BOTH.items()], BOTH),
+    ("mechanical-turk", 'HITId,Input.image,Answer.taskAnswers\nH,1,"[{""caption"":""a dog""}]"\nH,2,"[{""caption"":""a cat""}]"', BOTH),
     ("mechanical-turk", "HITId,Input.image,Answer.description,WorkerId\nH,1,a dog,W\nH,2,a cat,W", BOTH),
     ("mechanical-turk", "Answer.caption,HITId,AssignmentStatus,Input.a,Input.image_id\na dog,H,Approved,x,1\na cat,H,Submitted,y,2", BOTH),
     ("pandas", {"caption": {"0": "a dog", "1": "a cat"}, "id": {"0": 1, "1": 2}, "n": {"0": None, "1": 3.5}}, BOTH),
