@@ -40,6 +40,8 @@ OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 HEAD = 5
 """Number of records, and of lines of text, that a form is recognised by."""
 HEAD_LINES = 50
+OTHER_CAPTIONS = ("predict", "label", "labels", "answer", "description")
+"""Columns of captions of specific forms, beside the usual names: one that the user names is no column of ids."""
 
 
 class Sample:
@@ -213,6 +215,6 @@ class Sample:
     def id_columns(self, fields: Parameters, prefix: str = "") -> list[str]:
         """Return the columns of a record that have a usual name of ids, or one that the user gave, with a prefix."""
         present = [prefix + name for name in FILE_ID_COLUMNS if isinstance(fields.get(prefix + name), (str, int, float))]
-        captions = {*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS}
+        captions = {*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, *OTHER_CAPTIONS}
         named = [name for name in self.names if name in fields and name not in captions and isinstance(fields[name], (str, int))]
         return list(dict.fromkeys(named + present))

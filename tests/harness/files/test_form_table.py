@@ -393,6 +393,15 @@ def test_times_of_cues_are_kept_in_seconds(tmp_path):
     assert form.left_out == {"cues without text": 1}
 
 
+def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
+    (tmp_path / "f").write_text(lines(*({"prompt": "?", "predict": text, "label": "x", "key": k} for k, text in BOTH.items())))
+    assert not read_form(tmp_path / "f", "candidates", ["predict"]).numbered
+    (tmp_path / "f").write_text(lines(*({"prompt": "?", "predict": text, "label": "x", "n": k} for k, text in BOTH.items())))
+    assert read_form(tmp_path / "f", "candidates", ["predict"]).numbered
+    form = read_form(tmp_path / "f", "candidates", ["n", "predict"])
+    assert (form.numbered, form.ids) == (False, ("n",))
+
+
 def test_every_form_has_a_name_of_its_own_and_the_generic_ones_are_last():
     assert len({form.name for form in FORM_TABLE}) == len(FORM_TABLE)
     assert [form.generic for form in FORM_TABLE] == sorted(form.generic for form in FORM_TABLE)
