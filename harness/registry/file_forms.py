@@ -59,9 +59,7 @@ def form_entries() -> list[Entry]:
     """Return the entries of all forms: those of the harness, as a manifest would declare them, and those of plug-ins."""
     folder = Path(forms.__file__).parent
     own = [
-        Entry(
-            KIND, form.name, BUILT_IN, str(folder), folder, target="harness.files.forms:FORMS", summary=form.summary, extra=form.extra
-        )
+        Entry(KIND, form.name, BUILT_IN, str(folder), folder, target="harness.files.forms:FORMS", summary=form.summary, extra=form.extra)
         for form in forms.FORM_TABLE
     ]
     return own + current().entries(KIND)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import harness
+from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.files.forms import FORM_TABLE
 from harness.registry.file_forms import form_entries, form_names, form_of, plugin_forms, read_form
@@ -62,3 +63,13 @@ def test_what_is_no_form_is_refused_by_name(project, code, message):
     (project / "a.json").write_text('["a dog"]')
     with pytest.raises(HarnessError, match=message):
         read_form(project / "a.json", "candidates")
+
+
+def test_forms_are_listed_and_shown(project, capsys):
+    assert main(["list", "forms"]) == 0
+    assert re.search(r"^  asr-lattice +hypotheses of our recogniser$", capsys.readouterr().out, re.MULTILINE)
+    assert main(["show", "forms/srt"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("srt (form of harness)\n") and "00:00:01,000 --> 00:00:02,000" in shown
+    assert main(["show", "forms/asr-latice"]) == 2
+    assert "there is no form called 'asr-latice'; did you mean 'asr-lattice'?" in capsys.readouterr().err
