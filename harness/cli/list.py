@@ -22,7 +22,7 @@ OTHER = "Other"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness list``."""
-    parser.add_argument("kind", nargs="?", help="adapters, tasks, readers, metrics, distances or embeddings")
+    parser.add_argument("kind", nargs="?", help="adapters, tasks, readers, metrics, distances, embeddings or forms (of files)")
     add_common(parser)
 
 
@@ -33,7 +33,12 @@ def run(args: argparse.Namespace) -> int:
     from harness.registry.component_kinds import KINDS
 
     registry = current()
-    entries = [entry for entry in registry.entries(args.kind) if args.kind or entry.kind in KINDS]
+    if args.kind == "forms":
+        from harness.registry.file_forms import form_entries
+
+        entries = form_entries()
+    else:
+        entries = [entry for entry in registry.entries(args.kind) if args.kind or entry.kind in KINDS]
     if args.json:
         rows = [
             {

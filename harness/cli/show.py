@@ -46,6 +46,14 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
     from harness.registry.component_kinds import KINDS
 
     kind, _, bare_name = text.partition("/")
+    if kind == "forms" and bare_name:
+        from harness.registry.file_forms import form_entries
+
+        forms = form_entries()
+        found = [entry for entry in forms if bare_name in (entry.name, entry.full_name)]
+        if not found:
+            raise UnknownName.of_name("there is no form called", bare_name, [entry.name for entry in forms])
+        return found[:1]
     kinds, name = ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
     entries: list[Entry] = []
     for kind in kinds:
@@ -73,6 +81,10 @@ def card(entry: Entry) -> Values:
     if not entry.target:
         return {**values, "text": entry.file.read_text(encoding="utf-8")}
     try:
+        if entry.kind == "forms":
+            from harness.registry.file_forms import describe_form, form_of
+
+            return {**values, "text": describe_form(form_of(entry))}
         if entry.local:
             text, defaults = describe(entry.folder, entry.target)
             return {**values, "text": text, "parameters": defaults}

@@ -68,7 +68,7 @@ class CaptionFile:
     def __init__(
         self, *, path: PathParam, media_root: str | None = None, limit_references: Count | None = None, allow_empty: bool = False
     ) -> None:
-        self.path = files.existing(path, self.what)
+        self.path = self.locate(path)
         self.media_root = media_root
         self.limit_references = limit_references
         self.allow_empty = allow_empty
@@ -78,6 +78,10 @@ class CaptionFile:
     def readings(self) -> list[Reading]:
         """Return how the file was read, after it was read."""
         return [] if self.reading is None else [self.reading]
+
+    def locate(self, path: PathParam) -> Path:
+        """Return the path of an existing file; raise :class:`InputError` for another one."""
+        return files.existing(path, self.what)
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from harness.errors import InputError
 from harness.files.captions import match_file_names
-from harness.files.columns import normalise
+from harness.files.columns import ID_COLUMNS, normalise
 
+_NAMES_OF_SUBJECTS = frozenset(normalise(name) for name in ID_COLUMNS[: ID_COLUMNS.index("id")])
+"""Names of ids of what a caption describes, unlike ``id``, which may be the number of the record."""
 IdsByColumn = Mapping[str, Sequence[str]]
 """Column of ids -> id of each record, columns in order of preference."""
 
@@ -158,18 +160,25 @@ def choose_example_column(columns: IdsByColumn, others: Sequence[IdsByColumn], *
         False for columns that have no usual names of ids.
     """
     first = next(iter(columns), None) if usual else None
-    ranked = [(_fit_of_column(name, set(ids), others), name) for name, ids in columns.items()]
+    ranked = [(_rank_column(name, set(ids), others, is_first=name == first), name) for name, ids in columns.items()]
     best = max(ranked, key=lambda pair: pair[0], default=None)  # the first of equals
     return None if best is None or best[1] == first or not best[0][0] else best[1]
 
 
-def _fit_of_column(name: str, known: set[str], others: Sequence[IdsByColumn]) -> tuple[bool, bool]:
-    """Return whether every file has a column that fits the ids of the references, and one of the same name."""
+def _rank_column(name: str, known: set[str], others: Sequence[IdsByColumn], *, is_first: bool) -> tuple[bool, bool, bool]:
+    """Return whether every file has a column that fits the ids of the references, that has all of them, and of the same name.
+
+    The name of a running number, such as ``id``, says nothing, unless it is the usual one of the file.
+    """
     if not others:
-        return False, False
-    fitting = [[column for column, ids in columns.items() if _match(column, ids, known).fits] for columns in others]
-    same = [any(_last_name(column) == _last_name(name) for column in found) for found in fitting]
-    return all(map(bool, fitting)), all(same)
+        return False, False, False
+    counts = is_first or _last_name(name) in _NAMES_OF_SUBJECTS
+    fitting: list[list[IdChoice]] = []
+    for columns in others:
+        fitting.append([choice for column, ids in columns.items() if (choice := _match(column, ids, known)).fits])
+    whole = [any(choice.covered == choice.examples for choice in found) for found in fitting]
+    same = [counts and any(_last_name(choice.column) == _last_name(name) for choice in found) for found in fitting]
+    return all(map(bool, fitting)), all(whole), all(same)
 
 
 def _last_name(column: str) -> str:

@@ -129,6 +129,12 @@ def is_archive(path: Path) -> bool:
         return file.read(4) == ZIP_MAGIC
 
 
+def has_samples(path: Path) -> bool:
+    """Return True for a zip archive with samples of inspect or the header of a log."""
+    with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
+        return any(name.startswith("samples/") or name == "header.json" for name in archive.namelist())
+
+
 def inspect_archive(path: Path) -> Iterator[Record]:
     """Yield the records of a log of inspect in its binary form ``.eval``, a zip archive of JSON files.
 
@@ -189,8 +195,9 @@ def _completions(output: YamlValue) -> list[str]:
     """Return the texts of an output: one per choice, or the completion where it lists no choices; none for an error."""
     if not isinstance(output, Mapping):
         return []
-    choices = output.get("choices") or []
-    texts = [_content(choice.get("message", {}).get("content")) for choice in choices if isinstance(choice, Mapping)]
+    choices = output.get("choices")
+    messages = [choice.get("message") for choice in choices if isinstance(choice, Mapping)] if isinstance(choices, list) else []
+    texts = [_content(message.get("content")) for message in messages if isinstance(message, Mapping)]
     completion = output.get("completion")
     return texts or ([completion] if isinstance(completion, str) and completion else [])
 

@@ -1,4 +1,4 @@
-"""Records of users' files: JSON, JSON Lines, Parquet, and CSV or TSV with a header line, gzipped or not.
+"""Records of users' files: JSON, JSON Lines, Parquet, and CSV or TSV with a header line, compressed (gzip, Zstandard) or not.
 
 The content of a file, not its name, decides whether it is gzipped, Parquet, a JSON list or JSON Lines; a table has its name. Text is UTF-8
 and is not changed. Every error is an :class:`~harness.errors.InputError` whose ``where`` is ``file``, ``file:line`` or ``file: record 3``.
@@ -22,11 +22,14 @@ from typing import IO, Any, NamedTuple
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
-from harness.files.streams import BoundedGzip, lines_of, spool_pipe
+from harness.files.delimited import tab_separated_cells
+from harness.files.encodings import encoding_hint
+from harness.files.streams import BoundedGzip, BoundedZstandard, PartPath, lines_of, spool_pipe
 from harness.files.user_path import nearest_beside, user_path
 from harness.files.yaml_source import YamlValue
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
 PARQUET_MAGIC = b"PAR1"
 
 
@@ -40,6 +43,8 @@ class Record(NamedTuple):
 
 UNCHECKED_ROWS = 1_000_000
 """Number of rows up to which a Parquet file is not checked for its expansion."""
+PARQUET_BATCH = 4096
+"""Number of rows that are decoded at a time."""
 MOST_COLUMNS = 10_000
 """Maximum number of columns of a table."""
 
@@ -88,10 +93,12 @@ def _is_possible(path: Path) -> bool:
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """Open a file as bytes, decompressed when it is gzipped."""
+    """Open a file as bytes, decompressed when it is compressed with gzip or Zstandard."""
     with path.open("rb") as file:
-        zipped = file.read(2) == GZIP_MAGIC
-    return io.BufferedReader(BoundedGzip(path)) if zipped else path.open("rb")  # type: ignore[arg-type]
+        magic = file.read(4)
+    if magic[:2] == GZIP_MAGIC:
+        return io.BufferedReader(BoundedGzip(path))  # type: ignore[arg-type]
+    return io.BufferedReader(BoundedZstandard(path)) if magic == ZSTANDARD_MAGIC else path.open("rb")
 
 
 def is_parquet(path: Path) -> bool:
@@ -128,14 +135,8 @@ def load_json(path: Path, *, constants: bool = False) -> YamlValue:
     return decode_json(data, str(path), complete=True, constants=constants)
 
 
-def utf16_hint(data: bytes, name: str) -> str:
-    """Return the command that converts a file that begins as UTF-16 does; empty for other bytes.
-
-    >>> utf16_hint("a dog".encode("utf-16"), "folder/a.json")
-    ' (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.json > NEW)'
-    """
-    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
-    return f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {Path(name).name} > NEW)" if utf16 else ""
+class ConstantError(InputError):
+    """NaN or Infinity in JSON, which the logs of some programs hold."""
 
 
 class _Constant(Exception):
@@ -177,7 +178,7 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        hint = utf16_hint(data, location) if offset == 0 else ""
+        hint = encoding_hint(re.sub(r":\d+$", "", location))
         raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}{hint}", location) from error
 
     def unique_keys(pairs: list[tuple[str, Any]]) -> Values:
@@ -196,7 +197,7 @@ def decode_json(data: bytes, location: str, *, offset: int = 0, complete: bool =
         refuse = None if constants else _refuse_constant
         return json.loads(text, parse_constant=refuse, object_pairs_hook=unique_keys if complete else None)
     except _Constant as constant:
-        raise InputError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
+        raise ConstantError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
     except json.JSONDecodeError as error:
         # The error counts characters; editors and `head -c` count bytes. Behind the end, the last byte of the content is the place.
         at = offset + len(text.rstrip()[: error.pos].encode("utf-8"))
@@ -281,8 +282,8 @@ def json_lines(path: Path, *, constants: bool = False) -> Iterator[Record]:
             offset += len(line)
 
 
-def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Record]:
-    """Yield the rows of a Parquet file as Python values, all columns or those of ``columns``."""
+def parquet_rows(path: Path, columns: Sequence[str] | None = None, *, batch: int | None = None) -> Iterator[Record]:
+    """Yield the rows of a Parquet file as Python values, all columns or those of ``columns``; ``batch`` rows are decoded at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -291,9 +292,9 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
         with pq.ParquetFile(path) as file:
             _check_rows(path, file.metadata.num_rows)
             _check_columns(path, file.metadata.num_columns)
-            # Rows of texts are large as Python objects: 4096 of them at a time, whatever the row groups of the writer.
-            for batch in file.iter_batches(4096, columns=list(columns) if columns else None):
-                for row in batch.to_pylist():
+            # Rows of texts are large as Python objects: a batch of them at a time, whatever the row groups of the writer.
+            for rows in file.iter_batches(batch or PARQUET_BATCH, columns=list(columns) if columns else None):
+                for row in rows.to_pylist():
                     number += 1
                     yield Record(f"{path}: record {number}", row)
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:  # ArrowInvalid, and names of columns that are no UTF-8
@@ -336,20 +337,42 @@ def kind(value: YamlValue) -> str:
 
 # --------------------------------------------------------------------------- identity of files
 def fingerprint(name: str, paths: Sequence[Path], params: Parameters) -> str:
-    """Return ``name:`` and a hash of the parameters and of the files' bytes, in order."""
+    """Return ``name:`` and a hash of the parameters and of the files' bytes, in order.
+
+    A folder stands for the files in it, with their names; a part of a file (``FILE#PART``) for the file and the name of the part.
+    """
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode())
     for path in paths:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        if isinstance(path, PartPath):
+            digest.update(path.part.encode())
+        for file_path in sorted(path.iterdir()) if path.is_dir() else [path]:
+            if not file_path.is_file():
+                continue
+            if path.is_dir():
+                digest.update(file_path.name.encode())
+            with file_path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
     return f"{name}:{digest.hexdigest()[:32]}"
 
 
-SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+SUFFIXES = (".csv", ".tsv")
+PACKED = (".gz", ".zst")
+"""Endings of compressed files."""
+
+
+def plain_name(path: Path) -> str:
+    """Return the name of a file in small letters, without the ending of a compressed file.
+
+    >>> plain_name(Path("folder/A.tsv.GZ"))
+    'a.tsv'
+    """
+    name = path.name.lower()
+    return next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)
 
 
 def is_table_file(path: Path) -> bool:
-    """Return True for a file whose name ends with ``.csv`` or ``.tsv``, or the same with ``.gz``."""
-    return path.name.lower().endswith(SUFFIXES)
+    """Return True for a file whose name ends with ``.csv`` or ``.tsv``, compressed or not."""
+    return plain_name(path).endswith(SUFFIXES)
 
 
 def delimiter_of(header: str, path: Path) -> str:
@@ -370,37 +393,44 @@ def header_cells(line: str, path: Path) -> list[str]:
 def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]:
     """Yield the rows of a table, all values as text; an empty cell is None.
 
-    Tabs separate where the name says ``.tsv`` or the header holds a tab; quotes are then plain characters unless ``quoted_tabs``.
-    Semicolons or ``|`` separate where the header holds them and no comma.
+    Tabs separate where the name says ``.tsv`` or the header holds a tab; a cell between them may be quoted or not
+    (:func:`~harness.files.delimited.tab_separated_cells`), with ``quoted_tabs`` as the csv module has it. Semicolons or ``|`` separate
+    where the header holds them and no comma, and the mark of a line ``sep=;`` before the header, as Excel reads it.
 
     Raises :class:`InputError` with the line of a row of another length, a column that occurs twice, and bytes that are not UTF-8.
     """
     with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         try:
             first = text.readline()
-            delimiter = delimiter_of(first, path)
-            header = header_cells(first, path)
+            declared = re.fullmatch(r"sep=(.)\r?\n?", first)
+            before = 1 if declared else 0
+            first = text.readline() if declared else first
+            delimiter = declared[1] if declared else delimiter_of(first, path)
+            header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), list[str]())]
             if not header:
                 raise InputError("the file is empty; expected a header line and rows", str(path))
             _check_columns(path, len(header))
             twice = next((name for name, count in Counter(header).items() if count > 1), None)
             if twice is not None:
-                raise InputError(f"the column '{twice}' occurs twice", f"{path}:1")
-            # Tab-separated files of captions are written without quoting: a quotation mark at the start of a caption is text there, and
-            # taken for a quote it would swallow the following lines.
-            quoting = csv.QUOTE_NONE if delimiter == "\t" and not quoted_tabs else csv.QUOTE_MINIMAL
-            reader = csv.reader(
-                (line for _, line in lines_of(text, str(path))), delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter == "|"
-            )
-            for row in reader:
-                location = f"{path}:{reader.line_num + 1}"
-                if not row:
-                    continue
+                raise InputError(f"the column '{twice}' occurs twice", f"{path}:{before + 1}")
+            lines = lines_of(text, str(path))
+            plain_tabs = delimiter == "\t" and not quoted_tabs
+            rows = tab_separated_cells(lines, len(header)) if plain_tabs else _csv_cells(lines, delimiter)
+            for number, row in rows:
+                location = f"{path}:{before + number + 1}"
                 if len(row) != len(header):
                     quotes = "; a cell with commas needs quotes" if delimiter == "," and len(row) > len(header) else ""
                     raise InputError(f"{len(row)} cells; expected {len(header)}, as in the header{quotes}", location)
                 yield Record(location, {name: cell or None for name, cell in zip(header, row)})
         except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8: {error.reason} at byte {error.start}", str(path)) from error
+            raise InputError(f"not UTF-8: {error.reason} at byte {error.start}{encoding_hint(path)}", str(path)) from error
         except csv.Error as error:
             raise InputError(f"not readable as a table: {error}", str(path)) from error
+
+
+def _csv_cells(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line and the cells of each row, as the csv module reads them; blank lines are left out."""
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, skipinitialspace=delimiter == "|")
+    for row in reader:
+        if row:
+            yield reader.line_num, row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
 import pickle
 import shutil
@@ -42,6 +43,42 @@ class BoundedGzip(gzip.GzipFile):
         return data
 
 
+class BoundedZstandard(io.RawIOBase):
+    """Zstandard file for reading, bounded as :class:`BoundedGzip`.
+
+    Raises :class:`InputError` for content that is :data:`MAX_RATIO` times as large as what was read, and for a broken stream.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa  # has the decompressor that Parquet needs; slow to import
+
+        self._path = path
+        self._file = path.open("rb")
+        self._stream = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), "zstd")
+        self._size = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read up to the size of a buffer into it, and return the number of bytes; 0 at the end."""
+        try:
+            data = self._stream.read(len(buffer))
+        except OSError as error:
+            raise InputError(f"the zst file is broken or cut off: {error}", str(self._path)) from error
+        self._size += len(data)
+        if self._size > max(UNCHECKED_BYTES, MAX_RATIO * self._file.tell()):
+            raise InputError(f"the zst file expands to more than {MAX_RATIO} times its size; if that is right, unzstd it", str(self._path))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
 def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
     """Return the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
     numbers = count(1)
@@ -70,6 +107,25 @@ class SpooledPath(type(Path())):
 
     def __fspath__(self) -> str:
         return str(self) if self.content is None else self.content.name
+
+
+class PartPath(type(Path())):
+    """Path of a part of a file, written ``FILE#PART``: it has the name with the part, and opens the file."""
+
+    whole: Path | None = None
+    """Path of the file."""
+    part: str = ""
+    """Name of the part: a sheet of a workbook, a language."""
+
+    @classmethod
+    def of(cls, whole: Path, part: str) -> PartPath:
+        """Return the path of a part of a file."""
+        path = cls(f"{whole}#{part}")
+        path.whole, path.part = whole, part
+        return path
+
+    def __fspath__(self) -> str:
+        return str(self) if self.whole is None else os.fspath(self.whole)
 
 
 _spooled: dict[tuple[int, int], IO[bytes]] = {}

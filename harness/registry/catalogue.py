@@ -171,7 +171,7 @@ class Registry:
         """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
         rivals = self._rivals.get((entry.kind, entry.name), ())
         built_in = [e for e in rivals if e.provider == BUILT_IN]
-        return entry.name if [entry] in ([*rivals], built_in) else entry.full_name
+        return entry.name if not rivals or [entry] in ([*rivals], built_in) else entry.full_name
 
     def load(self, kind: str, name: str) -> Any:
         """Import and return the object of an entry; raises :class:`HarnessError` with the cause and the install command."""

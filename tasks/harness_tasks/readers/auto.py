@@ -32,7 +32,8 @@ from harness.files.columns import (
 )
 from harness.files.events import has_times, resolve_events
 from harness.files.examples import RowReader
-from harness.files.forms import Form, read_form, single_object
+from harness.files.forms import Form, Sample, existing_captions, single_object
+from harness.registry.file_forms import is_specific, read_form
 from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, check_splits, split_names
 
 # --------------------------------------------------------------------------- jsonl
@@ -91,6 +92,10 @@ class TableReader(CaptionFile):
         self.skip_without_references = skip_without_references
         self.events: Events | None = events
         self.absent = absent
+
+    def locate(self, path: PathParam) -> Path:
+        """Return the path of an existing file, a folder of text files or a part of a file."""
+        return existing_captions(path, self.what)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that change the examples, for the fingerprint."""
@@ -168,7 +173,7 @@ class TableReader(CaptionFile):
         possible = () if keys or "id" in self.columns else tuple(self._usual_ids(form, head))
         return counter.reading(
             self.path, form.name, KEYS if keys else columns.id, names, left_out=left_out,
-            possible_ids=possible if len(possible) > 1 else (), other_columns=columns.other_captions,
+            possible_ids=possible if len(possible) > 1 else (), other_columns=() if is_specific(form.name) else columns.other_captions,
         )  # fmt: skip
 
     def _references(self) -> list[str]:
@@ -318,7 +323,7 @@ class AutoReader:
         self.limit_references = limit_references
         params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
         for item in dict.fromkeys(map(str, paths)):
-            form, reader = _format(files.existing(item, "file of references"), check_mapping(columns))
+            form, reader = _format(existing_captions(item, "file of references"), check_mapping(columns))
             optional = {"columns": columns, "split": split, "events": events, "absent": len(paths) > 1, "meta": meta}
             given = {name: value for name, value in optional.items() if value}
             accepted = {name: value for name, value in given.items() if name in inspect.signature(reader).parameters}
@@ -359,14 +364,15 @@ class AutoReader:
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
-    document = single_object(path) if files.first_byte(path) == b"{" else None
+    names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
+    sample = Sample(path, "references", names)  # the file is parsed once for all that it may be
+    document = single_object(sample) if path.is_file() and files.first_byte(path) == b"{" else None
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
             return name, reader
     if document is not None and "images" in document:
         return "karpathy", KarpathySplits
-    names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
-    first, form = read_form(path, "references", names).head()
+    first, form = read_form(sample, "references", names).head()
     fields = first.fields if first is not None else {}
     if form.name == "mapping" and not form.key and not _has_columns(fields):
         return ("mapping", TableReader if columns else MappingReader)

@@ -103,13 +103,13 @@ def test_mistakes_are_one_line_with_their_place(form, content, name, message, tm
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "f").write_bytes("a dog".encode("utf-16"))
-    with pytest.raises(InputError, match="not UTF-8 at byte 0: .*UTF-16; convert it: iconv -f UTF-16 -t UTF-8 f > NEW"):
+    with pytest.raises(InputError, match="not UTF-8 at byte 0: .*UTF-16; convert it: iconv -f UTF-16 -t UTF-8 .*/f > NEW"):
         read_form(tmp_path / "f", "candidates")
 
 
 def test_a_form_by_name(form):
     assert form("id,caption\n1,a", kind="txt")[1] == [{"caption": "id,caption"}, {"caption": "1,a"}]
-    assert set(FORMS) == {"mapping", "list", "csv", "tsv", "pairs", "flickr", "txt", "lm-eval", "inspect"}
+    assert {"mapping", "list", "csv", "tsv", "pairs", "flickr", "txt", "lm-eval", "inspect"} < set(FORMS)
     with pytest.raises(InputError, match="unknown format 'text'; did you mean 'txt'"):
         form("a", kind="text")
     with pytest.raises(InputError, match="found a list; expected an object of ids"):

@@ -72,6 +72,14 @@ def test_the_column_of_references_is_that_which_files_of_candidates_have():
     assert choose_example_column({"index": ["0", "1"], "doc.image_id": ["5", "0"]}, [{"image_id": ["0", "5"]}]) == "doc.image_id"
 
 
+def test_the_name_of_a_running_number_is_no_agreement():
+    records = {"audio_id": ["11", "12", "13"], "id": ["1", "2", "3"]}
+    assert choose_example_column({"image_id": ["11", "12", "13"], "id": ["1", "2", "3"]}, [records]) is None
+    assert choose_example_column({"image_id": ["11", "11", "12", "13"], "id": ["1", "2", "3", "4"]}, [records]) is None
+    log = {"id": ["0", "1"], "doc.image_id": ["1", "0"]}
+    assert choose_example_column(log, [log]) is None
+
+
 def test_a_column_without_a_usual_name_has_to_fit():
     assert choose_example_column({"vid": ["a", "b"], "length": ["1", "2"]}, [{"clip": ["b", "a"]}], usual=False) == "vid"
     assert choose_example_column({"vid": ["a", "b"]}, [{"clip": ["x", "y"]}], usual=False) is None

@@ -152,8 +152,8 @@ def test_other_archives_are_refused(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "a dog")
-    with pytest.raises(InputError, match="is a zip archive without samples of inspect"):
+    with pytest.raises(InputError, match="is a zip archive of 1 file"):
         list(read_form(path, "candidates").rows)
     path.write_bytes(path.read_bytes()[:30])
-    with pytest.raises(InputError, match="not a complete log of inspect"):
+    with pytest.raises(InputError, match="not a complete zip archive"):
         list(read_form(path, "candidates").rows)

@@ -95,7 +95,7 @@ def test_bytes_that_are_not_utf8(tmp_path):
     path = write(tmp_path / "a.json", b'["caf\xe9"]')
     assert message(files.load_json, path).startswith(f"{path}: not UTF-8 at byte 5: ")
     path = write(tmp_path / "b.json", '["café"]'.encode("utf-16"))
-    assert message(files.load_json, path).endswith(" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 b.json > NEW)")
+    assert message(files.load_json, path).endswith(" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 " + f"{path} > NEW)")
 
 
 def test_nested_too_deeply(tmp_path):
@@ -252,3 +252,16 @@ def test_mistakes(tmp_path, data, message):
     (tmp_path / "t.csv").write_bytes(data)
     with pytest.raises(InputError, match=message):
         list(delimited_rows(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"), [("sep=;", "id;caption\n1;a, b\n"), ("sep=|", "id|caption\n1|a, b\n"), ("sep=\t", "id\tcaption\n1\ta, b\n")]
+)
+def test_the_line_for_excel_before_a_header_names_the_delimiter(tmp_path, line, rows):
+    path = write(tmp_path / "a.csv", f"{line}\r\n{rows}")
+    assert list(delimited_rows(path)) == [(f"{path}:3", {"id": "1", "caption": "a, b"})]
+
+
+def test_a_table_that_is_not_utf8_names_the_command(tmp_path):
+    path = write(tmp_path / "a.csv", "id,caption\n1,un café\n".encode("cp1252"))
+    assert message(delimited_rows, path).endswith(f"(CP1252; convert it: iconv -f CP1252 -t UTF-8 {path} > NEW)")

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from harness.cli.main import main
@@ -45,6 +46,38 @@ def test_a_gzip_file_that_expands_without_bound_is_refused_in_one_line(bomb, rea
     with pytest.raises(InputError, match=r"bomb.jsonl.gz: the gzip file expands to more than 200 times its size") as caught:
         read(bomb)
     assert "\n" not in str(caught.value)
+
+
+def zstandard(content):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.slow
+def test_a_zst_file_that_expands_without_bound_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "bomb.zst"
+    path.write_bytes(zstandard(RECORD + b"\n" * (64 << 20)))
+    with pytest.raises(InputError, match=r"bomb.zst: the zst file expands to more than 200 times its size; if that is right, unzstd it"):
+        list(records.json_lines(path))
+
+
+def test_zst_files_are_found_by_their_content(tmp_path):
+    path = tmp_path / "a.jsonl"
+    lines = RECORD + RECORD.replace(b'"a"', b'"b"')
+    path.write_bytes(zstandard(lines[:30]) + zstandard(lines[30:]))
+    assert [row.fields["id"] for row in records.json_lines(path)] == ["a", "b"]
+    table = tmp_path / "a.tsv.zst"
+    table.write_bytes(zstandard(b"id\tcaption\n1\ta dog\n"))
+    assert records.is_table_file(table) and [row.fields["caption"] for row in records.delimited_rows(table)] == ["a dog"]
+
+
+def test_a_zst_file_that_was_cut_off(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(zstandard(b"".join(RECORD.replace(b"dog", os.urandom(40).hex().encode()) for _ in range(500)))[:-40])
+    with pytest.raises(InputError, match=r"a.jsonl: the zst file is broken or cut off: "):
+        list(records.json_lines(path))
 
 
 def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):

@@ -152,7 +152,7 @@ def test_records_that_repeat_the_list_of_their_image(write):
 
 
 def test_one_file_with_both_sides_and_no_ids(write):
-    rows = [{"prompt": "describe", "predict": text, "label": text} for text in TEXTS]
+    rows = [{"question": "describe", "predicted": text, "answer": text, "seconds": 0.5} for text in TEXTS]
     both = write("generated.jsonl", rows)
     assert bleu1(both, both) == pytest.approx(1)
     with pytest.raises(InputError, match="id=None matches records"):

@@ -1,0 +1,99 @@
+"""Forms of captions of the parts of a video, with their times: ActivityNet Captions.
+
+Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.contracts import Parameters, Values
+from harness.errors import InputError
+from harness.files.forms.form import Form
+from harness.files.forms.form_kind import FormExample, FormKind
+from harness.files.forms.record_forms import items, mapping
+from harness.files.forms.sample import HEAD, Sample
+from harness.files.records import Record, kind
+
+TIMESTAMPS = "timestamps"
+"""Column of the times of the captions of an item: pairs of seconds, in the order of the captions."""
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(mapping(value).get("timestamps"), list) and isinstance(mapping(value).get("sentences"), list)
+
+
+def _is_proposals(value: object) -> bool:
+    """Return True for a list of sentences with their times."""
+    first = items(value)[:1]
+    return bool(first) and "sentence" in mapping(first[0]) and "timestamp" in mapping(first[0])
+
+
+def _videos(document: object) -> Parameters:
+    """Return the object of videos of a document; empty for another file."""
+    outer = mapping(document)
+    for videos in (mapping(outer.get("results")), outer):
+        head = list(videos.values())[:HEAD]
+        filled = [item for item in head if item]
+        if filled and (all(map(_is_truth, filled)) or all(map(_is_proposals, filled))):
+            return videos
+    return {}
+
+
+def _read(sample: Sample) -> Form:
+    videos = _videos(sample.document)
+    if not videos:
+        raise InputError(
+            "is no file of ActivityNet Captions: expected videos with 'timestamps' and 'sentences', or with lists of both", sample.location
+        )
+
+    def rows() -> Iterator[Record]:
+        for name, value in videos.items():
+            where = f"{sample.location}: '{name}'"
+            yield Record(where, {"id": name, **_video(value, where)})
+
+    return Form("activitynet", rows(), ids=("id",))
+
+
+def _video(value: object, where: str) -> Values:
+    """Return captions and times of a video, in one order, and its other fields."""
+    if isinstance(value, list):
+        proposals: list[Mapping[str, Any]] = [mapping(item) for item in value]
+        captions, times = [item.get("sentence") for item in proposals], [item.get("timestamp") for item in proposals]
+        others: Values = {}
+    elif _is_truth(value):
+        fields = mapping(value)
+        captions, times = fields["sentences"], fields["timestamps"]
+        others = {key: item for key, item in fields.items() if key not in ("sentences", "timestamps")}
+    else:
+        raise InputError(f"found {kind(value)}; expected captions with their times", where)
+    if len(captions) != len(times):
+        raise InputError(f"{len(captions)} captions and {len(times)} times; expected one time each", where)
+    return {**others, "captions": list(captions) or None, TIMESTAMPS: list(times)}
+
+
+ACTIVITYNET = FormKind(
+    "activitynet",
+    "ActivityNet Captions, ground truth and results: the captions of a video with their times",
+    lambda sample: bool(_videos(sample.document)),
+    _read,
+    [
+        FormExample.of_json(
+            {
+                "42": {"duration": 9.0, "timestamps": [[0, 5]], "sentences": ["a dog"]},
+                "73": {"duration": 9.0, "timestamps": [[0, 5]], "sentences": ["a cat"]},
+            },
+            "the keys",
+        ),
+        FormExample.of_json(
+            {
+                "version": "VERSION 1.0",
+                "results": {"42": [{"sentence": "a dog", "timestamp": [0, 5]}], "73": [{"sentence": "a cat", "timestamp": [0, 5]}]},
+            },
+            "the keys",
+            "ActivityNet Captions, results",
+        ),
+    ],
+    reading="the captions of a video in `captions`, their times in `timestamps`",
+)

@@ -1,0 +1,219 @@
+"""A file that is to be read: what it is made of, looked at once, from the surest sign to the weakest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Literal, cast
+
+from harness.contracts import Parameters, Role
+from harness.errors import InputError
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
+from harness.files.encodings import encoding_hint
+from harness.files.forms.json_shape import Shape, shape_of
+from harness.files.forms.spreadsheets import spreadsheet_kind, spreadsheet_rows
+from harness.files.forms.text import read_lines, table_rows, text_form
+from harness.files.records import (
+    ConstantError,
+    Record,
+    decode_json,
+    is_parquet,
+    json_lines,
+    list_items,
+    load_json,
+    open_binary,
+    parquet_rows,
+    plain_name,
+)
+from harness.files.streams import MAX_LINE, PartPath
+from harness.files.yaml_source import YamlValue
+
+Container = Literal["folder", "parquet", "archive", "old-excel", "document", "jsonl", "text"]
+"""What a file is made of: ``document`` is one JSON value, ``archive`` a zip file, ``text`` lines or a table of text."""
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+ZIP_MAGIC = b"PK\x03\x04"
+OLE_MAGIC = b"\xd0\xcf\x11\xe0"
+"""First bytes of files of Excel 97, and of workbooks with a password."""
+HEAD = 5
+"""Number of records, and of lines of text, that a form is recognised by."""
+HEAD_LINES = 50
+OTHER_CAPTIONS = ("predict", "label", "labels", "answer", "description")
+"""Columns of captions of specific forms, beside the usual names: one that the user names is no column of ids."""
+
+
+class Sample:
+    """A file in the role that it is read for; its properties are found when they are asked for, and kept.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file or folder, or a part of one (:class:`~harness.files.streams.PartPath`).
+    role : {"candidates", "references"}
+        Captions to read, where a file holds both.
+    names : sequence of str
+        Names of columns in parameters of the user; a line or object with one of them is a header or a record.
+    """
+
+    def __init__(self, path: Path, role: Role = "candidates", names: Sequence[str] = ()) -> None:
+        self.path = path
+        self.role: Role = role
+        self.names = tuple(names)
+        self.part = ""
+        """Part of the file that the user names, ``FILE#PART``."""
+        if isinstance(path, PartPath) and path.whole is not None:
+            self.path, self.part = path.whole, path.part
+        self.location = str(self.path)
+        self.key = ""
+        """Key of the document below which the records are."""
+        self.constants: InputError | None = None
+        """Error for NaN or Infinity in the document, which the logs of some programs hold."""
+
+    # ----------------------------------------------------------------------- what the file is made of
+    @cached_property
+    def container(self) -> Container:
+        """What the file is made of; raise :class:`InputError` for an empty file and for broken JSON."""
+        path = self.path
+        if path.is_dir():
+            return "folder"
+        if is_parquet(path):
+            return "parquet"
+        with path.open("rb") as file:
+            magic = file.read(4)
+        if magic in (ZIP_MAGIC, OLE_MAGIC):
+            return "archive" if magic == ZIP_MAGIC else "old-excel"
+
+        # The name decides only where content cannot: a caption may begin with a bracket (.txt), and broken JSON is no text file (.json).
+        first = self._first_byte()
+        if first == b"":
+            raise InputError("the file is empty", str(path))
+        if first in (b"[", b"{"):
+            try:
+                return "jsonl" if first == b"{" and self._has_json_lines() else self._load()
+            except InputError:
+                if not plain_name(path).endswith(".txt"):
+                    raise
+        elif plain_name(path).endswith(JSON_SUFFIXES):
+            load_json(path)
+        return "text"
+
+    def _first_byte(self) -> bytes:
+        with open_binary(self.path) as file:
+            head = file.read(4096)
+        if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError(f"holds bytes that are zero; expected text in UTF-8{encoding_hint(self.path)}", str(self.path))
+        return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+
+    def _has_json_lines(self) -> bool:
+        """Return True where the first line is a JSON object and more lines follow."""
+        with open_binary(self.path) as file:
+            line = b""
+            while not line.strip():
+                line = file.readline(MAX_LINE + 1)
+            if len(line) > MAX_LINE or not any(more.strip() for more in iter(lambda: file.readline(1 << 20), b"")):
+                return False
+        try:
+            value = decode_json(line, self.location, constants=True)
+        except InputError:
+            return False
+        return isinstance(value, dict)
+
+    def _load(self) -> Container:
+        """Load the document; with NaN or Infinity where it holds them, and the error for them."""
+        try:
+            self.document = load_json(self.path)
+        except ConstantError as error:
+            self.document = load_json(self.path, constants=True)
+            self.constants = error
+        return "document"
+
+    @cached_property
+    def document(self) -> YamlValue:
+        """The JSON value of a file that is one; None for any other file."""
+        # Finding out what the file is made of loads the document and replaces this property.
+        return self.__dict__.get("document") if self.container == "document" else None
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Shape of the document, for forms of any columns."""
+        return shape_of(self.document, self.role, self.names, self.location)
+
+    def below(self) -> Sample | None:
+        """Return the sample of the records that the document holds below a key; None where it does not."""
+        if self.container != "document" or not self.shape.key or not isinstance(self.shape.value, list):
+            return None
+        inner = Sample(self.path, self.role, self.names)
+        inner.container = "document"
+        inner.document, inner.location, inner.key, inner.part = self.shape.value, self.shape.location, self.shape.key, self.part
+        inner.constants = self.constants
+        return inner
+
+    # ----------------------------------------------------------------------- what is in it
+    @cached_property
+    def table(self) -> str:
+        """Name of the form of a file of text: ``csv``, ``tsv``, ``pairs``, ``flickr``, ``txt``; empty for any other file."""
+        return text_form(self.path, self.names)[0] if self.container == "text" else ""
+
+    @cached_property
+    def spreadsheet(self) -> str:
+        """``xlsx`` or ``ods`` for a spreadsheet; empty for any other file."""
+        return spreadsheet_kind(self.path) if self.container == "archive" else ""
+
+    @cached_property
+    def _sheet_rows(self) -> list[Record]:
+        return list(spreadsheet_rows(self.path, self.part))
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The first lines of a file of text; none for any other file."""
+        if self.container != "text":
+            return ()
+        return tuple(line for _, line in islice(read_lines(self.path), HEAD_LINES))
+
+    @cached_property
+    def records(self) -> tuple[Parameters, ...]:
+        """Fields of the first records; empty for a file without records, and where one of them cannot be read."""
+        if self.container == "document":
+            items = self.document if isinstance(self.document, list) else [self.document]
+            head = items[:HEAD]
+            return cast("tuple[Parameters, ...]", tuple(head)) if all(isinstance(item, dict) for item in head) else ()
+        if self.container in ("jsonl", "parquet") or self.table in ("csv", "tsv") or self.spreadsheet:
+            try:
+                return tuple(row.fields for row in islice(self.rows(constants=True, head=True), HEAD))
+            except InputError:  # reported with its place when the records are read
+                return ()
+        return ()
+
+    def rows(self, *, constants: bool = False, head: bool = False) -> Iterator[Record]:
+        """Yield all records, of a file that holds records.
+
+        Parameters
+        ----------
+        constants : bool
+            Accept NaN and Infinity in JSON; else they raise :class:`InputError`.
+        head : bool
+            Only the first ones are needed.
+        """
+        if self.container == "document":
+            if self.constants is not None and not constants:
+                raise self.constants
+            if isinstance(self.document, dict):
+                yield Record(f"{self.location}:1", self.document)
+            else:
+                yield from list_items(self.document, self.location)
+        elif self.container == "jsonl":
+            yield from json_lines(self.path, constants=constants)
+        elif self.container == "parquet":
+            yield from parquet_rows(self.path, batch=HEAD if head else None)
+        elif self.spreadsheet:
+            yield from self._sheet_rows
+        else:
+            yield from table_rows(self.path)
+
+    def id_columns(self, fields: Parameters, prefix: str = "") -> list[str]:
+        """Return the columns of a record that have a usual name of ids, or one that the user gave, with a prefix."""
+        present = [prefix + name for name in FILE_ID_COLUMNS if isinstance(fields.get(prefix + name), (str, int, float))]
+        captions = {*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, *OTHER_CAPTIONS}
+        named = [name for name in self.names if name in fields and name not in captions and isinstance(fields[name], (str, int))]
+        return list(dict.fromkeys(named + present))

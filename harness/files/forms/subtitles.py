@@ -1,0 +1,108 @@
+"""Forms of subtitles: SubRip (SRT) and WebVTT (https://www.w3.org/TR/webvtt1/). Each cue is an item; its id is its number from 1."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from harness.errors import InputError
+from harness.files.forms.form import Form
+from harness.files.forms.form_kind import FormExample, FormKind
+from harness.files.forms.sample import Sample
+from harness.files.forms.text import read_lines
+from harness.files.records import Record
+
+_TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_TAG = re.compile(r"</?(?:i|b|u|s|c|v|em|strong|ruby|rt|lang|font)(?:[.\s][^>]*)?>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
+"""Tags of WebVTT and of SRT, times within a cue, and marks of position such as ``{\\an8}``."""
+EMPTY = "cues without text"
+
+
+def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> float:
+    """Return a time in seconds.
+
+    >>> _seconds("1", "02", "03", "500")
+    3723.5
+    """
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction) / 10 ** len(fraction)
+
+
+def cue_text(lines: list[str], *, entities: bool) -> str:
+    """Return the text of a cue: its lines joined by a blank, without tags; ``entities`` are decoded in WebVTT alone.
+
+    >>> cue_text(["<i>a dog</i>", "{\\\\an8}on grass"], entities=False)
+    'a dog on grass'
+    """
+    text = _TAG.sub("", " ".join(lines))
+    return " ".join((html.unescape(text) if entities else text).split())
+
+
+def _is_vtt(sample: Sample) -> bool:
+    return bool(sample.lines) and re.fullmatch(r"WEBVTT(?:[ \t].*)?", sample.lines[0]) is not None
+
+
+def _is_srt(sample: Sample) -> bool:
+    head = [line.strip() for line in sample.lines if line.strip()][:2]
+    return not _is_vtt(sample) and (
+        any(map(_TIMING.fullmatch, head[:1])) or (len(head) == 2 and head[0].isdecimal() and bool(_TIMING.fullmatch(head[1])))
+    )
+
+
+def _read(sample: Sample, name: str) -> Form:
+    left_out: Counter[str] = Counter()
+
+    def rows() -> Iterator[Record]:
+        for number, (line, start, end, texts) in enumerate(_cues(sample), 1):
+            text = cue_text(texts, entities=name == "webvtt")
+            if not text:
+                left_out[EMPTY] += 1
+                continue
+            yield Record(f"{sample.path}:{line}", {"id": str(number), "caption": text, "start": start, "end": end})
+        if not any(_TIMING.fullmatch(line) for line in sample.lines) and not left_out:
+            raise InputError("holds no cues; expected lines such as 00:00:01.000 --> 00:00:02.000", str(sample.path))
+
+    return Form(name, rows(), ids=("id",), left_out=left_out)
+
+
+def _cues(sample: Sample) -> Iterator[tuple[int, float, float, list[str]]]:
+    """Yield the line, start and end in seconds, and lines of text of each cue."""
+    # A cue reaches from its times to a blank line. Some writers leave the blank line out: then the number before the next times is none
+    # of its text.
+    cue: tuple[int, float, float, list[str]] | None = None
+    for number, line in read_lines(sample.path):
+        timing = _TIMING.fullmatch(line)
+        if timing is not None:
+            if cue is not None:
+                if cue[3] and cue[3][-1].strip().isdecimal():
+                    cue[3].pop()
+                yield cue
+            parts = timing.groups()
+            cue = (number, _seconds(*parts[:4]), _seconds(*parts[4:]), [])
+        elif cue is not None and line.strip():
+            cue[3].append(line)
+        elif cue is not None:
+            yield cue
+            cue = None
+    if cue is not None:
+        yield cue
+
+
+SRT = FormKind(
+    "srt",
+    "subtitles, SubRip: each cue is an item, with its times in `start` and `end` (seconds)",
+    _is_srt,
+    lambda sample: _read(sample, "srt"),
+    [FormExample("1\n00:00:01,000 --> 00:00:02,000\na dog\n\n2\n00:00:02,000 --> 00:00:03,000\na cat", "the number of the cue, from 1")],
+    reading="the text of the cue in one line, without tags",
+)
+WEBVTT = FormKind(
+    "webvtt",
+    "subtitles, WebVTT: the same",
+    _is_vtt,
+    lambda sample: _read(sample, "webvtt"),
+    [FormExample("WEBVTT\n\n00:01.000 --> 00:02.000\na dog\n\n00:02.000 --> 00:03.000\n<i>a cat</i>", "the number of the cue, from 1")],
+    reading="the text of the cue in one line, without tags and with `&amp;` decoded",
+)
