@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import harness
@@ -14,6 +15,7 @@ from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
+from harness.files.neighbours import ZSTANDARD
 
 COUNT = 60
 RIGHT = {"old": [k % 3 != 0 for k in range(COUNT)], "new": [k % 3 != 0 or k % 6 == 0 for k in range(COUNT)]}
@@ -68,6 +70,28 @@ def inspect_log(path, model, epochs=1):
         archive.writestr("header.json", json.dumps({"eval": content["eval"]}))
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+def inspect_log_with_zstandard(path, model):
+    """Write a log whose members are compressed with method 93, which the zipfile of Python 3.11 does not write: the methods of stored
+    members are changed to it."""
+    inspect_log(path, model)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, pa.compress(content, "zstd", asbytes=True))
+        headers = [item.header_offset for item in archive.infolist()]
+        directory = archive.start_dir
+
+    data = bytearray(path.read_bytes())
+    for header in headers:
+        data[header + 8 : header + 10] = ZSTANDARD.to_bytes(2, "little")
+    while (directory := data.find(b"PK\x01\x02", directory)) >= 0:
+        data[directory + 10 : directory + 12] = ZSTANDARD.to_bytes(2, "little")
+        directory += 4
+    path.write_bytes(data)
     return path
 
 
@@ -145,7 +169,8 @@ def test_a_model_that_lacks_a_metric_has_no_record_of_it(tmp_path):
 
 FORMS = {
     "lm-eval": (lm_eval, "jsonl", "acc"), "lmms-eval": (lmms_eval, "jsonl", "exact_match"), "inspect": (inspect_log, "json", "match"),
-    "inspect-zip": (inspect_log, "eval", "match"), "every-eval-ever": (every_eval_ever, "jsonl", "gsm8k"),
+    "inspect-zip": (inspect_log, "eval", "match"), "inspect-zstandard": (inspect_log_with_zstandard, "eval", "match"),
+    "every-eval-ever": (every_eval_ever, "jsonl", "gsm8k"),
 }  # fmt: skip
 
 
