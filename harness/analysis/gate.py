@@ -24,6 +24,7 @@ from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
 from harness.run.finished import Run
+from harness.run.stored_metrics import StoredMetric
 from harness.stats.multiplicity import holm
 from harness.stats.sample_size import LEVEL
 
@@ -170,10 +171,13 @@ def gate(
         for name, margin in zip(select_metrics(pair, list(margins)), margins.values()):
             if size := pair.size_difference(name) or frame.state_difference(pair, name):
                 raise HarnessError(f"'{name}' has no common scale: {size}")
+            if refusal := frame.refusal(pair, name):
+                raise HarnessError(f"'{name}' is {refusal}")
             item = frame.item(pair, name)
             if item.metric.spec.higher_is_better is None:
                 raise HarnessError(f"'{name}' has no direction: larger is neither better nor worse, so that it cannot gate")
-            notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in pair.score_notes(name))
+            remarks = [*pair.score_notes(name), *([item.metric.note] if isinstance(item.metric, StoredMetric) else [])]
+            notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in remarks)
             compared = compare_examples(pair, frame, item, name, allow_missing)
             notes |= dict.fromkeys(compared.notes)
             for text, mask in find_slices(pair, frame, slices).items():
