@@ -53,12 +53,8 @@ class ComparedRun:
         return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
 
     def label(self, system: System) -> str:
-        """Return the model of a system, with its decoding where the run has several."""
-        return system.label if self._several_decodings else system.model
-
-    @cached_property
-    def _several_decodings(self) -> bool:
-        return len({other.decoding_key for other in self.run.samples.systems}) > 1
+        """Return the model of a system, with what tells its decoding apart where the run has several."""
+        return self.run.samples.labels[system.model, system.decoding_key]
 
     def record(self, system: System, metric: str) -> ResultRecord | None:
         """Return the result record of a system and metric; None without one."""
@@ -166,7 +162,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
     if len(sides) != 1:
         raise HarnessError("a baseline belongs to the systems of one run; two runs are compared model by model")
     (side,) = sides
-    bases = [system for system in side.systems if baseline in (system.model, system.label)]
+    bases = [system for system in side.systems if baseline in (system.model, system.label, side.label(system))]
     if not bases:
         names = list(dict.fromkeys(system.model for system in side.systems))
         raise HarnessError(f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}")

@@ -12,10 +12,10 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
-from harness.reporting.result_groups import divided_metrics, group_records, headings, system_names
+from harness.reporting.result_groups import divided_metrics, group_records, headings, swept_fields, system_names
 from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
-from harness.rundir.records import ResultRecord, decoding_text, lookup
+from harness.rundir.records import ResultRecord, lookup, text_of_fields
 
 MOST_SYSTEMS = 60
 """Largest number of systems of which a heat map is drawn."""
@@ -96,15 +96,14 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
     values = {_number(record, axis) for record in records} - {None}
     if len(values) < 2:
         return []
-    others = {name for record in records for name in record.decoding if name != axis}
-    varying = {name for name in others if len({repr(record.decoding.get(name)) for record in records}) > 1}
+    varying = [name for name in swept_fields(records) if name != axis]
     rows: list[Values] = []
     heads = headings(records)
     for record in records:
         x = _number(record, axis)
         if x is None or not math.isfinite(record.value):
             continue
-        remaining = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
+        remaining = text_of_fields(record.decoding, varying)
         low, high = record.ci95 or (None, None)
         rows.append({
             "metric": heads[record.metric], "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value,

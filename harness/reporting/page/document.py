@@ -43,7 +43,6 @@ from harness.reporting.page.same import sections_of_run
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
-from harness.rundir.records import decoding_text
 from harness.rundir.samples import SampleTable
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -112,7 +111,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         interval=percent_interval if league.sets else interval_text, sizes=size_text, table=to_html,
     )  # fmt: skip
     environment.globals["arrow"] = ARROWS.__getitem__
-    environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
+    environment.globals.update(size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
         title=options.title or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)), groups=group_values,
         charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), on_request=ON_REQUEST,
@@ -189,7 +188,7 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
         "notes": list(dict.fromkeys(line for run in group.runs for line in (*interval_notes(run.records), *usage_notes(run.records)))),
-        "records": [(group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
+        "records": [(k, group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note], "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }  # fmt: skip

@@ -201,7 +201,7 @@ def test_models_of_a_metric_stand_below_each_other_with_their_decodings(monkeypa
     ]
     table = console.results_table(made(*records))
     assert table.headers[:4] == ["metric", "model", "set", "decoding"]
-    assert [row[:5] for row in table.rows] == [["m ↑", "b", "", "", "2.0000"], ["", "a", "", "T=0.5", "1.0000"]]
+    assert [row[:5] for row in table.rows] == [["m ↑", "b", "", "T=1", "2.0000"], ["", "a", "", "T=0.5", "1.0000"]]
     assert table.bold == {(0, 4)} and table.groups == {0} and table.title == "t  s|1"
 
 
