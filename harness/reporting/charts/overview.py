@@ -67,7 +67,8 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
     marks = vega.squares(
-        vega.name_axis(x, across, orient="top", labelAngle=-35), vega.name_axis(y, down),
+        vega.name_axis(x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)),
+        vega.name_axis(y, down, **vega.short_labels(down, layout)),
         vega.position_color(layout), WHITE_TEXT, {"strokeWidth": 1}, layout,
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
