@@ -42,9 +42,7 @@ class IdChoice:
         return self.matched + self.covered
 
 
-def choose_ids(
-    columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str, *, by_name: bool = True
-) -> IdChoice:
+def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str, *, by_name: bool = True) -> IdChoice:
     """Return the ids of records by the column that agrees with the examples.
 
     A column earlier in order is taken where it matches at least as many records and examples. A later one is taken where it alone fits:

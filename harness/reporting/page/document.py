@@ -34,7 +34,7 @@ from harness.reporting.league import (
 )
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, stream, thumbnails
+from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, image_folders, stream, thumbnails
 from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
@@ -175,7 +175,8 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         systems, clusters = group, clusters_of(group, None if options.compare else BUDGET)
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
-    pictures = thumbnails(examples.ids, data, options.folder) if options.images else Thumbnails()
+    places = image_folders(group.runs)
+    pictures = thumbnails(examples.ids, data, options.folder, places=places) if options.images else Thumbnails()
     explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
     if examples.ids and not sets:
         blocks.append(clusters.pair_block(group, name))
