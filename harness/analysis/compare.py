@@ -16,7 +16,7 @@ import numpy as np
 from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, finite, metric_comparisons, with_verdict
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs, pairs_against, state_difference
+from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, open_sides, pairs, pairs_against, state_difference
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.analysis.score_logs import ScoreLog
 from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
@@ -87,7 +87,7 @@ def compare(
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    opened = [ComparedRun.open(run) for run in (run_a, *([run_b] if run_b else []))]
+    opened = open_sides([run_a, *([run_b] if run_b else [])])
     sides = declare_scores(opened, DeclaredScores(lower_is_better, higher_is_better, bounds))
     if any(side.run.provenance.kind for side in sides):
         if equalise:

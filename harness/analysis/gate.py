@@ -19,7 +19,7 @@ from harness.analysis.gate_examples import compare_examples, find_slices, restri
 from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, lowest_value
 from harness.analysis.paired_family import PairedMetric
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs
+from harness.analysis.pairs import Pair, differences_of_runs, log_notes, open_sides, pairs
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
@@ -158,7 +158,7 @@ def gate(
         The runs differ in data, references, or a metric's version; a metric has no direction; sets have different sizes; the new version
         lacks examples; a margin cannot be meant.
     """
-    sides = declare_scores([ComparedRun.open(run) for run in (new, baseline)], DeclaredScores(lower_is_better, higher_is_better, bounds))
+    sides = declare_scores(open_sides([new, baseline]), DeclaredScores(lower_is_better, higher_is_better, bounds))
     matched = pairs(sides)
     records = [record for pair in matched for record in pair.records]
     if differences := differences_of_runs([side.run for side in sides], [side.name for side in sides], records):

@@ -33,6 +33,11 @@ BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
 BOLD_EXAMPLES = 16_000
 """Largest number of examples for which these tests are made: more take longer to read and to draw weights for than the budget."""
+P_NOTE = (
+    "p: permutation tests of candidates against references, combined over the examples (harmonic p: by the harmonic mean); "
+    "a small p tells them apart, and does not compare systems"
+)
+"""Line below a table with p-values of single systems, which in other tables are those of comparisons."""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
@@ -132,7 +137,9 @@ def results_table(run: Run) -> Table:
     return Table(
         headers=list(alignment), rows=rows, alignment="".join(alignment.values()),
         title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
-        notes=[*_footnotes(run.records), *interval_notes(run.records), *usage_notes(run.records), *bold_notes],
+        notes=[
+            *_footnotes(run.records), *([P_NOTE] if any_p else []), *interval_notes(run.records), *usage_notes(run.records), *bold_notes,
+        ],
         bold=frozenset((row, list(alignment).index("value")) for row in bold), groups=frozenset(starts),
         secondary=("n", "harmonic p", "skipped"),
     )  # fmt: skip

@@ -17,16 +17,17 @@ from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, lookup, text_of_fields
 
-MOST_SYSTEMS = 60
-"""Largest number of systems of which a heat map is drawn."""
+LEAST_SYSTEMS, MOST_SYSTEMS = 3, 60
+"""Smallest and largest number of systems of which a heat map is drawn."""
 
 
 def overview(run: Run) -> list[Chart]:
-    """Return the heat map of a run; an empty list for a run of one system, of one metric or of very many systems."""
+    """Return the heat map of a run; an empty list for fewer than three systems, where each cell would be the best or the worst, for one
+    metric, and for very many systems."""
     names = system_names(run.records)
     cells = oriented_cells(run.records)
     drawn = {cell["metric"] for cell in cells if math.isfinite(cell["value"])}
-    if not 2 <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
+    if not LEAST_SYSTEMS <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
         return []
     caption = (
         "Values by metric. The colour is the position between the worst (light) and the best (dark) value of the column, whichever the "
