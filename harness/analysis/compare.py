@@ -16,18 +16,18 @@ import numpy as np
 from harness.analysis.anytime import AnytimeTest, anytime_test
 from harness.analysis.comparisons import Comparison, Comparisons, StoredComparisons, finite, metric_comparisons, with_verdict
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs, pairs_against, state_difference
+from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, open_sides, pairs, pairs_against, state_difference
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.analysis.score_logs import ScoreLog
 from harness.contracts import CaptionSet, CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError
-from harness.registry import current
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import labels_by_spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.run.score import score_sets
 from harness.run.sequences import random_order
+from harness.run.stored_metrics import StoredMetric, is_mean_of_scores, read_metric
 from harness.rundir.samples import System
 from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
@@ -87,7 +87,7 @@ def compare(
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    opened = [ComparedRun.open(run) for run in (run_a, *([run_b] if run_b else []))]
+    opened = open_sides([run_a, *([run_b] if run_b else [])])
     sides = declare_scores(opened, DeclaredScores(lower_is_better, higher_is_better, bounds))
     if any(side.run.provenance.kind for side in sides):
         if equalise:
@@ -127,25 +127,37 @@ def compare_pairs(
     # Rows of equal sizes are the same with and without ``equalise``; the others are kept side by side.
     keys = [row_name(pair, name) + (EQUALISED if equalise and k in unequal else "") for k, (pair, name) in enumerate(jobs)]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
+    # Metrics are created for what is asked of them alone: kept rows need none.
+    asked = range(len(jobs)) if anytime else todo
+    refused = {k: text for k in asked if k not in unequal and (text := frame.refusal(*jobs[k]))}
+    rows_without_component: dict[str, Comparison] = {}
     if todo:
         clusters = frame.clusters()
         family = DrawFamily(len(frame.examples) if clusters is None else int(clusters.max()) + 1, draws, seed)
-        items = [frame.item(*jobs[k]) for k in todo if k not in unequal]
+        items = [frame.item(*jobs[k]) for k in todo if k not in unequal | refused]
         with bar("comparisons", len(todo), show=show, unit="tests") as advance, store.adding() as add:
             tests = paired_tests(items, family, clusters)
             for k in todo:
-                if k not in unequal:
+                if k in refused:
+                    row = _untested(*jobs[k], refused[k])
+                elif k not in unequal:
                     row = comparison_row(*jobs[k], next(tests))
                 elif equalise:
                     row = _equalised(*jobs[k], unequal[k], frame, draws, seed)
                 else:
                     row = row_without_verdict(*jobs[k], f"{unequal[k]} (--equalise compares)")
-                add(keys[k], row)
+                if isinstance(metric := frame.metric(jobs[k][0].one, jobs[k][1]), StoredMetric):
+                    # Never kept: the component says more of its numbers, once it is installed.
+                    notes = (row.note, "" if k in refused else metric.note)
+                    rows_without_component[keys[k]] = replace(row, note="; ".join(filter(None, notes)))
+                else:
+                    add(keys[k], row)
                 advance(1)
-    rows = [replace(store.rows[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
+    found = {**store.rows, **rows_without_component}
+    rows = [replace(found[key], signature=pair.signature(name)) for key, (pair, name) in zip(keys, jobs)]
     if not anytime:
         return rows
-    return [row if k in unequal else replace(row, anytime=frame.anytime(*jobs[k], seed)) for k, row in enumerate(rows)]
+    return [row if k in unequal | refused else replace(row, anytime=frame.anytime(*jobs[k], seed)) for k, row in enumerate(rows)]
 
 
 def row_name(pair: Pair, metric: str) -> str:
@@ -219,7 +231,7 @@ class Frame:
 
     def item(self, pair: Pair, metric: str) -> PairedMetric:
         """Return a metric of a pair with the data of both systems."""
-        instance = self._metric(pair.one, metric)
+        instance = self.metric(pair.one, metric)
         sides = [(pair.one, pair.a), (pair.other, pair.b)]
         return PairedMetric(instance, *(self._system(side, system, metric, instance) for side, system in sides))
 
@@ -233,17 +245,23 @@ class Frame:
     def state_difference(self, pair: Pair, metric: str) -> str:
         """Return the fitted state of a metric that differs between the runs of a pair; empty where its numbers compare."""
         runs = pair.one.run, pair.other.run
-        return "" if runs[0] is runs[1] else state_difference(*runs, self._metric(pair.one, metric))
+        return "" if runs[0] is runs[1] else state_difference(*runs, self.metric(pair.one, metric))
 
-    def _metric(self, side: ComparedRun, label: str) -> Metric:
+    def metric(self, side: ComparedRun, label: str) -> Metric:
+        """Return the metric of a label of a run; one that is not installed reads the stored scores."""
         key = (id(side), label)
         if key not in self._metrics:
-            if isinstance(side.run, ScoreLog):
-                self._metrics[key] = side.run.directed[label].metric
-            else:
-                entry = side.run.provenance.metric(label)
-                self._metrics[key] = cast(Metric, current().create_to_read("metrics", entry.name, entry.params))
+            self._metrics[key] = side.run.directed[label].metric if isinstance(side.run, ScoreLog) else read_metric(side.run, label)
         return self._metrics[key]
+
+    def refusal(self, pair: Pair, label: str) -> str:
+        """Return why a metric that is not installed here cannot be compared; empty where it can."""
+        metric = self.metric(pair.one, label)
+        if not isinstance(metric, StoredMetric):
+            return ""
+        sides = ((pair.one, pair.a), (pair.other, pair.b))
+        are_means = all(is_mean_of_scores(side.record(system, label), system, label) for side, system in sides)
+        return "" if are_means else metric.refusal
 
     def _system(self, side: ComparedRun, system: System, metric: str, instance: Metric) -> SystemData:
         key = (id(side), f"{system.model}\0{system.decoding_key}", metric)
@@ -252,6 +270,9 @@ class Frame:
             scores = np.full(len(self.examples), np.nan)
             if metric in system.table.metrics:
                 scores[rows] = system.scores(metric)
+            if isinstance(instance, StoredMetric):
+                self._data[key] = SystemData(scores[:, None], scores)
+                return self._data[key]
             record, stats = side.record(system, metric), None
             values = side.run.statistics(record) if record is not None else None
             # Runs of an earlier version have rows of numbers for a corpus metric, which it cannot read.
@@ -278,11 +299,15 @@ def _equalised(pair: Pair, metric: str, sizes: str, frame: Frame, draws: int, se
 
 def row_without_verdict(pair: Pair, metric: str, reason: str) -> Comparison:
     """Return the comparison of two numbers that have no common scale: the numbers, and why they do not compare."""
+    return replace(_untested(pair, metric, f"no verdict: {reason}"), sizes_differ=True)
+
+
+def _untested(pair: Pair, metric: str, note: str) -> Comparison:
+    """Return the comparison of two numbers that are not tested: the numbers, and why."""
     a, b = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
     common = sum(name in pair.b.row_of for name in pair.a.examples)
-    untested = PairedTests(None, f"no verdict: {reason}", None, common, 0, 0, 0)
-    row = comparison_row(pair, metric, untested)
-    return replace(row, sizes_differ=True, a=a and finite(a.value), b=b and finite(b.value))
+    row = comparison_row(pair, metric, PairedTests(None, note, None, common, 0, 0, 0))
+    return replace(row, a=a and finite(a.value), b=b and finite(b.value))
 
 
 def comparison_row(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from harness.analysis.compare import DRAWS, compare_pairs, row_name
 from harness.analysis.comparisons import Comparison, StoredComparisons
 from harness.analysis.paired_family import JACKKNIFED
 from harness.analysis.pairs import Pair
 from harness.contracts import MeanMetric, Metric, OwnInterval
-from harness.registry import current
+from harness.run.stored_metrics import read_metric
 
 BUDGET = 8.0
 """Largest estimated time of all tests that are not stored, in seconds of one processor core."""
@@ -99,4 +98,4 @@ def _metric(pairs: Sequence[Pair], label: str) -> Metric | None:
     """Return the metric of a label; None for a run that does not list it."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
     entry = next((item for item in side.run.provenance.metrics if item.label == label), None)
-    return None if entry is None else cast(Metric, current().create_to_read("metrics", entry.name, entry.params))
+    return None if entry is None else read_metric(side.run, label)

@@ -19,11 +19,12 @@ from harness.analysis.gate_examples import compare_examples, find_slices, restri
 from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, lowest_value
 from harness.analysis.paired_family import PairedMetric
-from harness.analysis.pairs import ComparedRun, Pair, differences_of_runs, log_notes, pairs
+from harness.analysis.pairs import Pair, differences_of_runs, log_notes, open_sides, pairs
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
 from harness.run.finished import Run
+from harness.run.stored_metrics import StoredMetric
 from harness.stats.multiplicity import holm
 from harness.stats.sample_size import LEVEL
 
@@ -157,7 +158,7 @@ def gate(
         The runs differ in data, references, or a metric's version; a metric has no direction; sets have different sizes; the new version
         lacks examples; a margin cannot be meant.
     """
-    sides = declare_scores([ComparedRun.open(run) for run in (new, baseline)], DeclaredScores(lower_is_better, higher_is_better, bounds))
+    sides = declare_scores(open_sides([new, baseline]), DeclaredScores(lower_is_better, higher_is_better, bounds))
     matched = pairs(sides)
     records = [record for pair in matched for record in pair.records]
     if differences := differences_of_runs([side.run for side in sides], [side.name for side in sides], records):
@@ -170,10 +171,13 @@ def gate(
         for name, margin in zip(select_metrics(pair, list(margins)), margins.values()):
             if size := pair.size_difference(name) or frame.state_difference(pair, name):
                 raise HarnessError(f"'{name}' has no common scale: {size}")
+            if refusal := frame.refusal(pair, name):
+                raise HarnessError(f"'{name}' is {refusal}")
             item = frame.item(pair, name)
             if item.metric.spec.higher_is_better is None:
                 raise HarnessError(f"'{name}' has no direction: larger is neither better nor worse, so that it cannot gate")
-            notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in pair.score_notes(name))
+            remarks = [*pair.score_notes(name), *([item.metric.note] if isinstance(item.metric, StoredMetric) else [])]
+            notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in remarks)
             compared = compare_examples(pair, frame, item, name, allow_missing)
             notes |= dict.fromkeys(compared.notes)
             for text, mask in find_slices(pair, frame, slices).items():

@@ -6,16 +6,19 @@ Differences between two runs that make their numbers incomparable are listed too
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from harness.analysis.score_logs import ScoreLog, read_score_log
+from harness.analysis.score_forms import EVERY_EVAL_EVER_FILE, LM_EVAL_FILE, LMMS_EVAL_FILE
+from harness.analysis.score_logs import CaptionsWithoutScores, ScoreLog, read_score_log
 from harness.contracts import Metric
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
+from harness.rundir.file_names import MANIFEST
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 from harness.rundir.stored_paths import contents_of
@@ -38,7 +41,7 @@ class ComparedRun:
         """
         folder, _, model = (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
         if not isinstance(run, Run):
-            run = read_score_log(Path(folder)) if Path(folder).is_file() else Run.open(folder)
+            run = read_score_log(Path(folder)) if Path(folder).is_file() else _open_folder(Path(folder))
         side = cls(run, model, folder)
         names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
         if not names:
@@ -53,12 +56,8 @@ class ComparedRun:
         return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
 
     def label(self, system: System) -> str:
-        """Return the model of a system, with its decoding where the run has several."""
-        return system.label if self._several_decodings else system.model
-
-    @cached_property
-    def _several_decodings(self) -> bool:
-        return len({other.decoding_key for other in self.run.samples.systems}) > 1
+        """Return the model of a system, with what tells its decoding apart where the run has several."""
+        return self.run.samples.labels[system.model, system.decoding_key]
 
     def record(self, system: System, metric: str) -> ResultRecord | None:
         """Return the result record of a system and metric; None without one."""
@@ -78,6 +77,32 @@ class ComparedRun:
         for metric, model, key in self._records:
             names.setdefault((model, key), []).append(metric)
         return names
+
+
+def open_sides(runs: Sequence[str | Path | Run]) -> list[ComparedRun]:
+    """Return the sides of a comparison; the error of logs of captions without scores has the command that scores them."""
+    try:
+        return [ComparedRun.open(run) for run in runs]
+    except CaptionsWithoutScores as error:
+        files = " ".join(shlex.quote(str(run)) for run in runs if not isinstance(run, Run))
+        advice = f"captions are scored first: harness score {files} --references {shlex.quote(str(error.where))}"
+        raise InputError(f"{error.message}; {advice}", error.where) from None
+
+
+def _open_folder(folder: Path) -> Run:
+    """Return the run of a directory; raise :class:`InputError` with the logs of other harnesses that it holds in place of one."""
+    if folder.is_dir() and not (folder / MANIFEST).exists():
+        # Harnesses write DIR/FILE, DIR/MODEL/FILE or DIR/logs/FILE: deeper folders are not walked, of which there may be any number.
+        files = [path for depth in ("*", "*/*") for path in sorted(folder.glob(depth)) if _is_log_name(path.name)]
+        if files:
+            named = ", ".join(str(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+            raise InputError(f"is no run, and has logs of samples: give the file: {named}", str(folder))
+    return Run.open(folder)
+
+
+def _is_log_name(name: str) -> bool:
+    """Return True for the usual name of a file of samples of another harness."""
+    return name.endswith(".eval") or any(form.fullmatch(name) for form in (LM_EVAL_FILE, LMMS_EVAL_FILE, EVERY_EVAL_EVER_FILE))
 
 
 @dataclass(frozen=True)
@@ -166,7 +191,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
     if len(sides) != 1:
         raise HarnessError("a baseline belongs to the systems of one run; two runs are compared model by model")
     (side,) = sides
-    bases = [system for system in side.systems if baseline in (system.model, system.label)]
+    bases = [system for system in side.systems if baseline in (system.model, system.label, side.label(system))]
     if not bases:
         names = list(dict.fromkeys(system.model for system in side.systems))
         raise HarnessError(f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}")

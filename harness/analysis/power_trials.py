@@ -17,6 +17,7 @@ from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
+from harness.run.stored_metrics import require_components
 from harness.spec.models import SignificanceSpec
 from harness.stats.seeds import derive
 from harness.stats.significance import has_generic_null, untestable_reason
@@ -40,8 +41,9 @@ def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
 
     Metrics that score relabeled texts again are slow; they are included only by their labels.
 
-    Raises :class:`HarnessError` with the nearest label for one that the pilot does not have.
+    Raises :class:`HarnessError` with the nearest label for one that the pilot does not have, and for a metric that is not installed here.
     """
+    require_components(run)
     plans = caption_plans(metric_plans(run.provenance.spec["metrics"]))
     plans = [plan for plan in plans if not untestable_reason(plan.metric)]
     names = [plan.label for plan in plans]

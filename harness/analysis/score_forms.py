@@ -72,6 +72,8 @@ class ScoreForm:
     """Label of a metric -> direction, for those that the log declares."""
     declared_in: str = ""
     """Name of the file that declares them."""
+    has_captions: bool = False
+    """True where the samples have outputs beside targets, which ``harness score`` reads."""
 
 
 def read_score_form(path: Path) -> ScoreForm:
@@ -120,7 +122,15 @@ def _lm_eval(path: Path, rows: Sequence[Record]) -> ScoreForm:
             values={f"{name}{suffix}": value for name, value in values.items()}, record=fields,
         ))  # fmt: skip
     advice = "two filters or two runs in one log? keep one of them, or name the filter of each line in 'filter'"
-    return ScoreForm("lm-eval", samples, advice, declared, declared_in or path.name)
+    has_captions = all("target" in row.fields and _is_text(row.fields.get("filtered_resps", row.fields.get("resps"))) for row in rows)
+    return ScoreForm("lm-eval", samples, advice, declared, declared_in or path.name, has_captions)
+
+
+def _is_text(responses: YamlValue) -> bool:
+    """Return True for a text, or lists of texts at any depth; log-likelihoods are none."""
+    if isinstance(responses, list):
+        return bool(responses) and all(map(_is_text, cast("list[YamlValue]", responses)))
+    return isinstance(responses, str)
 
 
 def _lm_eval_values(fields: Mapping[str, YamlValue]) -> dict[str, YamlValue]:

@@ -36,6 +36,10 @@ NAMED = 3
 """Number of different values that are no scores which a note names."""
 
 
+class CaptionsWithoutScores(InputError):
+    """A log that has outputs and references of its samples, and no scores of them."""
+
+
 class LoggedScore(MeanMetric):
     """The mean of scores that another program computed. They are in its log; nothing is scored."""
 
@@ -125,7 +129,8 @@ def read_score_log(path: Path) -> ScoreLog:
             contents[metric] = LoggedMetric(declared, collected.lowest[metric], collected.highest[metric], remarks)
     if not contents:
         values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
-        raise InputError(f"no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever{values}", str(path))
+        text = f"no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever{values}"
+        raise (CaptionsWithoutScores if form.has_captions else InputError)(text, str(path))
 
     if taken := next((metric for metric in contents if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)), ""):
         raise InputError(f"a metric has the name of a column, '{taken}'; rename it, or list the metrics in the field 'metrics'", str(path))

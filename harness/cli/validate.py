@@ -1,17 +1,25 @@
-"""Check syntax, keys, values, names and parameters of a spec, and estimate its cost; nothing is generated or scored."""
+"""Check syntax, keys, values, names and parameters of a spec, its data and their images, and estimate its cost; nothing is generated or
+scored.
+
+harness validate spec.yaml
+harness validate coco --set models.0=human      # a shipped task, with a key changed
+"""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.options import add_common, add_list, add_permissions, print_folded, print_json
 from harness.contracts import Values
-from harness.errors import HarnessError, counted
+from harness.errors import HarnessError, InputError, counted
+from harness.files.yaml_source import Located
 
 if TYPE_CHECKING:
     from harness.judgments.task_kinds import TaskPlan
+    from harness.run.metric_plan import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +59,16 @@ def _row(plan: TaskPlan) -> Values:
 
 
 def _estimate(plan: TaskPlan) -> Values:
-    """Return the estimate of time and memory of a run on its data set, read here; its text says so where it cannot be read."""
+    """Return the estimate of time and memory of a run on its data set, read here; its text says so where data of elsewhere cannot be read.
+
+    Raises :class:`InputError` for local data that cannot be read as the spec says, and for media that are not there.
+    """
     from harness.run.execute import read_examples
+    from harness.run.media_check import require_files
     from harness.run.metric_plan import Plan
     from harness.run.resources import check_plan, check_sets
 
+    examples = None
     try:
         if isinstance(plan, Plan):
             examples = read_examples(plan)
@@ -64,6 +77,17 @@ def _estimate(plan: TaskPlan) -> Values:
             sets = plan.prepare()[1].sets
             count, check = len(sets), partial(check_sets, plan.metrics, sets)
     except HarnessError as error:
+        if isinstance(plan, Plan) and _is_mistake(plan, error):
+            raise
         return {"text": f"unknown, because the data set cannot be read: {error}"}
+    if isinstance(plan, Plan) and examples is not None:
+        require_files(plan, examples)
     cost = check()
     return {"text": f"{counted(count, 'example')}, {cost}", "seconds": cost.seconds, "bytes": cost.bytes}
+
+
+def _is_mistake(plan: Plan, error: HarnessError) -> bool:
+    """Return True for an error of data that are here, or of a parameter that says what of the data is read."""
+    values = (value for _, value in Located(plan.spec.dataset.params).walk())
+    is_local = any(isinstance(value, str) and Path(value).exists() for value in values)
+    return isinstance(error, InputError) and (is_local or error.parameter in ("split", "columns"))

@@ -200,13 +200,31 @@ def media_file(media: str, folder: Path | None = None) -> Path:
 
     Raises as :func:`open_media`; the path of a plain file name is returned without a look at the file.
     """
-    if MediaCell.parse(media) is None and not _HUB.match(media):
-        path = folder / media if folder is not None else Path(media)
+    if is_file_name(media):
+        path = _joined(folder, media) if folder is not None else Path(media)
         if folder is not None and not os.path.isabs(media) and not path.resolve().is_relative_to(folder.resolve()):
             raise InputError(f"leads out of the folder {folder}, to {path.resolve()}", str(path))
         return path
     with open_media(media) as file:
         return store_media(file.read(), media.rpartition("/")[2])
+
+
+def _joined(folder: Path, media: str) -> Path:
+    """Return the file of a name below a folder; where there is none, and the name begins with the folder or its last parts, as
+    ``media_root`` puts them before it, the folder is not joined twice."""
+    path = folder / media
+    if path.exists() or os.path.isabs(media):
+        return path
+    own, parts = folder.parts, Path(media).parts
+    for count in range(min(len(own), len(parts) - 1), 0, -1):
+        if own[-count:] == parts[:count] and (inside := folder.joinpath(*parts[count:])).exists():
+            return inside
+    return path
+
+
+def is_file_name(media: str) -> bool:
+    """Return True for the name or path of a file; False for a cell of a data set and a file of the hub."""
+    return MediaCell.parse(media) is None and not _HUB.match(media)
 
 
 def store_media(content: bytes, name: str) -> Path:

@@ -15,6 +15,7 @@ from harness.run.finished import Run
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.progress import note
+from harness.run.stored_metrics import require_components
 from harness.rundir.file_names import MANIFEST
 from harness.rundir.format import write_suite
 from harness.rundir.rundir import Mode
@@ -125,7 +126,7 @@ def rescore(
     Raises
     ------
     InputError
-        There is no finished run.
+        There is no finished run, or one of its metrics is not installed here.
     """
     finished = Run.open(run)
     spec = dict(finished.provenance.spec)
@@ -135,6 +136,7 @@ def rescore(
     if not added:
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished
+    require_components(finished)
     with allow(allow_secrets):
         plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)

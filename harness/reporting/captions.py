@@ -11,7 +11,7 @@ import numpy as np
 from harness.errors import HarnessError
 from harness.reporting.table import Table, number, shown_names, shown_quantity
 from harness.reporting.views import shown_view
-from harness.rundir.records import ResultRecord
+from harness.rundir.records import ResultRecord, text_of_fields, varying_fields
 from harness.rundir.samples import SampleTable, System
 from harness.spec.models import ViewSpec
 
@@ -56,9 +56,9 @@ def _choice(metric: str, systems: int, rows: int, examples: int) -> str:
 
 
 def system_heads(systems: Sequence[System]) -> tuple[str, ...]:
-    """Return the names of the models, with the decoding where a run has several."""
-    several = len({system.decoding_key for system in systems}) > 1
-    return tuple(system.label if several else system.model for system in systems)
+    """Return the names of the models of a run, with what tells their decodings apart where it has several."""
+    varying = varying_fields(system.decoding for system in systems)
+    return tuple(f"{system.model} {text_of_fields(system.decoding, varying)}".strip() for system in systems)
 
 
 def select_examples(ids: Sequence[str], systems: Sequence[System], scores: Sequence[np.ndarray] | None, count: int) -> list[str]:

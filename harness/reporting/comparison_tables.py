@@ -17,6 +17,8 @@ SHORT = ("metric", "A - B", "95 % interval", "p Holm", "verdict")
 """Columns of the terminal without ``--all``."""
 ANYTIME = ("95 % sequence", "p anytime", "p signs")
 """Columns of ``--anytime``, before the verdict."""
+LONGEST_VERDICT = 30
+"""Longest label, in characters, that stands in the column of verdicts; of longer ones the letter does, which the title explains."""
 _FULL = (
     "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
     "sign_p_value", "a_larger", "ties", "b_larger", "n", "left_out", "better", "note",
@@ -29,6 +31,8 @@ def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
     headers, cells, alignment = (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
+    if len(grouped) == 1 and not full:  # of one pair there is nothing to adjust for
+        headers = tuple("p" if header == "p Holm" else header for header in headers)
     if any(row.anytime for row in rows):
         headers, alignment = (*headers[:-1], *ANYTIME, headers[-1]), f"{alignment[:-1]}rrr{alignment[-1]}"
     tables = [
@@ -95,8 +99,15 @@ def _cells(row: Comparison) -> list[str]:
         interval_text(row.ci95),
         *map(p_text, (row.p_value, row.p_holm, row.p_bh, row.sign_p_value)),
         f"{row.a_larger}/{row.ties}/{row.b_larger}" if tested else "–",
-        str({"A": row.system_a, "B": row.system_b}.get(row.better, row.better)),
+        _better(row),
     ]
+
+
+def _better(row: Comparison) -> str:
+    """Return the better system by its label, by its letter where a label is too long for a column; or why there is none."""
+    labels = {"A": row.system_a, "B": row.system_b}
+    short = all(len(label) <= LONGEST_VERDICT for label in labels.values())
+    return labels.get(row.better, row.better) if short else row.better
 
 
 def _short_cells(row: Comparison) -> list[str]:

@@ -10,9 +10,18 @@ from harness.errors import counted
 from harness.files.secrets import redact
 from harness.reporting.formats.terminal import console_for_tables, escape, least_width, print_line, print_table
 from harness.reporting.league import League, LeagueSet, league_table, set_table
-from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, group_records, interval_notes, p_notes, system_names, usage_notes
+from harness.reporting.result_groups import (
+    SIZE_NOTE,
+    decoding_labels,
+    divided_metrics,
+    group_records,
+    interval_notes,
+    p_notes,
+    system_names,
+    usage_notes,
+)
 from harness.reporting.table import Table, interval_text, number, p_text, record_heading, shown_names, size_text
-from harness.rundir.records import ResultRecord, decoding_text
+from harness.rundir.records import ResultRecord, decoding_text, varying_fields
 
 if TYPE_CHECKING:
     from harness.reporting.main_table import RunClusters
@@ -24,6 +33,11 @@ BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
 BOLD_EXAMPLES = 16_000
 """Largest number of examples for which these tests are made: more take longer to read and to draw weights for than the budget."""
+P_NOTE = (
+    "p: permutation tests of candidates against references, combined over the examples (harmonic p: by the harmonic mean); "
+    "a small p tells them apart, and does not compare systems"
+)
+"""Line below a table with p-values of single systems, which in other tables are those of comparisons."""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
@@ -111,12 +125,13 @@ def transpose(table: Table) -> Table:
 
 def results_table(run: Run) -> Table:
     """Return all records of a run, metric by metric and best first; columns that are empty in this run are left out."""
-    decodings = {decoding_text(record.decoding) for record in run.records}
-    same = next(iter(decodings)) if len(decodings) == 1 else ""
+    labels = decoding_labels(run.records)
+    varying = varying_fields(record.decoding for record in run.records)
+    same = decoding_text({name: value for name, value in run.records[0].decoding.items() if name not in varying}) if run.records else ""
     marks = {reason: number for number, reason in enumerate(p_notes(run.records), start=1)}
     any_p = any(record.p_value is not None for record in run.records)
     alignment = {
-        "metric": "l", "model": "l", "set": "l", **({"decoding": "l"} if len(decodings) > 1 else {}), "value": "r", "95 % interval": "r",
+        "metric": "l", "model": "l", "set": "l", **({"decoding": "l"} if varying else {}), "value": "r", "95 % interval": "r",
         **({"p": "r"} if marks or any_p else {}), **({"harmonic p": "r"} if any_p else {}), "n": "r", "skipped": "r",
     }  # fmt: skip
     rows: list[list[str]] = []
@@ -129,7 +144,7 @@ def results_table(run: Run) -> Table:
         for index, record in enumerate(group):
             cells = {
                 "metric": "" if index else record_heading(record), "model": record.model, "set": size_text(record.sizes),
-                "decoding": decoding_text(record.decoding), "value": number(record.value), "95 % interval": interval_text(record.ci95),
+                "decoding": labels[record.decoding_key], "value": number(record.value), "95 % interval": interval_text(record.ci95),
                 "p": _p_cell(record, marks), "harmonic p": number(record.harmonic_p), "n": str(record.n),
                 "skipped": str(record.skipped or ""),
             }  # fmt: skip
@@ -138,7 +153,9 @@ def results_table(run: Run) -> Table:
     return Table(
         headers=list(alignment), rows=rows, alignment="".join(alignment.values()),
         title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
-        notes=[*_footnotes(run.records), *interval_notes(run.records), *usage_notes(run.records), *bold_notes],
+        notes=[
+            *_footnotes(run.records), *([P_NOTE] if any_p else []), *interval_notes(run.records), *usage_notes(run.records), *bold_notes,
+        ],
         bold=frozenset((row, list(alignment).index("value")) for row in bold), groups=frozenset(starts),
         secondary=("n", "harmonic p", "skipped"),
     )  # fmt: skip

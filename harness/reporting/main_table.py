@@ -12,7 +12,7 @@ from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings
 from harness.analysis.pairs import ComparedRun
 from harness.errors import counted
 from harness.reporting.charts.differences import compared_systems
-from harness.reporting.result_groups import divided_metrics, full_row, group_records, system_names
+from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, full_row, group_records, system_names
 from harness.reporting.score_table import ALL, SLICE_NOTE
 from harness.reporting.table import Table, heading, number, shown_names, size_text
 from harness.run.finished import Run
@@ -55,11 +55,17 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
     several = "" if len(counts) > 1 else f", {counted(max(counts), 'example')}"
     return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
-        title=f"{run.provenance.task}{several}", notes=clusters.notes,
+        title=f"{run.provenance.task}{several}", notes=[*size_notes(run.records, divided), *clusters.notes],
         bold=frozenset(cell for cell, key in keys.items() if key in clusters.leading),
         marks={cell: letters[key] for cell, key in keys.items() if key in letters},
         data=[DATA, *(_data(record, names, letters) for record in run.records)],
     )  # fmt: skip
+
+
+def size_notes(records: Sequence[ResultRecord], divided: Collection[str]) -> list[str]:
+    """Return the line on metrics whose values compare within one set size only; none without such metrics."""
+    names = shown_names(records)
+    return [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"] if divided else []
 
 
 def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.errors import HarnessError
 from harness.files.outputs import check_output, write_output, write_outputs
 from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
 from harness.reporting.charts.drawing import converter, fitted_svg, pdf, with_font
@@ -72,6 +73,9 @@ def report(
     MissingExtra
         ``editable`` without the WebAssembly build of caption-kernels.
     """
+    given: Sequence[object] = runs
+    if any(not isinstance(run, (str, Path)) for run in given):
+        raise HarnessError("report reads run directories; a run in memory has none: harness.evaluate(SPEC, output=DIR) writes one")
     if figures:
         converter()  # raises before anything is written
     folders = [run_folders(path) for path in runs]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from harness.reporting.table import heading, shown_name, shown_names, size_text
-from harness.rundir.records import ResultRecord, decoding_text
+from harness.rundir.records import ResultRecord, decoding_text, text_of_fields, varying_fields
 
 SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
 """Remark on a metric whose rows differ in a set size on which it depends."""
@@ -108,13 +108,28 @@ def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
     """Return (model, decoding key) -> model, with the fields of the decoding in which the systems differ."""
     systems = {(record.model, record.decoding_key): record for record in records}
-    decodings = [record.decoding for record in systems.values()]
-    fields = list(dict.fromkeys(name for decoding in decodings for name in decoding))
-    varying = [name for name in fields if len({repr(decoding.get(name)) for decoding in decodings}) > 1]
-    return {
-        key: f"{record.model} {decoding_text({name: record.decoding[name] for name in varying if name in record.decoding})}".strip()
-        for key, record in systems.items()
-    }
+    labels = decoding_labels(systems.values())
+    return {(model, key): f"{model} {labels[key]}".strip() for model, key in systems}
+
+
+def swept_fields(records: Iterable[ResultRecord]) -> list[str]:
+    """Return the fields in which the decodings of some records differ; results of token scores have no decoding."""
+    return varying_fields(record.decoding for record in records if record.level != "model")
+
+
+def decoding_labels(records: Iterable[ResultRecord]) -> dict[str, str]:
+    """Return decoding key -> what tells the decoding apart from others of the records: each varying field, also where it has its default.
+
+    >>> list(decoding_labels([ResultRecord(model="a", metric="m", decoding=d) for d in ({"temperature": 0.5}, {})]).values())
+    ['T=0.5', 'T=1']
+    """
+    items = list(records)
+    swept, varying = swept_fields(items), varying_fields(record.decoding for record in items)
+    labels: dict[str, str] = {}
+    for record in items:
+        names = [name for name in varying if name in swept or name in record.decoding]
+        labels[record.decoding_key] = text_of_fields(record.decoding, names if record.level != "model" else record.decoding)
+    return labels
 
 
 def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:

@@ -6,8 +6,9 @@ The views of a spec need known metrics, models and axes, and exactly one result 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
@@ -49,9 +50,10 @@ def decoding_grid(spec: DecodingSpec) -> tuple[Decoding, ...]:
 # --------------------------------------------------------------------------- components
 def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
     models: list[ModelPlan] = []
-    for index, component in enumerate(loaded.spec.models):
-        name, params = split_spec(component, "model")
-        label = redact(str(params.pop("label", "")) or _short_label(name, params))
+    components = [split_spec(component, "model") for component in loaded.spec.models]
+    weights = _name_weights([params.get("model", "") for _, params in components])
+    for index, ((name, params), model_name) in enumerate(zip(components, weights)):
+        label = redact(str(params.pop("label", "")) or model_name or _short_label(name, params))
         adapter = cast(Adapter, _create(loaded, ("models", index), "adapters", name, params))
         models.append(ModelPlan(label, name, params, adapter))
     labels = unique([model.label for model in models])
@@ -61,6 +63,23 @@ def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
 def _short_label(name: str, params: Parameters) -> str:
     system = params.get("system")
     return f"{name}({system})" if isinstance(system, str) else name
+
+
+def _name_weights(models: Sequence[object]) -> list[str]:
+    """Return the last part of each folder or name of a model, with as many parts before it as tell different ones apart.
+
+    >>> _name_weights(["org/blip", "out/a/last", "out/b/last/", 3])
+    ['blip', 'a/last', 'b/last', '']
+    """
+    paths = [PurePath(model).parts if isinstance(model, str) else () for model in models]
+    names: list[str] = []
+    for parts in paths:
+        others = [other for other in paths if other != parts]
+        size = 1
+        while size < len(parts) and any(other[-size:] == parts[-size:] for other in others):
+            size += 1
+        names.append("/".join(part for part in parts[-size:] if part != "/"))
+    return names
 
 
 def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Annotated, Any, cast
@@ -15,6 +15,10 @@ from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject, plain
 
 _SHORT = {"temperature": "T", "candidates": "n", "references": "m", "top_p": "p", "top_k": "k", "strategy": ""}
+_ORDER = (*(item.name for item in fields(Decoding)), "references")
+"""Order of the fields of a decoding in texts, whatever the order in which a file has them."""
+_WITHOUT_VALUE = {"candidates": "all", "references": "all"}
+"""Text of a field that has no value where others have one; of those that are not listed ``none``."""
 _WRITTEN_AS_NULL = ("higher_is_better", "ci95", "p_value", "p_method")
 """Fields that results.json has even without a value; others are left out."""
 
@@ -171,12 +175,39 @@ def decoding_key(decoding: Parameters) -> str:
 def decoding_text(decoding: Parameters) -> str:
     """Return a short text of the decoding fields that differ from the defaults.
 
-    >>> decoding_text({"strategy": "nucleus", "temperature": 0.7, "candidates": 10})
+    >>> decoding_text({"candidates": 10, "strategy": "nucleus", "temperature": 0.7})
     'nucleus T=0.7 n=10'
     """
+    return text_of_fields(decoding, decoding)
+
+
+def text_of_fields(decoding: Parameters, names: Iterable[str]) -> str:
+    """Return a short text of some fields of a decoding, with their values also where these are the defaults.
+
+    >>> text_of_fields({"candidates": 10}, ["temperature", "top_p"])
+    'T=1 p=none'
+    """
     settings: list[str] = []
-    for name, value in decoding.items():
+    for name in sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)):
+        value = _setting(decoding, name)
         label = _SHORT.get(name, name)
         text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        text = _WITHOUT_VALUE.get(name, "none") if value is None else text
         settings.append(f"{label}={text}" if label else text)
     return " ".join(settings)
+
+
+def _setting(decoding: Parameters, name: str) -> object:
+    """Return the value of a field of a decoding, or its default."""
+    return decoding.get(name, getattr(Decoding(), name, None))
+
+
+def varying_fields(decodings: Iterable[Parameters]) -> list[str]:
+    """Return the fields in which decodings differ.
+
+    >>> varying_fields([{"candidates": 5, "temperature": 0.5}, {"candidates": 5}])
+    ['temperature']
+    """
+    items = list(decodings)
+    names = dict.fromkeys(name for decoding in items for name in decoding)
+    return [name for name in names if len({repr(_setting(decoding, name)) for decoding in items}) > 1]

@@ -30,7 +30,7 @@ from harness.rundir.parquet import (
     row_count,
     table_of,
 )
-from harness.rundir.records import decoding_text
+from harness.rundir.records import decoding_text, text_of_fields, varying_fields
 
 KEY_COLUMNS = {"model": TEXTS, "decoding": TEXTS, "example": TEXTS, "candidates": LISTS, "references": LISTS}
 """Names of the columns that every table has, and their kinds."""
@@ -79,7 +79,7 @@ class System:
 
     @property
     def label(self) -> str:
-        """Model and decoding, for tables."""
+        """Model and its whole decoding; tables of a run have :attr:`SampleTable.labels`."""
         return f"{self.model} {decoding_text(self.decoding)}".strip()
 
     @cached_property
@@ -234,6 +234,15 @@ class SampleTable:
         counts = np.bincount(numbers, minlength=len(keys))
         row_groups = np.split(order, np.cumsum(counts)[:-1]) if len(keys) else []
         return tuple(System(*key, rows, self) for key, rows in zip(keys, row_groups))
+
+    @cached_property
+    def labels(self) -> Mapping[tuple[str, str], str]:
+        """Model and decoding key -> model with what tells its decoding apart: the fields in which the decodings of the run differ."""
+        varying = varying_fields(system.decoding for system in self.systems)
+        return {
+            (system.model, system.decoding_key): f"{system.model} {text_of_fields(system.decoding, varying)}".strip()
+            for system in self.systems
+        }
 
     def _system_keys(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """Return the distinct pairs of model and decoding by first occurrence, and the number of each row's pair (rows,)."""

@@ -133,7 +133,8 @@ def _find(name: str) -> tuple[Path, str]:
         return entry.file, f"tasks/{entry.file.name}" if entry.provider == BUILT_IN else str(entry.file)
     if os.path.exists(path):  # a folder, a pipe: a task keeps its name beside a folder of that name
         return path, name
-    raise InputError(f"no such spec file or task{_nearest(path, short, tasks)}", name)
+    nearest = _nearest(path, short, tasks) or " ('harness list tasks' shows the tasks)"
+    raise InputError(f"no such spec file or task{nearest}", name)
 
 
 def _nearest(path: Path, short: str, tasks: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from harness.contracts.parameters import check_fields
 from harness.errors import InputError
 from harness.files.media import media_label, open_media, require_media
 from harness.llm.client import RequestFailed
-from harness_models.shared.inputs.pictures import decode_picture, to_rgb
+from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA, decode_picture, to_rgb
 from harness_models.shared.inputs.prompts import fill_prompt
 from harness_models.shared.media import check_frames, kind_of_name, media_path, read_sound, video_frames, wav_bytes
 
@@ -154,7 +154,8 @@ class Messages:
 
     def _media(self, example: Example) -> list[Part]:
         if example.media is None:
-            raise RequestFailed(f"the example names no {'image' if self.medium == 'auto' else self.medium}")
+            medium = "image" if self.medium == "auto" else self.medium
+            raise RequestFailed(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         media, label = example.media, media_label(example.media, self.folder)
         medium = self.medium if self.medium != "auto" else kind_of_name(media) or "image"
         if medium == "video":

@@ -12,7 +12,7 @@ import numpy as np
 from harness.contracts import Example, Failure
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.files.media import media_label
-from harness_models.shared.inputs.pictures import open_picture
+from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA, open_picture
 from harness_models.shared.inputs.prompts import fill_prompt
 from harness_models.shared.media import CHOICES, Frames, Medium, check_frames, kind_of_name, media_path, read_sound, video_frames
 from harness_models.transformers.loading import LoadedModel
@@ -130,7 +130,7 @@ class InputBuilder:
         if medium == "image":
             return open_picture(example, self.settings.folder)
         if example.media is None:
-            return Failure(f"the example names no {medium}")
+            return Failure(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         try:
             path = media_path(example.media, self.settings.folder, "video" if medium == "video" else "audio")
             if medium == "video":

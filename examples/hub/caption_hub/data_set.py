@@ -21,6 +21,8 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.stored_paths import store_paths
 
 CARD = "README.md"
+RUN_FILES = (SAMPLES, "results.parquet", "results.json", "manifest.json")
+"""Files of one run of a data set."""
 _TEXTS = ("model", "task", "decoding", "metric", "params", "level", "signature", "p_method", "interval_note")
 _NUMBERS = ("value", "ci95_low", "ci95_high", "p_value", "seconds")
 _COUNTS = ("n", "skipped")
@@ -97,7 +99,7 @@ def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *,
         write_atomically(run_folder / "manifest.json", to_json(store_paths(run.manifest, run_folder)))
         for kind in ("samples", "results"):
             files[f"{prefix}{kind}"] = (run_folder / f"{kind}.parquet").relative_to(folder).as_posix()
-        written += [run_folder / name for name in (SAMPLES, "results.parquet", "results.json", "manifest.json")]
+        written += [run_folder / name for name in RUN_FILES]
     write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
     return [*written, folder / CARD]
 
@@ -154,7 +156,8 @@ def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Raise :class:`InputError` for a folder with other files, and for an earlier push without ``overwrite``."""
+    """Raise :class:`InputError` for a folder with other files, which the new data set would take the place of, and for an earlier push
+    without ``overwrite``."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; expected a folder for the data set", str(folder), parameter="to")
     if folder.is_dir() and any(folder.iterdir()):
@@ -162,8 +165,18 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         is_own = file.is_file() and f"- {MARK}" in file.read_text(encoding="utf-8", errors="replace")
         if not is_own:
             raise InputError("is not empty and no earlier push; give another folder", str(folder), parameter="to")
+        if others := sorted(entry.name for entry in folder.iterdir() if not _is_of_push(entry)):
+            named = ", ".join(f"'{name}'" for name in others[:3]) + (", ..." if len(others) > 3 else "")
+            raise InputError(f"holds {named} beside an earlier push; give another folder", str(folder), parameter="to")
         if not overwrite:
             raise InputError("holds an earlier push; --overwrite replaces its files", str(folder), parameter="to")
+
+
+def _is_of_push(entry: Path) -> bool:
+    """Return True for the card, a file of a run, and a folder that has nothing but these."""
+    if entry.is_dir() and not entry.is_symlink():
+        return all(inner.name in RUN_FILES and inner.is_file() for inner in entry.iterdir())
+    return entry.is_file() and entry.name in (CARD, *RUN_FILES)
 
 
 # --------------------------------------------------------------------------- the hub

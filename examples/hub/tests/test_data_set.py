@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 from caption_hub import push
+from caption_hub.data_set import RUN_FILES
 from hub_server import Hub
 
 import harness
@@ -75,6 +79,72 @@ def test_a_folder_with_other_files_is_not_touched(folder, spec):
     assert (folder / "other" / "README.md").read_text() == "mine"
     push("r", to="out", overwrite=True, title="Again")
     assert "# Again" in (folder / "out" / "README.md").read_text()
+
+
+def test_files_of_others_beside_an_earlier_push_stay(folder, spec):
+    harness.evaluate(spec, output="r")
+    for others in (".git/HEAD", "notes.txt", "samples.parquet.bak", "mine/samples.parquet.txt"):
+        to = f"out-{others.replace('/', '-')}"
+        push("r", to=to)
+        other = folder / to / others
+        other.parent.mkdir(exist_ok=True)
+        other.write_text("mine")
+        for overwrite in (False, True):
+            with pytest.raises(InputError, match=rf"holds '{others.partition('/')[0]}' beside an earlier push; give another folder"):
+                push("r", to=to, overwrite=overwrite)
+        assert other.read_text() == "mine"
+
+
+STEPS = """
+import os, signal, sys
+from caption_hub import push
+import caption_hub.data_set, harness.reporting.console, pyarrow.parquet
+
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree")
+count = step = 0
+
+def count_changes(event, arguments):
+    global count
+    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wxa")
+    if event in CHANGES or writes:
+        count += 1
+        if count == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        step = int(line)
+        sys.addaudithook(count_changes)
+        push("r", to="out", overwrite=sys.argv[1] == "True")
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Program that pushes a run for each number that it reads, killed before the change of files of this number; it prints the exit codes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_push_that_is_killed_at_any_step_is_given_again(folder, spec, overwrite):
+    harness.evaluate(spec, output="r")
+    program = [sys.executable, "-c", STEPS, str(overwrite)]
+    with subprocess.Popen(program, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+        for step in range(1, 100):
+            shutil.rmtree(folder / "out", ignore_errors=True)
+            if overwrite:
+                push("r", to="out", title="Before")
+            print(step, file=killed.stdin, flush=True)
+            code = int(killed.stdout.readline())
+            if code == 0:
+                break
+            assert code == -9
+            # A kill after the last rename leaves a whole push, which --overwrite alone replaces.
+            is_done = not overwrite and (folder / "out").exists()
+            push("r", to="out", overwrite=overwrite or is_done)
+            assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(["README.md", *RUN_FILES])
+            assert not list(folder.glob(".out*"))
+        killed.stdin.close()
+    assert step > 10, "the changes of files were counted"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from harness.contracts.parameters import Values
 from harness.errors import require
 
+SAFE = 0.9
+"""Share of the limit of labels that a shortened name takes by the estimate of its width: it must not be cut once more where it is drawn."""
 Spec = Values
 """Vega-Lite JSON: a whole specification, with its data in ``datasets``, or a part of one."""
 
@@ -77,6 +79,19 @@ class Layout:
         """Largest width of a label beside the panels; longer ones end with an ellipsis."""
         return 22 * self.font
 
+    def short_names(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the names that are wider than the limit -> what is drawn: beginning and end, and no two of them equal."""
+        short: dict[str, str] = {}
+        for name in dict.fromkeys(names):
+            if self.text_width(name) <= self.label_limit:
+                continue
+            kept = len(name)
+            while kept > 2 and self.text_width(cut := _without_middle(name, kept)) > SAFE * self.label_limit:
+                kept -= 1
+            number = sum(other == cut or other.startswith(f"{cut} #") for other in short.values())
+            short[name] = f"{cut} #{number + 1}" if number else cut
+        return short
+
     @property
     def gap(self) -> float:
         """Space between two panels."""
@@ -90,6 +105,16 @@ class Layout:
     def trim_to(self, width: float) -> Layout:
         """Return the layout after a figure of this one turned out ``width`` wide."""
         return replace(self, trim=self.trim + width - self.width)
+
+
+def _without_middle(name: str, kept: int) -> str:
+    """Return the beginning and the end of a name with an ellipsis between them.
+
+    >>> _without_middle("abcdefgh", 4)
+    'ab…gh'
+    """
+    head = (kept + 1) // 2
+    return f"{name[:head]}…{name[len(name) - kept // 2 :]}"
 
 
 PAGE = Layout(width=900, panel=200, font=12)

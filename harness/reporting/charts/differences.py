@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +24,6 @@ ALL_PAIRS = 4
 MOST_SYSTEMS = 40
 """Largest number of systems that are drawn."""
 MINUS = " − "
-TWO_LINES = f"split(replace(datum.label, '{MINUS}', '\\u0001− '), '\\u0001')"
-"""Vega expression that puts the second system of a pair below the first."""
 VERDICTS = {
     "better": ("triangle-right", BETTER), "worse": ("triangle-left", WORSE), "not significant": ("circle", NEUTRAL)
 }  # fmt: skip
@@ -96,7 +95,7 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
     names = vega.distinct(lines, "pair")
     stacked = layout.label_space(names) > 0.45 * layout.width  # names of the two systems below each other
     labels = [part for name in names for part in name.split(MINUS)] if stacked else names
-    text = {"labelExpr": TWO_LINES, "labelLineHeight": 1.1 * layout.font} if stacked else {}
+    text = _stacked_labels(lines, layout) if stacked else vega.short_labels(names, layout)
 
     def panel(metric: str, width: float, first: bool) -> Spec:
         rows = [line for line in lines if line["metric"] == metric]
@@ -116,6 +115,14 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
         )  # fmt: skip
 
     return vega.finish_chart(vega.panel_grid(vega.distinct(lines, "metric"), layout, labels, panel), differences=lines)
+
+
+def _stacked_labels(lines: Sequence[Values], layout: Layout) -> Spec:
+    """Return the properties of an axis that put the second system of a pair below the first, shortened where they have no room."""
+    pairs = {line["pair"]: [line["a"]] if line["pair"] == line["a"] else [line["a"], line["b"]] for line in lines}
+    short = layout.short_names(name for pair in pairs.values() for name in pair)
+    texts = {name: [f"{'− ' if place else ''}{short.get(part, part)}" for place, part in enumerate(pair)] for name, pair in pairs.items()}
+    return {"labelExpr": f"{json.dumps(texts)}[datum.label]", "labelLineHeight": 1.1 * layout.font}
 
 
 _TOOLTIP = (("metric", "metric"), ("a", "A"), ("b", "B"), ("text", "A − B"), ("verdict", "A is"), ("p", "p (Holm)"))

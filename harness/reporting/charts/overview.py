@@ -12,21 +12,22 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
-from harness.reporting.result_groups import divided_metrics, group_records, headings, system_names
+from harness.reporting.result_groups import divided_metrics, group_records, headings, swept_fields, system_names
 from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
-from harness.rundir.records import ResultRecord, decoding_text, lookup
+from harness.rundir.records import ResultRecord, lookup, text_of_fields
 
-MOST_SYSTEMS = 60
-"""Largest number of systems of which a heat map is drawn."""
+LEAST_SYSTEMS, MOST_SYSTEMS = 3, 60
+"""Smallest and largest number of systems of which a heat map is drawn."""
 
 
 def overview(run: Run) -> list[Chart]:
-    """Return the heat map of a run; an empty list for a run of one system, of one metric or of very many systems."""
+    """Return the heat map of a run; an empty list for fewer than three systems, where each cell would be the best or the worst, for one
+    metric, and for very many systems."""
     names = system_names(run.records)
     cells = oriented_cells(run.records)
     drawn = {cell["metric"] for cell in cells if math.isfinite(cell["value"])}
-    if not 2 <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
+    if not LEAST_SYSTEMS <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
         return []
     caption = (
         "Values by metric. The colour is the position between the worst (light) and the best (dark) value of the column, whichever the "
@@ -67,7 +68,8 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
     marks = vega.squares(
-        vega.name_axis(x, across, orient="top", labelAngle=-35), vega.name_axis(y, down),
+        vega.name_axis(x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)),
+        vega.name_axis(y, down, **vega.short_labels(down, layout)),
         vega.position_color(layout), WHITE_TEXT, {"strokeWidth": 1}, layout,
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
@@ -96,15 +98,14 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
     values = {_number(record, axis) for record in records} - {None}
     if len(values) < 2:
         return []
-    others = {name for record in records for name in record.decoding if name != axis}
-    varying = {name for name in others if len({repr(record.decoding.get(name)) for record in records}) > 1}
+    varying = [name for name in swept_fields(records) if name != axis]
     rows: list[Values] = []
     heads = headings(records)
     for record in records:
         x = _number(record, axis)
         if x is None or not math.isfinite(record.value):
             continue
-        remaining = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
+        remaining = text_of_fields(record.decoding, varying)
         low, high = record.ci95 or (None, None)
         rows.append({
             "metric": heads[record.metric], "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value,

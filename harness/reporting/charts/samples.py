@@ -124,10 +124,12 @@ def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.n
 
 def _build_scores(curves: Sequence[Values], marks: Sequence[Values], names: Sequence[str], layout: Layout) -> Spec:
     size = layout.font
+    short = layout.short_names(names)
+    labels = label_list([short.get(name, name) for name in names])
 
     def panel(metric: str, width: float, first: bool) -> Spec:
         only = vega.equal("metric", metric)
-        look = {"labels": first, "labelExpr": label_list(names), "ticks": False, "domain": False, "title": None}
+        look = {"labels": first, "labelExpr": labels, "ticks": False, "domain": False, "title": None}
         rows = {
             "scale": {"domain": [-0.6, len(names) - 0.4], "reverse": True, "nice": False, "zero": False},
             "axis": {"values": list(range(len(names))), "grid": False, **look},
@@ -205,7 +207,7 @@ def _histogram_row(rows: Sequence[Values], metrics: Sequence[str], systems: Sequ
     size = layout.font
     label = {"title": None, "labelFontSize": size}
     above = {**label, "labelFontWeight": "bold", "labelLimit": width, "labelPadding": 0.3 * size}
-    beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit}
+    beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit, **vega.short_labels(systems, layout)}
     x_axis = {"title": None, "values": [0, 0.5, 1], "format": vega.NUMBERS, "labelFlush": True, "grid": False}
     bins = round(1 / (rows[0]["high"] - rows[0]["low"]))
     cut_off = min(1.0, CUT / bins)

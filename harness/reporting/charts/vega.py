@@ -6,6 +6,7 @@ which takes a title or a legend away.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -127,6 +128,15 @@ def value_axis(values: Iterable[float | None], width: float, layout: Layout, sha
 def name_axis(field: str, names: Sequence[str], **axis: Any) -> Spec:
     """Return a channel of names in their order, whose axis has neither ticks nor a line."""
     return nominal(field, sort=list(names), axis={"title": None, "ticks": False, "domain": False, **axis})
+
+
+def short_labels(names: Sequence[str], layout: Layout) -> Spec:
+    """Return the property of an axis or header that shortens names which have no room in the middle; none where all have.
+
+    Names that differ at their ends alone, as those of one model under several decodings, would be cut to equal ones at the end.
+    """
+    short = layout.short_names(names)
+    return {"labelExpr": f"{json.dumps(short)}[datum.label] || datum.label"} if short else {}
 
 
 def legend_below(names: Sequence[str], layout: Layout, least: int = 2) -> Spec | None:

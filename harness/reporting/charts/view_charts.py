@@ -152,8 +152,9 @@ def _heatmap(view: ViewSpec, rows: list[Values], direction: dict[str, bool | Non
     """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
     _orient(view, rows, direction)
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
-    x = vega.name_axis("x", across, title=_titles(view)[0] or None, labelAngle=0 if len(across) < 9 else -35)
-    y = vega.name_axis("series", down)
+    angle = 0 if len(across) < 9 else -35
+    x = vega.name_axis("x", across, title=_titles(view)[0] or None, labelAngle=angle, **vega.short_labels(across, layout))
+    y = vega.name_axis("series", down, **vega.short_labels(down, layout))
     marks = vega.squares(x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip())
     width = layout.panel_width(1, layout.label_space(down))
     return vega.finish_chart(vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)

@@ -41,6 +41,10 @@ def print_line(console: Console, text: str, style: str = "dim") -> None:
     console.print(f"[{style}]{escape(text)}[/{style}]" if style else escape(text), soft_wrap=not console.is_terminal)
 
 
+ABOUT_BOLD = ("bold: ", "not in bold: ")
+"""Beginnings of notes on bold values, which a pipe does not have."""
+
+
 def print_table(table: Table) -> None:
     """Print a table on stdout, its title above and its notes below.
 
@@ -59,7 +63,8 @@ def print_table(table: Table) -> None:
         console.print(terminal_grid(part, console.width))
     present = {header for part in parts for header in part.headers}
     absent = ", ".join(" ".join(header.split()) for header in table.headers if header not in present)
-    for note in (*table.notes, *([f"left out at this width: {absent} (a wider terminal has them)"] if absent else [])):
+    notes = [note for note in table.notes if console.is_terminal or not note.startswith(ABOUT_BOLD)]
+    for note in (*notes, *([f"left out at this width: {absent} (a wider terminal has them)"] if absent else [])):
         print_line(console, note)
 
 

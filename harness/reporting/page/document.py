@@ -34,7 +34,7 @@ from harness.reporting.league import (
 )
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, stream, thumbnails
+from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, image_folders, stream, thumbnails
 from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
 from harness.reporting.page.matrix import matrix_of, table_rows
@@ -44,7 +44,6 @@ from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_not
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
-from harness.rundir.records import decoding_text
 from harness.rundir.samples import SampleTable
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -113,7 +112,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
         interval=percent_interval if league.sets else interval_text, sizes=size_text, table=to_html,
     )  # fmt: skip
     environment.globals["arrow"] = ARROWS.__getitem__
-    environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
+    environment.globals.update(size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
         title=options.title or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)), groups=group_values,
         charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), on_request=ON_REQUEST,
@@ -177,7 +176,8 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         systems, clusters = group, clusters_of(group, None if options.compare else BUDGET)
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
-    pictures = thumbnails(examples.ids, data, options.folder) if options.images else Thumbnails()
+    places = image_folders(group.runs)
+    pictures = thumbnails(examples.ids, data, options.folder, places=places) if options.images else Thumbnails()
     explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
     if examples.ids and not sets:
         blocks.append(clusters.pair_block(group, name))
@@ -190,7 +190,7 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
         "notes": list(dict.fromkeys(line for run in group.runs for line in (*interval_notes(run.records), *usage_notes(run.records)))),
-        "records": [(group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
+        "records": [(k, group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note], "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }  # fmt: skip

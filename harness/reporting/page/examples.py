@@ -23,8 +23,8 @@ from urllib.parse import quote
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
-from harness.errors import HarnessError, counted
-from harness.files.media import check_media
+from harness.errors import HarnessError, InputError, counted
+from harness.files.media import check_media, is_file_name, media_file
 from harness.files.yaml_source import Located
 from harness.registry import current
 from harness.reporting.page.assets import DataBlock
@@ -216,7 +216,9 @@ class Thumbnails:
         return [DataBlock.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
 
 
-def thumbnails(ids: Sequence[str], examples: Sequence[Example], folder: Path | None = None, budget: int = BUDGET) -> Thumbnails:
+def thumbnails(
+    ids: Sequence[str], examples: Sequence[Example], folder: Path | None = None, budget: int = BUDGET, places: Sequence[Path] = ()
+) -> Thumbnails:
     """Return thumbnails of examples, spread over the data, while they fit in the budget of bytes.
 
     Parameters
@@ -229,14 +231,19 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], folder: Path | N
         Folder of the page; default: the working directory.
     budget : int
         Largest sum of the thumbnails in bytes, before base64.
+    places : sequence of Path
+        Folders from which models and metrics read images, as of :func:`image_folders`.
     """
-    files = _files(ids, examples)
+    files = _files(ids, examples, places)
     if not files:
         return Thumbnails()
     present = {example: file for example, file in files.items() if file.is_file()}
     if not present:
         first = next(iter(files.values()))
-        return Thumbnails(note=f"No thumbnails: the images are not where the data set names them ({portable(str(first))}).")
+        return Thumbnails(
+            note=f"No thumbnails: the images are not where the data set names them ({portable(str(first))}); media_root of the data set, "
+            "or images of a model, is their folder."
+        )
     if importlib.util.find_spec("PIL") is None:
         return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
     data, too_large = _embed_images(present, budget)
@@ -255,14 +262,32 @@ def _note(total: int, missing: int, embedded: int, linked: int) -> str:
     return f"{', '.join(counts)}." if counts else ""
 
 
-def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
-    """Return example id -> image file that the data set names."""
+def image_folders(runs: Sequence[Run]) -> list[Path]:
+    """Return the folders from which models and metrics of runs read images, each once."""
+    entries = (entry for run in runs for entry in (*run.provenance.models, *run.provenance.metrics))
+    values = (entry.params.get("images") for entry in entries)
+    return list(dict.fromkeys(Path(value) for value in values if isinstance(value, str) and value))
+
+
+def _files(ids: Sequence[str], examples: Sequence[Example], places: Sequence[Path]) -> dict[str, Path]:
+    """Return example id -> image file that the data set names, in the first of the places that has it."""
     members = set(ids)
-    return {
-        example.id: Path(example.media)
-        for example in examples
-        if example.id in members and example.media and Path(example.media).suffix.lower() in SUFFIXES
-    }
+    files: dict[str, Path] = {}
+    for example in examples:
+        if example.id not in members or not example.media or Path(example.media).suffix.lower() not in SUFFIXES:
+            continue
+        named = Path(example.media)
+        candidates = [named, *(file for place in places if (file := _below(example.media, place)) is not None)]
+        files[example.id] = next((file for file in candidates if file.is_file()), named)
+    return files
+
+
+def _below(media: str, place: Path) -> Path | None:
+    """Return the file of a media name in a folder; None for a name that leads out of it, or is no name of a file."""
+    try:
+        return media_file(media, place) if is_file_name(media) else None
+    except InputError:
+        return None
 
 
 def _embed_images(files: dict[str, Path], budget: int) -> tuple[dict[str, str], int]:
@@ -353,6 +378,7 @@ def examples_of(run: Run) -> list[Example]:
         reader: Any = current().create("readers", spec.reader, spec.params)
         if reader.fingerprint() != run.provenance.data.get("fingerprint"):
             return []
-        return list(check_media(reader, (value for _, value in Located(spec.params).walk())))
+        values = [value for _, value in Located(spec.params).walk()]
+        return list(check_media(reader, [*values, *map(str, image_folders([run]))]))
     except (HarnessError, OSError):  # the run is complete without its data
         return []

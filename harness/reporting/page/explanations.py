@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
-from harness.registry import current
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.examples import stream
 from harness.reporting.page.groups import Group
 from harness.reporting.table import display_name
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.finished import Run
+from harness.run.stored_metrics import read_metric
 from harness.rundir.provenance import MetricEntry
 from harness.rundir.samples import System
 
@@ -52,8 +53,8 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
     """
     data: dict[str, list[list[dict[str, object]]]] = {}
     lines: list[str] = []
-    for entry in _entries(group):
-        metric: Metric = current().create_to_read("metrics", entry.name, entry.params)
+    for run, entry in _entries(group):
+        metric = read_metric(run, entry.label)
         amount = count if count is not None else 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
         if not isinstance(metric, Explains) or not amount:
             continue
@@ -64,10 +65,10 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
     return Explained(data, note)
 
 
-def _entries(group: Group) -> list[MetricEntry]:
-    """Return the metrics of all runs, one per label."""
-    entries = {entry.label: entry for run in group.runs for entry in run.provenance.metrics}
-    return [entry for entry in entries.values() if entry.label in group.metrics]
+def _entries(group: Group) -> list[tuple[Run, MetricEntry]]:
+    """Return the metrics of all runs, one per label, each with a run that has it."""
+    entries = {entry.label: (run, entry) for run in group.runs for entry in run.provenance.metrics}
+    return [(run, entry) for run, entry in entries.values() if entry.label in group.metrics]
 
 
 def _select_examples(group: Group, label: str, ids: Sequence[str], count: int) -> list[str]:

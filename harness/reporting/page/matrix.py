@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harness.registry import current
 from harness.registry.manifest_schema import Entry
 from harness.reporting.page.groups import Clusters, Group, system_key
-from harness.reporting.result_groups import divided_metrics, full_row, group_records
+from harness.reporting.result_groups import decoding_labels, divided_metrics, full_row, group_records, swept_fields
 from harness.reporting.table import interval_text, number, p_text, shown_name, shown_names, size_text
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, decoding_text
@@ -117,6 +117,8 @@ class Matrix:
     has_decodings: bool
     has_sizes: bool
     clusters: Clusters
+    decodings: Mapping[tuple[int, str], str]
+    """Number of the run and decoding key -> what tells the decoding apart from the others of the group."""
 
     @property
     def questions(self) -> list[tuple[str, int]]:
@@ -150,6 +152,7 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
     systems = _systems(group)
     roles = _roles(group)
     sizes = {key: _sizes(records.values()) for key, records in systems.items()}
+    decodings = _decoding_labels(group)
     sized = [record for _, record in group.records if record.level in ("set", "corpus")]
     divided = bool(divided_metrics(group_records(sized)))
     facets: list[Facet] = []
@@ -158,7 +161,8 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
         cells = {column.metric: _cells(column, members, roles, clusters) for column in columns}
         rows = tuple(
             Row(
-                key, key.split("|", 1)[1].rsplit("|", 1)[0], group.sides[int(key.split("|", 1)[0])].name, _decoding(records.values()),
+                key, key.split("|", 1)[1].rsplit("|", 1)[0], group.sides[int(key.split("|", 1)[0])].name,
+                decodings[int(key.split("|", 1)[0]), key.rsplit("|", 1)[1]],
                 sizes[key], roles.get(key, ""), tuple(cells[column.metric].get(key) for column in columns),
             )
             for key, records in members.items()
@@ -173,6 +177,7 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
         has_decodings=len({row.decoding for row in rows}) > 1,
         has_sizes=len({row.sizes for row in rows}) > 1 and not divided,
         clusters=clusters,
+        decodings=decodings,
     )
 
 
@@ -276,8 +281,22 @@ def _sizes(records: Iterable[ResultRecord]) -> str:
     return next((text for record in records if (text := size_text(record.sizes))), "")
 
 
-def _decoding(records: Iterable[ResultRecord]) -> str:
-    return next((text for record in records if (text := decoding_text(record.decoding))), "")
+def _decoding_labels(group: Group) -> dict[tuple[int, str], str]:
+    """Return number of the run and decoding key -> what tells the decoding apart in the group.
+
+    A field that differs between runs alone is named where a run has a value for it: the default may mean nothing there, as for captions
+    that a file holds.
+    """
+    between = swept_fields(record for _, record in group.records)
+    labels: dict[tuple[int, str], str] = {}
+    for number_of_run, run in enumerate(group.runs):
+        within = decoding_labels(run.records)
+        swept = swept_fields(run.records)
+        for record in run.records:
+            others = {name: value for name, value in record.decoding.items() if name in between and name not in swept}
+            text = f"{within[record.decoding_key]} {decoding_text(others)}" if record.level != "model" else within[record.decoding_key]
+            labels[number_of_run, record.decoding_key] = text.strip()
+    return labels
 
 
 def table_rows(group: Group) -> list[Sequence[object]]:

@@ -293,6 +293,8 @@ class AutoReader:
         Treatment of texts with times, as for the reader ``jsonl``.
     meta : list of str, optional
         Fields of the images of COCO annotations that go to ``Example.meta``; those of other forms do so by themselves.
+    media_root : str, optional
+        Folder put before the media names.
 
     Attributes
     ----------
@@ -313,7 +315,7 @@ class AutoReader:
     def __init__(
         self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
         limit_references: int | None = None, allow_empty: bool = False, split: str | Sequence[str] | None = None,
-        events: Events | None = None, meta: str | Sequence[str] = (),
+        events: Events | None = None, meta: str | Sequence[str] = (), media_root: str | None = None,
     ) -> None:  # fmt: skip
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
@@ -324,13 +326,17 @@ class AutoReader:
         params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
         for item in dict.fromkeys(map(str, paths)):
             form, reader = _format(existing_captions(item, "file of references"), check_mapping(columns))
-            optional = {"columns": columns, "split": split, "events": events, "absent": len(paths) > 1, "meta": meta}
+            optional = {
+                "columns": columns, "split": split, "events": events, "media_root": media_root, "meta": meta, "absent": len(paths) > 1,
+            }  # fmt: skip
             given = {name: value for name, value in optional.items() if value}
             accepted = {name: value for name, value in given.items() if name in inspect.signature(reader).parameters}
-            for name in ("columns", "split"):
+            lacking = {
+                "columns": "columns to name", "split": f"records with a split to select {', '.join(split_names(split))} from",
+                "media_root": "names of media",
+            }  # fmt: skip
+            for name, what in lacking.items():
                 if name in given and name not in accepted:
-                    selected = ", ".join(split_names(split))
-                    what = "columns to name" if name == "columns" else f"records with a split to select {selected} from"
                     raise InputError(f"is a {form} file, which has no {what}", item, parameter=name)
             self.formats.append(form)
             self.readers[item] = reader(path=item, **params, **accepted)

@@ -44,7 +44,7 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
     assert len(server.requests) == 4
     urls = {request["messages"][-1]["content"][0]["image_url"]["url"] for request in server.requests}
     assert len(urls) == 4 and all(url.startswith("data:image/png;base64,") for url in urls)
-    assert list(run.failed) == ["openai/2"] and "row 3, image 2.png: the image does not decode" in run.failed["openai/2"]
+    assert list(run.failed) == ["m/2"] and "row 3, image 2.png: the image does not decode" in run.failed["m/2"]
     assert run.to_dataset()["example"][:] == ["0", "1", "3", "4"]
     assert run.provenance.data["source"] == {"path": spec["dataset"]["path"], "split": "train[:5]"}
     harness.evaluate(spec, output=tmp_path / "run")

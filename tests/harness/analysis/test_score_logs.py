@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import harness
@@ -14,6 +16,7 @@ from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
+from harness.files.neighbours import ZSTANDARD
 
 COUNT = 60
 RIGHT = {"old": [k % 3 != 0 for k in range(COUNT)], "new": [k % 3 != 0 or k % 6 == 0 for k in range(COUNT)]}
@@ -68,6 +71,28 @@ def inspect_log(path, model, epochs=1):
         archive.writestr("header.json", json.dumps({"eval": content["eval"]}))
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+def inspect_log_with_zstandard(path, model):
+    """Write a log whose members are compressed with method 93, which the zipfile of Python 3.11 does not write: the methods of stored
+    members are changed to it."""
+    inspect_log(path, model)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, pa.compress(content, "zstd", asbytes=True))
+        headers = [item.header_offset for item in archive.infolist()]
+        directory = archive.start_dir
+
+    data = bytearray(path.read_bytes())
+    for header in headers:
+        data[header + 8 : header + 10] = ZSTANDARD.to_bytes(2, "little")
+    while (directory := data.find(b"PK\x01\x02", directory)) >= 0:
+        data[directory + 10 : directory + 12] = ZSTANDARD.to_bytes(2, "little")
+        directory += 4
+    path.write_bytes(data)
     return path
 
 
@@ -145,7 +170,8 @@ def test_a_model_that_lacks_a_metric_has_no_record_of_it(tmp_path):
 
 FORMS = {
     "lm-eval": (lm_eval, "jsonl", "acc"), "lmms-eval": (lmms_eval, "jsonl", "exact_match"), "inspect": (inspect_log, "json", "match"),
-    "inspect-zip": (inspect_log, "eval", "match"), "every-eval-ever": (every_eval_ever, "jsonl", "gsm8k"),
+    "inspect-zip": (inspect_log, "eval", "match"), "inspect-zstandard": (inspect_log_with_zstandard, "eval", "match"),
+    "every-eval-ever": (every_eval_ever, "jsonl", "gsm8k"),
 }  # fmt: skip
 
 
@@ -436,3 +462,62 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
     assert f"{name} ↓" in out and "old better" in out and f"{name}: lower is better (a known cost)" in out
     assert main(["gate", *paths[:1], "--baseline", paths[1], "-m", name, "--max-drop", str(margin), "--higher-is-better", name]) in (0, 4)
     assert f"{name}: higher is better (--higher-is-better)" in capsys.readouterr().out
+
+
+# --------------------------------------------------------------------------- logs that are not compared as they are given
+def captions_of_lmms_eval(path, texts):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_lines(path, [
+        {
+            "doc_id": k, "doc_hash": f"h{k}", "target": "['a dog runs', 'the dog']", "resps": [[text]], "filtered_resps": [text],
+            "coco_CIDEr": {"answer": ["a dog runs"], "pred": text},
+        }
+        for k, text in enumerate(texts)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("folders", [("a", "b"), ("run one", "it's")])
+def test_captions_without_scores_name_the_command_that_scores_them(tmp_path, monkeypatch, capsys, folders):
+    monkeypatch.chdir(tmp_path)
+    for folder, text in zip(folders, ("a dog runs", "a dog")):
+        captions_of_lmms_eval(tmp_path / folder / "2026_samples_coco.jsonl", [text, "the dog", "a cat"])
+    paths = [f"{folder}/2026_samples_coco.jsonl" for folder in folders]
+    for arguments in (["compare", *paths], ["gate", paths[0], "--baseline", paths[1], "-m", "x", "--max-drop", "0.1"]):
+        assert main(arguments) == 2
+        error = capsys.readouterr().err
+        assert "3 of 3 values are no scores: an object" in error
+        command = error.partition("captions are scored first: harness ")[2]
+        assert main([*shlex.split(command), "-m", "rouge"]) == 0, "the command works as it is printed"
+        assert "ROUGE-L" in capsys.readouterr().out
+
+
+def test_choices_without_scores_have_no_such_advice(tmp_path):
+    rows = [{"doc_id": k, "target": "C", "resps": [[["-1.5", "False"]]], "filtered_resps": [["-1.5", "False"]]} for k in range(3)]
+    rows[0]["filtered_resps"] = [[-1.5, False]]
+    path = write_lines(tmp_path / "s.jsonl", rows)
+    with pytest.raises(InputError) as error:
+        harness.compare(str(path), str(path))
+    assert "harness score" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["samples_hellaswag_2026-01-02T03-04-05.678.jsonl", "m/samples_x_2026-01-02T03-04-05.6.jsonl.gz", "logs/a.eval"]
+)
+def test_a_folder_of_logs_names_its_files(tmp_path, name):
+    path = tmp_path / "out" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("x")
+    with pytest.raises(InputError, match=f"is no run, and has logs of samples: give the file: {path}$"):
+        ComparedRun.open(tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"has no manifest.json: no run here"):
+        ComparedRun.open(tmp_path / "empty")
+
+
+def test_long_labels_leave_the_column_of_verdicts_to_their_letters(tmp_path, capsys):
+    folder = tmp_path / "a-folder-with-a-long-name"
+    folder.mkdir()
+    paths = [str(lm_eval(folder / f"samples_of_a_task_with_a_long_name_{model}.jsonl", model)) for model in ("new", "old")]
+    main(["compare", *paths, "-m", "acc", "--draws", "200"])
+    table = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("acc ") and line.rstrip().endswith("│ A better") for line in table)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import process
-from harness.cli.main import main
+from harness.cli.main import commands, main
 from harness.registry import catalogue
 
 SCORED = ("score", "--candidates", "refs.json", "--references", "refs.json")
@@ -186,3 +186,13 @@ def test_libraries_draw_no_bars_unless_the_environment_asks(monkeypatch):
     monkeypatch.delenv("HF_DATASETS_DISABLE_PROGRESS_BARS", raising=False)
     process.silence_libraries()
     assert os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] == "0" and os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] == "1"
+
+
+def test_the_help_has_every_verb_once_under_a_heading(capsys):
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = [lines.index(heading) for heading in ("every day:", "decide:", "build:")]
+    assert places == sorted(places)
+    verbs = [line.split()[0] for line in lines[places[0] :] if line.startswith("  ")]
+    assert sorted(verbs) == sorted(commands())
+    assert {"push", "train", "check"} <= {line.split()[0] for line in lines[places[2] :] if line.startswith("  ")}

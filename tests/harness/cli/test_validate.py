@@ -36,6 +36,33 @@ def test_a_view_with_one_result_per_cell_is_valid(project, view):
     assert main(["validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]"]) == 0
 
 
+DATA = """task: t
+dataset: {reader: jsonl, path: refs.jsonl}
+models: [{predictions: {path: c.jsonl}}]
+metrics: [rouge]
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("dataset.split=tst", "refs.jsonl: no split 'tst'; did you mean 'test'?; found train, test"),
+        ("dataset.split=[train, dev]", "refs.jsonl: no split 'dev'; found train, test"),
+        ("dataset.columns={references: capt}", "refs.jsonl:1: no column 'capt'"),
+    ],
+)
+def test_data_that_cannot_be_read_as_the_spec_says_are_refused(tmp_path, monkeypatch, capsys, setting, message):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": k, "captions": ["a dog", "the dog"], "split": name} for k, name in enumerate(("train", "test", "test"))]
+    (tmp_path / "refs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps({"id": k, "candidates": ["a dog"]}) + "\n" for k in range(3)))
+    (tmp_path / "spec.yaml").write_text(DATA)
+    assert main(["validate", "spec.yaml", "--set", "dataset.split=test"]) == 0
+    assert "2 examples" in capsys.readouterr().out
+    assert main(["validate", "spec.yaml", "--set", setting]) == 2
+    assert capsys.readouterr().err.startswith(f"harness: {message}")
+
+
 def test_a_view_with_several_results_in_one_cell_is_refused_with_its_line(project, capsys):
     written = (project / "spec.yaml").read_text().replace("  - echo: {}\n", "  - echo: {n: 1}\n  - echo: {n: 2}\n")
     (project / "spec.yaml").write_text(written + "views:\n  - {plot: bar, title: T, x: metric}\n")

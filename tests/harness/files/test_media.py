@@ -146,6 +146,21 @@ def test_a_media_name_does_not_lead_out_of_its_folder(tmp_path):
         assert content(name, place) == PNG
 
 
+def test_a_folder_that_the_name_begins_with_is_not_joined_twice(tmp_path, monkeypatch):
+    folder = tmp_path / "data" / "images"
+    (folder / "val").mkdir(parents=True)
+    for name in ("a.png", "val/b.png"):
+        (folder / name).write_bytes(PNG)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.png", "images/a.png", "data/images/a.png", "images/val/b.png", str(folder / "a.png")):
+        assert content(name, folder) == PNG, "a whole path of the folder"
+        assert content(name, Path("data/images")) == PNG
+    assert media_file("images/c.png", folder) == folder / "images" / "c.png", "a file that is nowhere is looked for as it is named"
+    (folder / "images").mkdir()
+    (folder / "images" / "a.png").write_bytes(PNG + b"other")
+    assert content("images/a.png", folder) == PNG + b"other", "a folder of the same name inside goes first"
+
+
 def check(media: str | None, *names: object) -> None:
     """Check one media name against the parameters of its data set."""
     (example,) = check_media([Example("7", ("r",), media)], names)

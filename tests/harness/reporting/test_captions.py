@@ -88,7 +88,7 @@ def test_one_model_is_ordered_by_its_own_scores_and_decodings_are_columns():
     one = {name: column[:3] for name, column in samples().items()}
     assert [row[0] for row in table(VIEW, one).rows] == ["z", "y"]
     several = samples(model=["a"] * 6, decoding=["{}"] * 3 + ['{"temperature": 0.5}'] * 3)
-    assert table(VIEW, several).headers[2:] == ["a", "a T=0.5"]
+    assert table(VIEW, several).headers[2:] == ["a T=1", "a T=0.5"]
     warm = samples(decoding=['{"temperature": 0.5}'] * 6)
     assert table(VIEW, warm).headers[2:] == ["a", "b"], "one decoding is not named"
 

@@ -104,7 +104,7 @@ def test_confidence_sequences_stand_before_the_verdict():
     assert sheet.notes[0].startswith("sequence: BLEU-4: asymptotic, not yet: no spread in 300 examples; p signs")
     for full, alignment in ((True, "lrrrrrrrrrrrrl"), (False, "lrrrrrrl")):
         (sheet,) = pair_tables([known, endless, none, replace(ROW, metric="cider")], full=full)
-        plain = HEADERS if full else ("metric", "A - B", "95 % interval", "p Holm", "verdict")
+        plain = HEADERS if full else ("metric", "A - B", "95 % interval", "p", "verdict")
         assert sheet.headers == (*plain[:-1], "95 % sequence", "p anytime", "p signs", plain[-1]) and sheet.alignment == alignment
         assert {len(row) for row in sheet.rows[:3]} == {len(sheet.headers)} and sheet.rows[0][1] == ("0.2500" if full else "0.0500")
         assert [row[-4:-1] for row in sheet.rows[:3]] == [["0.0200 … 0.0800", "0.0300", "0.2500"], ["–", "1.0000", "0.5000"], ["–"] * 3]

@@ -190,7 +190,7 @@ def test_results_have_a_row_each_best_first_and_no_column_without_content():
     table = console.results_table(made(tested, replace(records[1], p_note="has no direction"), task=""))
     assert table.headers[5:] == ["p", "harmonic p", "n", "skipped"] and table.title == "suite  s|1  T=0.5"
     assert [row[5:7] for row in table.rows] == [["0.0120", "0.2500"], ["– [1]", "–"]]
-    assert table.notes == ["[1] no p-value for nll, which has no direction"]
+    assert table.notes == ["[1] no p-value for nll, which has no direction", console.P_NOTE]
 
 
 def test_models_of_a_metric_stand_below_each_other_with_their_decodings(monkeypatch):
@@ -201,7 +201,7 @@ def test_models_of_a_metric_stand_below_each_other_with_their_decodings(monkeypa
     ]
     table = console.results_table(made(*records))
     assert table.headers[:4] == ["metric", "model", "set", "decoding"]
-    assert [row[:5] for row in table.rows] == [["m ↑", "b", "", "", "2.0000"], ["", "a", "", "T=0.5", "1.0000"]]
+    assert [row[:5] for row in table.rows] == [["m ↑", "b", "", "T=1", "2.0000"], ["", "a", "", "T=0.5", "1.0000"]]
     assert table.bold == {(0, 4)} and table.groups == {0} and table.title == "t  s|1"
 
 

@@ -177,7 +177,7 @@ def test_decodings_are_compared_with_the_same_of_the_baseline(monkeypatch):
     data = {name: column * 2 for name, column in samples().items()}
     data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
     view = table(data, monkeypatch)
-    assert [label for label, *_ in view.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
+    assert [label for label, *_ in view.rows] == ["good T=1", "same T=1", "good T=0.5", "same T=0.5"]
 
 
 def test_unknown_names_are_refused(monkeypatch):

@@ -122,6 +122,12 @@ def test_an_error_about_a_file_has_the_line_of_its_parameter(error, fault):
     assert plan_module._parameter_at_fault(params, error) == fault
 
 
+def test_models_are_named_by_their_weights():
+    assert plan_module._name_weights(["org/blip", "/data/blip2/", "gpt-4o", 3, ""]) == ["blip", "blip2", "gpt-4o", "", ""]
+    assert plan_module._name_weights(["out/one/last", "out/two/last", "last"]) == ["one/last", "two/last", "last"]
+    assert plan_module._name_weights(["a/x", "a/x", "b/x"]) == ["a/x", "a/x", "b/x"]
+
+
 def test_a_secret_in_a_label_is_redacted(project, monkeypatch):
     monkeypatch.setenv("TOKEN_OF_TEST", "sk-0123456789abcdef")
     written = (project / "spec.yaml").read_text().replace("  - echo: {}", '  - echo: {label: "m ${secret:TOKEN_OF_TEST}"}')

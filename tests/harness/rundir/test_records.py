@@ -11,7 +11,16 @@ import pytest
 
 from harness.contracts import Decoding
 from harness.rundir.provenance import check_results
-from harness.rundir.records import ResultRecord, changed_fields, decoding_text, lookup, number, sizes_of_level
+from harness.rundir.records import (
+    ResultRecord,
+    changed_fields,
+    decoding_text,
+    lookup,
+    number,
+    sizes_of_level,
+    text_of_fields,
+    varying_fields,
+)
 
 
 def record(**fields: Any) -> ResultRecord:
@@ -30,6 +39,28 @@ def record(**fields: Any) -> ResultRecord:
 )
 def test_a_text_has_every_digit_of_its_numbers(decoding, text):
     assert decoding_text(decoding) == text
+
+
+@pytest.mark.parametrize(
+    ("decodings", "texts"),
+    [
+        ([{"temperature": 0.5, "candidates": 5}, {"candidates": 5}], ["T=0.5", "T=1"]),
+        ([{"candidates": 5, "temperature": 0.5}, {"temperature": 2.0, "candidates": 10}], ["T=0.5 n=5", "T=2 n=10"]),
+        ([{"strategy": "nucleus", "top_p": 0.9}, {}], ["nucleus p=0.9", "greedy p=none"]),
+        ([{"references": 2}, {}], ["m=2", "m=all"]),
+        ([{"temperature": 0.5}], [""]),
+        ([{"temperature": 1.0}, {}], ["", ""]),
+    ],
+)
+def test_the_fields_that_differ_are_named_with_their_defaults(decodings, texts):
+    varying = varying_fields(decodings)
+    assert [text_of_fields(decoding, varying) for decoding in decodings] == texts
+
+
+def test_the_order_of_the_words_does_not_depend_on_that_of_the_file():
+    fields = {"max_length": 20, "references": 3, "candidates": 5, "temperature": 0.5, "strategy": "sample"}
+    shuffled = dict(sorted(fields.items()))
+    assert decoding_text(fields) == decoding_text(shuffled) == "sample T=0.5 n=5 max_length=20 m=3"
 
 
 def test_a_record_has_no_examples_and_no_time_where_none_were_counted():

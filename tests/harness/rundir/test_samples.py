@@ -57,7 +57,7 @@ def test_systems_are_rows_of_one_model_and_decoding(table):
     one, two = table.systems
     assert (one.model, one.label, one.references, one.examples) == ("one", "one", None, ("a", "b"))
     assert (two.label, two.references, dict(two.decoding)) == (
-        "two m=1 T=0.5", 1, {"references": 1, "temperature": 0.5},
+        "two T=0.5 m=1", 1, {"references": 1, "temperature": 0.5},
     )  # fmt: skip
     assert np.array_equal(one.scores("m"), [0.5, np.nan], equal_nan=True)
     assert one.p_values("nothing") is None

@@ -123,7 +123,7 @@ def test_a_row_without_image(tmp_path, streaming):
     data.cast_column("image", datasets.Image()).save_to_disk(str(tmp_path / "gap"))
     first, second = HuggingFaceDataset(path=str(tmp_path / "gap"), streaming=streaming)
     assert first.media is None and pixel(second) == (1, 2, 3)
-    assert open_picture(first, None) == Failure("the example names no image")
+    assert open_picture(first, None) == Failure("the example names no image; columns: {media: NAME} of the data set names the column")
 
 
 def test_captions_in_objects_of_lists(tmp_path):

@@ -12,6 +12,8 @@ from harness.files.media import media_label, open_media
 if TYPE_CHECKING:
     from PIL import Image as PilImage
 
+COLUMN_OF_MEDIA = "columns: {media: NAME} of the data set names the column"
+"""Remedy for an example without media, for the end of a message."""
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 """Modes of Pillow with values up to 65535."""
 
@@ -23,7 +25,7 @@ def open_picture(example: Example, folder: Path | None) -> PilImage.Image | Fail
     (:func:`harness.files.media.open_media`).
     """
     if example.media is None:
-        return Failure("the example names no image")
+        return Failure(f"the example names no image; {COLUMN_OF_MEDIA}")
     try:
         with open_media(example.media, folder) as file:
             return decode_picture(file, media_label(example.media, folder))

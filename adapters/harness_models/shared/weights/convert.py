@@ -1,4 +1,7 @@
-"""Command line of ``harness convert CHECKPOINT --to DIR``: write a checkpoint as safetensors and JSON."""
+"""Write a checkpoint as safetensors and JSON, read with restricted unpickling.
+
+harness convert weights/coco_weights.pt --to weights/coco      # model.safetensors and config.json
+"""
 
 from __future__ import annotations
 

@@ -56,11 +56,21 @@ class Browser {
     this.startList();
     await this.setFilter(this.state.read("filter"), false);
     await this.resort(false);
-    await this.select(wanted >= 0 ? wanted : this.visible[0], wanted >= 0);
-    if (wanted >= 0) this.show(this.visible.indexOf(wanted));
+    const first = wanted >= 0 ? wanted : await this.mostTelling();
+    await this.select(first, wanted >= 0);
+    if (first !== this.visible[0]) this.show(this.visible.indexOf(first));
     this.examples.changed.push(() => this.followPair());
     this.loadTexts();
     this.node.classList.add("started");
+  }
+
+  /** Return the example on which A and B differ most by the first metric; the first of the list where it was sorted, searched or filtered. */
+  async mostTelling() {
+    const [first] = this.visible;
+    const { a, b } = this.examples;
+    if (this.sort.kind || this.filter || this.terms.length || a === b || !this.index.metrics.length) return first;
+    const values = await SORTED.distance.values(this.examples, "score", 0);
+    return this.visible.reduce((best, example) => (values[example] > (values[best] || 0) ? example : best), first);
   }
 
   /** Read all captions for the search, part by part, so that the page stays usable. */

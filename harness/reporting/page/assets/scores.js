@@ -175,7 +175,12 @@ function pairControls(examples) {
   examples.changed.push(show);
   show();
   const swap = element("button", { type: "button", title: "Swap A and B", "aria-label": "Swap A and B", onclick: () => examples.view({ a: examples.b, b: examples.a }) }, "⇄");
-  return element("div", { class: "pair-controls" }, badge("a"), selects[0], swap, badge("b"), selects[1]);
+  return element("div", { class: "pair-controls" }, side("a", selects[0]), swap, side("b", selects[1]));
+}
+
+/** Return a select with its badge, which a narrow window does not part. */
+function side(name, select) {
+  return element("span", { class: "side" }, badge(name), select);
 }
 
 function badge(side) {

@@ -20,6 +20,7 @@ from harness.reporting.charts.chart import (
     LIGHT,
     NEUTRAL,
     PAGE,
+    PHONE,
     SEQUENTIAL,
     SHAPES,
     SINGLE,
@@ -103,6 +104,19 @@ def test_a_figure_that_turned_out_wider_is_laid_out_narrower():
     trimmed = PAPER.trim_to(260)
     assert trimmed.panel_width(1) == PAPER.panel_width(1) - 20
     assert trimmed.trim_to(243).panel_width(1) == PAPER.panel_width(1) - 23
+
+
+@pytest.mark.parametrize("layout", [PAGE, PHONE, SINGLE])
+def test_names_that_have_no_room_are_never_cut_to_equal_ones(layout):
+    model = "a-captioning-model-with-a-very-long-name-of-its-folder-and-of-its-training"
+    names = [f"{model} T={t} n=5 max_length=20" for t in (0.5, 1, 1.5)] + [f"{model} T=1 n={n} max_length=20" for n in (3, 10)]
+    names += ["short", *(f"{'x' * 60}{middle}{'y' * 60}" for middle in "ab")]
+    short = layout.short_names(names)
+    drawn = [short.get(name, name) for name in names]
+    assert len(set(drawn)) == len(names) and "short" not in short
+    assert all(layout.text_width(text) < layout.label_limit for text in drawn[:5])
+    assert drawn[0].startswith("a-cap") and drawn[0].endswith("max_length=20"[-5:])
+    assert drawn[-1] == f"{drawn[-2]} #2"
 
 
 def test_labels_have_a_limit():

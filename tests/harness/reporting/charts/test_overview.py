@@ -62,11 +62,11 @@ def run_of(*records: ResultRecord) -> Run:
     return Run(Provenance({}), records, SampleTable.empty())
 
 
-def test_two_to_sixty_systems_of_two_metrics_have_a_heat_map():
+def test_three_to_sixty_systems_of_two_metrics_have_a_heat_map():
     systems = [[ResultRecord(model=str(k), metric=metric, value=float(k)) for metric in ("x", "y")] for k in range(61)]
-    counts = {count: len(overview(run_of(*(record for system in systems[:count] for record in system)))) for count in (1, 2, 60, 61)}
-    assert counts == {1: 0, 2: 1, 60: 1, 61: 0}
-    undefined = [replace(record, value=math.nan) if record.metric == "y" else record for system in systems[:2] for record in system]
+    counts = {count: len(overview(run_of(*(record for system in systems[:count] for record in system)))) for count in (1, 2, 3, 60, 61)}
+    assert counts == {1: 0, 2: 0, 3: 1, 60: 1, 61: 0}
+    undefined = [replace(record, value=math.nan) if record.metric == "y" else record for system in systems[:3] for record in system]
     assert overview(run_of(*undefined)) == []
 
 

@@ -108,7 +108,7 @@ def test_few_possible_p_values_have_a_bin_each(captions_run):
 def histograms(metrics, systems, floor=0.01):
     """Return the histograms of the p-values 0.1, 0.2, ..., 0.9 of each metric and system."""
     values = np.linspace(0.1, 0.9, 9)
-    named = [SimpleNamespace(model=name, decoding_key="", p_values=lambda metric: values) for name in systems]
+    named = [SimpleNamespace(model=name, decoding={}, decoding_key="", p_values=lambda metric: values) for name in systems]
     records = [ResultRecord(model=name, metric=metric, value=0.5, p={"floor": floor}) for name in systems for metric in metrics]
     (chart,) = p_histograms(SimpleNamespace(records=records, samples=SimpleNamespace(systems=named)))
     return chart

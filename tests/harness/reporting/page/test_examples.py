@@ -223,7 +223,21 @@ def test_media_that_are_no_images_have_no_thumbnail(project):
     medias = [None, str(project / "a.mp4"), str(project / "gone.PNG")]
     data = [Example(name, ("a b",), media) for name, media in zip("xyz", medias)]
     assert thumbnails(["x", "y"], data) == examples.Thumbnails()
-    assert thumbnails(["x", "y", "z"], data).note.endswith("gone.PNG).")
+    assert "gone.PNG); media_root of the data set, or images of a model, is their folder." in thumbnails(["x", "y", "z"], data).note
+
+
+@pytest.mark.parametrize("media", ["a.png", "images/a.png", "{}/images/a.png"])
+def test_thumbnails_come_from_the_folder_that_a_model_read(project, media):
+    (project / "images").mkdir()
+    Image.effect_noise((60, 40), 40).save(project / "images" / "a.png")
+    (project / "secret.png").write_bytes((project / "images" / "a.png").read_bytes())
+    data = [Example("x", ("a b",), media.format(project)), Example("y", ("a b",), "../secret.png")]
+    made = thumbnails(["x", "y"], data, project, places=[project / "nothing", project / "images"])
+    assert list(made.data) == ["x"] and made.links == {"x": "images/a.png"}
+    run = SimpleNamespace(provenance=SimpleNamespace(
+        models=[SimpleNamespace(params={"images": "images"}), SimpleNamespace(params={})], metrics=[SimpleNamespace(params={"images": 3})],
+    ))  # fmt: skip
+    assert examples.image_folders([run, run]) == [Path("images")]
 
 
 def test_an_image_of_too_many_pixels_is_named_and_not_decoded(project, monkeypatch, recwarn):

@@ -48,6 +48,18 @@ def test_the_overview_counts_wins_and_opens_the_most_telling_examples(pair, brow
 
 
 @pytest.mark.slow
+def test_the_examples_open_where_the_systems_differ_most(project, finished, browse):
+    texts = ["a dog", "a dog number 1", "a red dog number 2 sits", "a dog", "a", "a dog number 5"]
+    rows = [{"id": f"e{k}", "candidates": [text]} for k, text in enumerate(texts)]
+    (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    written = page.write([finished(models=MODELS, views=[])])
+    with browse(written, **DESK) as view:
+        view.click('.tabs a[href="#examples"]')
+        view.wait_for_selector("[data-browser][data-ready] .example-id:text('e4')")
+        assert view.locator(".row[aria-selected='true']").count() == 1
+
+
+@pytest.mark.slow
 def test_words_of_one_system_alone_and_of_the_references_are_marked(examples):
     examples.click(".row >> nth=2")
     examples.wait_for_selector(".example-id:text('e2')")
