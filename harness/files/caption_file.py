@@ -30,12 +30,12 @@ class ReadingCounter:
 
     def reading(
         self, path: Path, form: str, id: str | None, columns: tuple[str, ...] = (), *, left_out: Mapping[str, int] | None = None,
-        possible_ids: tuple[str, ...] = (), other_columns: tuple[str, ...] = (),
+        other_ids: tuple[str, ...] = (), other_columns: tuple[str, ...] = (),
     ) -> Reading:  # fmt: skip
         """Return the reading of a file of references whose examples were counted."""
         return Reading(
-            str(path), "references", form, id, columns, self.items, self.texts, dict(left_out or {}), possible_ids,
-            tuple(name for name in possible_ids if name != id), other_columns, examples=dict(self.first),
+            str(path), "references", form, id, columns, self.items, self.texts, dict(left_out or {}),
+            other_ids=other_ids, other_columns=other_columns, examples=dict(self.first),
         )  # fmt: skip
 
 

@@ -369,6 +369,7 @@ _SPELLINGS = (
     (_SPLIT, r"--split \1", r"split='\1'"),
     (r"\bid: null\b", "--id null", "id=None"),
     (r"\bid: \.\.\.", "--id NAME", "id=..."),
+    (r": id: ([^\s)]+)", r": --id \1", r": id='\1'"),
     (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
     (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
     (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),

@@ -15,7 +15,7 @@ from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
 from harness.registry.file_forms import form_names
-from harness_models.predictions.table import FORMATS, USUAL, Choice, Table, read_table
+from harness_models.predictions.table import FORMATS, USUAL, Choice, Table, find_matching_column, read_table
 
 _log = logging.getLogger(__name__)
 
@@ -140,10 +140,12 @@ class Predictions:
             missing = [name for name in names if name not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
             if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
-                position = "; id: null matches records and examples by position" if len(unknown) == len(ids) else ""
+                advice = "; id: null matches records and examples by position" if len(unknown) == len(ids) else ""
+                other = find_matching_column(table.path, self.format, self.choice, ids)
+                column = f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}" if other else f"choose the column with id: ...{advice}"
                 raise InputError(
                     f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: it has {captions.quote_list(unknown)}, the data set"
-                    f" {captions.quote_list(names)} (choose the column with id: ...{position})",
+                    f" {captions.quote_list(names)} ({column})",
                     str(table.path),
                 )
             if missing and not self.allow_missing:
@@ -165,8 +167,11 @@ class Predictions:
         covered, absent = _splits(task, set(missing))
         ids, names = [*table.captions, *table.null], [example.id for example in task.examples]
         alike = captions.count_alike(ids, names)
+        positions = names == [str(k) for k in range(len(names))] and len(ids) == len(names)
         if covered and absent and not covered & absent:
             message += f"; the file has the predictions of {_named_splits(covered)}, not of {_named_splits(absent)} (split: {min(covered)})"
+        elif positions:
+            message += "; the examples are numbered from 0 (id: null matches records and examples by position)"
         elif alike > len(set(ids) & set(names)):
             message += f"; by file name or number {counted(alike, 'id')} would match, but not all: {captions.quote_list(ids)}"
         else:

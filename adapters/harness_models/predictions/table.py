@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -232,6 +232,18 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
     if not table.undecided:
         table.end_records()
     return table
+
+
+def find_matching_column(path: Path, form: str, choice: Choice, ids: Set[str]) -> tuple[str, int] | None:
+    """Return the column of any name that has most of some ids, and their number; None where none has any.
+
+    The file is read again: this is for the message of an error.
+    """
+    _, rows = read_rows(path, form, choice)
+    counts: Counter[str] = Counter()
+    for row in rows.rows:
+        counts.update(name for name in scalar_columns(row.fields, ()) if str(row.fields[name]) in ids)
+    return counts.most_common(1)[0] if counts else None
 
 
 def _note_other_responses(path: Path, rows: Iterable[records.Record]) -> Iterator[records.Record]:

@@ -40,6 +40,11 @@ from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrV
 # The ``jsonl`` reader: JSON Lines, a JSON list, Parquet, csv, tsv and the other forms of records, with any column names.
 
 
+def _differ(head: Sequence[files.Record], column: str, other: str) -> bool:
+    """Return True where two columns give a record different ids."""
+    return any(str(get_field(row.fields, column)) != str(get_field(row.fields, other)) for row in head)
+
+
 HEAD = 20
 """Number of records whose values decide which columns hold captions."""
 FORMS_OF_KEYS = frozenset(("mapping", "pairs", "flickr"))
@@ -170,10 +175,11 @@ class TableReader(CaptionFile):
         """Return the reading of the file."""
         keys = form.name in FORMS_OF_KEYS
         names = () if form.name in FORMS_WITHOUT_COLUMNS else columns.captions
-        possible = () if keys or "id" in self.columns else tuple(self._usual_ids(form, head))
+        possible = () if keys or "id" in self.columns else self._usual_ids(form, head)
+        others = [name for name in possible if columns.id and _differ(head, name, columns.id)]
         return counter.reading(
             self.path, form.name, KEYS if keys else columns.id, names, left_out=left_out,
-            possible_ids=possible if len(possible) > 1 else (), other_columns=() if is_specific(form.name) else columns.other_captions,
+            other_ids=tuple(others), other_columns=() if is_specific(form.name) else columns.other_captions,
         )  # fmt: skip
 
     def _references(self) -> list[str]:
