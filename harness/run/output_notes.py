@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol, cast, runtime_checkable
+from typing import Literal, Protocol, cast, runtime_checkable
 
 from harness.contracts import CaptionSet, Metric
 from harness.files.generated.record_signs import RecordSigns
@@ -51,13 +51,13 @@ def notes_of_system(system: PlannedSystem, adapter: object, metrics: Iterable[Me
     if not splits_at_blanks(metrics):
         left_out.add("script")
     remarks = [*record_remarks(adapter), *(item for item in look.remarks() if item.kind not in left_out)]
-    return [f"{system.label}: {_line(item, cleanable=in_files)}" for item in remarks]
+    return [f"{system.label}: {_line(item, 'file' if in_files else 'model')}" for item in remarks]
 
 
 def notes_of_sets(sets: Sequence[CaptionSet], metrics: Iterable[Metric]) -> list[str]:
     """Return one line for each kind of remark on the candidates of caption sets."""
     remarks = [item for item in output_remarks(sets) if item.kind != "script" or splits_at_blanks(metrics)]
-    return [_line(item, cleanable=True, python=True) for item in remarks]
+    return [_line(item, "python") for item in remarks]
 
 
 def record_remarks(adapter: object) -> list[Remark]:
@@ -92,9 +92,13 @@ def splits_at_blanks(metrics: Iterable[Metric]) -> bool:
     return any(getattr(metric, "tokenizer", None) in SPLITS_AT_BLANKS for metric in metrics)
 
 
-def _line(remark: Remark, *, cleanable: bool, python: bool = False) -> str:
-    """Return a remark with what removes it."""
-    if not remark.clean or not cleanable:
+def _line(remark: Remark, source: Literal["file", "model", "python"]) -> str:
+    """Return a remark with what removes it from the captions of a file, of a model, or of a program."""
+    if not remark.clean:
         return remark.text
-    how = f'clean="{remark.clean}"' if python else f"--clean {remark.clean}, or clean: [{remark.clean}] in a spec,"
-    return f"{remark.text} ({how} {'keeps one' if remark.clean == 'repeats' else 'removes it'})"
+    ways = {
+        "file": f"--clean {remark.clean}, or clean: [{remark.clean}] in a spec,",
+        "model": f"the adapter cleaned with clean: [{remark.clean}]",
+        "python": f'clean="{remark.clean}"',
+    }
+    return f"{remark.text} ({ways[source]} {'keeps one' if remark.clean == 'repeats' else 'removes it'})"

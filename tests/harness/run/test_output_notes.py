@@ -228,12 +228,13 @@ class Server:
         return (Generation((text,), stop_reasons=(reason,)) for text, reason in zip(self.texts, self.stop_reasons))
 
 
-def test_other_adapters_have_notes_without_advice():
+def test_captions_of_other_adapters_are_cleaned_by_a_wrapper():
     examples = [Example(str(k), ("a dog",)) for k in range(3)]
     adapter = Server(["<think>hm</think>a dog", "a dog", "a dog"], ("stop", "length", "length"))
     system = generate(ModelPlan("server", "openai", {}, adapter), TaskView(examples, Decoding()), seed=0)
     assert notes_of_system(system, adapter, []) == [
-        "server: 1 of 3 captions holds thinking (<think>, </think>), as '0': \"<think>hm</think>a dog\"",
+        "server: 1 of 3 captions holds thinking (<think>, </think>), as '0': \"<think>hm</think>a dog\" "
+        "(the adapter cleaned with clean: [think] removes it)",
         "server: 2 of 3 captions were cut off at the largest number of tokens, as '1': \"a dog\"",
     ]
 
