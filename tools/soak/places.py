@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.rundir.file_names import COMMIT, PENDING
+
 NAMES = (
     *(".lock", "log.jsonl", "manifest.json", "results.json", "samples.parquet", "comparisons.json", "shards.json", "report.html"),
     *("commit.json", "candidates", "scores"),
@@ -50,6 +52,9 @@ class Plant:
         run.mkdir(exist_ok=True)
         inner = (str(path.relative_to(run)) for path in run.rglob("*"))
         names = sorted({*NAMES, *inner}) + 3 * sorted(WRITTEN)
+        if (run / COMMIT).exists():
+            # A commit without its files cannot be carried out: the directory is then that of before, which no state of the model is.
+            names = [name for name in names if name.partition("/")[0] != PENDING]
         path = run / names[share * len(names) // 1000]
         original = None
         if path.is_symlink() or path.exists():

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.files.outputs import OUTPUTS
 from tools.soak.model import State, Verb
 
 OVER = "over"
@@ -160,10 +161,18 @@ def read_tree(folder: Path) -> dict[str, str]:
             content = str(path.readlink())
         elif path.suffix == ".sqlite":
             content = _read_rows(path)
+        elif path.name == OUTPUTS:
+            content = _read_outputs(path)
         elif stat.S_ISREG(mode):
             content = path.read_bytes().hex()
         tree[path.relative_to(folder).as_posix()] = f"{mode:o} {content}"
     return tree
+
+
+def _read_outputs(path: Path) -> str:
+    """Return the lines of a record of outputs that name a file that is there: a kill may leave a line that was cut off."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return repr(sorted(line for line in lines if (path.parent / line.partition("  ")[2]).is_file() and "  " in line))
 
 
 def _read_rows(path: Path) -> str:
