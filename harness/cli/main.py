@@ -33,7 +33,7 @@ VERBS = {
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
-    "describe": ("harness.cli.describe", "describe a data set: sizes, lengths, vocabulary, repeated captions, agreement of people"),
+    "describe": ("harness.cli.describe", "describe a file of captions: how it is read, sizes, lengths, vocabulary, agreement of people"),
     "validate": ("harness.cli.validate", "check a spec without running it"),
     "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
     "show": ("harness.cli.show", "print the card of a component: description and parameters"),
