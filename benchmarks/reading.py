@@ -1,9 +1,9 @@
 """Speed of reading: CPU seconds for COCO results, COCO annotations and a million JSON Lines, beside parsing their JSON alone.
 
-    python -m benchmarks.reading
-    python -m benchmarks.reading --against ../earlier     beside a checkout of another version, in turns; exit 1 above 1.1 times
+    python -m benchmarks.reading [--against CHECKOUT] [--lines 1000000]
 
-Each reading is a process of its own; the least of five is printed.
+``--against`` measures a checkout of another version in turns with this one, and exits with 1 above 1.1 times its seconds. Each reading
+is a process of its own; the least of five is printed.
 """
 
 from __future__ import annotations

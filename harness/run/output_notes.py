@@ -10,6 +10,7 @@ from typing import Literal, Protocol, cast, runtime_checkable
 from harness.contracts import CaptionSet, Metric
 from harness.files.generated.record_signs import RecordSigns
 from harness.files.generated.remarks import OutputLook, Remark, output_remarks
+from harness.registry import current
 from harness.run.generate import blocks
 from harness.run.systems import PlannedSystem
 
@@ -98,7 +99,12 @@ def _line(remark: Remark, source: Literal["file", "model", "python"]) -> str:
         return remark.text
     ways = {
         "file": f"--clean {remark.clean}, or clean: [{remark.clean}] in a spec,",
-        "model": f"the adapter cleaned with clean: [{remark.clean}]",
+        "model": f"the adapter {_cleaning_adapter()} with clean: [{remark.clean}]",
         "python": f'clean="{remark.clean}"',
     }
     return f"{remark.text} ({ways[source]} {'keeps one' if remark.clean == 'repeats' else 'removes it'})"
+
+
+def _cleaning_adapter() -> str:
+    """Return the name of the adapter that cleans the captions of another one."""
+    return current().with_role("adapters", "cleans-captions").name

@@ -50,7 +50,7 @@ def test_mistakes_of_trl_are_one_line() -> None:
     function = harness.reward("trm:distance=cider", REFERENCES).for_trl(2)
     with pytest.raises(InputError, match="incomplete group: 3 completions of '1', expected a multiple of 2"):
         trl_call(function, ["a"] * 5, ["1", "1", "1", "2", "2"])
-    with pytest.raises(InputError, match="captions: item 0: 7; expected a text"):
+    with pytest.raises(InputError, match="completions: item 0: 7; expected a text"):
         trl_call(function, [7, 7], ["1", "1"])
     with pytest.raises(InputError, match="no column 'name'"):
         trl_call(harness.reward("ciderd", REFERENCES).for_trl(1, "name"), ["a"], ["1"])

@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.files.captions import quote_list
 from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form_kind import FormExample
-from harness.files.forms.record_forms import Reading, has, items, mapping, record_kind, single
+from harness.files.forms.record_forms import Conversion, has, items, mapping, record_kind, single
 from harness.files.records import Record, decode_json
 from harness.files.yaml_source import YamlValue
 
@@ -23,7 +23,7 @@ _USUAL = dict.fromkeys((*REFERENCE_COLUMNS, *CANDIDATE_COLUMNS, "description", "
 """Usual names of fields of captions, in order of preference."""
 
 
-def _choose_field(found: Mapping[str, list[str]], row: Record, reading: Reading) -> list[str]:
+def _choose_field(found: Mapping[str, list[str]], row: Record, conversion: Conversion) -> list[str]:
     """Return the captions of the only field with texts, of the one that the user names, or of the one with a usual name.
 
     Raises
@@ -33,7 +33,7 @@ def _choose_field(found: Mapping[str, list[str]], row: Record, reading: Reading)
     """
     if len(found) < 2:
         return next(iter(found.values()), [])
-    for names in (reading.names, _USUAL):
+    for names in (conversion.names, _USUAL):
         chosen = next((name for name in names if name in found), None)
         if chosen is not None:
             return found[chosen]
@@ -62,21 +62,21 @@ def _texts_by_field(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     return out
 
 
-def _convert_label_studio(row: Record, reading: Reading) -> Values:
+def _convert_label_studio(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
     annotations = [mapping(item) for item in items(fields.get("annotations", fields.get("completions")))]
     kept = [item for item in annotations if not (item.get("was_cancelled") or item.get("skipped"))]
     predictions = [mapping(item) for item in items(fields.get("predictions"))]
 
     # The captions of a model lie beside those of people, and are what candidates are sought for.
-    sources = [_collect(predictions), _collect(kept)] if reading.role == "candidates" else [_collect(kept)]
+    sources = [_collect(predictions), _collect(kept)] if conversion.role == "candidates" else [_collect(kept)]
     found = next(filter(None, sources), {})
     if len(kept) < len(annotations):
-        reading.left_out[CANCELLED] += len(annotations) - len(kept)
-    texts = _choose_field(found, row, reading)
+        conversion.left_out[CANCELLED] += len(annotations) - len(kept)
+    texts = _choose_field(found, row, conversion)
     if not texts:
-        reading.left_out[WITHOUT_ANNOTATION] += 1
-    return {**mapping(fields.get("data")), **fields, **found, **reading.captions(_as_list(texts))}
+        conversion.left_out[WITHOUT_ANNOTATION] += 1
+    return {**mapping(fields.get("data")), **fields, **found, **conversion.captions(_as_list(texts))}
 
 
 def _collect(annotations: list[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -149,13 +149,13 @@ def _is_argilla(fields: Parameters) -> bool:
     )
 
 
-def _responses(row: Record, reading: Reading) -> dict[str, list[str]]:
+def _responses(row: Record, conversion: Conversion) -> dict[str, list[str]]:
     """Return question -> the texts of the responses that were submitted."""
     out: dict[str, list[str]] = {}
 
     def add(question: str, response: Mapping[str, Any], status: object) -> None:
         if status in ("discarded", "draft"):
-            reading.left_out[DISCARDED] += 1
+            conversion.left_out[DISCARDED] += 1
         elif isinstance(response.get("value"), str):
             out.setdefault(question, []).append(response["value"])
 
@@ -182,16 +182,16 @@ def _suggestions(row: Record) -> dict[str, list[str]]:
     return {question: [item["value"]] for question, item in pairs if isinstance(item.get("value"), str)}
 
 
-def _convert_argilla(row: Record, reading: Reading) -> Values:
+def _convert_argilla(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
-    sources = [_suggestions(row)] if reading.role == "candidates" else []
-    found = next(filter(None, [*sources, _responses(row, reading)]), {})
-    texts = _choose_field(found, row, reading)
+    sources = [_suggestions(row)] if conversion.role == "candidates" else []
+    found = next(filter(None, [*sources, _responses(row, conversion)]), {})
+    texts = _choose_field(found, row, conversion)
     if not texts:
-        reading.left_out["records without a response"] += 1
+        conversion.left_out["records without a response"] += 1
     key = next((fields[name] for name in ("id", "external_id") if fields.get(name) is not None), None)
     nested = {**mapping(fields.get("metadata")), **mapping(fields.get("fields"))}
-    return {**nested, **fields, **({} if key is None else {"id": key}), **found, **reading.captions(_as_list(texts))}
+    return {**nested, **fields, **({} if key is None else {"id": key}), **found, **conversion.captions(_as_list(texts))}
 
 
 ARGILLA = record_kind(
@@ -233,16 +233,16 @@ def _is_turk(fields: Parameters) -> bool:
     return has(fields, "HITId") and any(name.startswith("Answer.") for name in fields)
 
 
-def _convert_turk(row: Record, reading: Reading) -> Values | None:
+def _convert_turk(row: Record, conversion: Conversion) -> Values | None:
     fields = row.fields
     if str(fields.get("AssignmentStatus", "")).lower() == "rejected" or str(fields.get("Reject") or "").strip():
-        reading.left_out[REJECTED] += 1
+        conversion.left_out[REJECTED] += 1
         return None
     answers = {name.partition(".")[2]: value for name, value in fields.items() if name.startswith("Answer.")}
     answers = _task_answers(answers, row)
     inputs = {name.partition(".")[2]: value for name, value in fields.items() if name.startswith("Input.")}
     key = _input_id(inputs, fields)
-    return {**inputs, **fields, "id": key, **reading.captions(single(_answers(answers, row, reading)))}
+    return {**inputs, **fields, "id": key, **conversion.captions(single(_answers(answers, row, conversion)))}
 
 
 def _task_answers(answers: Values, row: Record) -> Values:
@@ -255,14 +255,14 @@ def _task_answers(answers: Values, row: Record) -> Values:
     return {**answers, **{name: item for name, item in found.items() if isinstance(item, str)}}
 
 
-def _answers(answers: Mapping[str, YamlValue], row: Record, reading: Reading) -> list[str]:
+def _answers(answers: Mapping[str, YamlValue], row: Record, conversion: Conversion) -> list[str]:
     """Return the captions among the answers: the only column, columns with numbers, the user's, or one of a usual name."""
     texts = {name: [str(value)] for name, value in answers.items()}
-    named = {name: texts[name] for name in answers if f"Answer.{name}" in reading.names or name in reading.names}
+    named = {name: texts[name] for name in answers if f"Answer.{name}" in conversion.names or name in conversion.names}
     numbered = [name for name in texts if _NUMBERED_ANSWER.fullmatch(name)]
     if len(numbered) > 1 and not named:
         return [texts[name][0] for name in numbered if texts[name][0]]
-    return _choose_field(named or texts, row, reading)
+    return _choose_field(named or texts, row, conversion)
 
 
 def _input_id(inputs: Mapping[str, YamlValue], fields: Parameters) -> YamlValue:

@@ -14,7 +14,7 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError
 from harness.files.forms.form_kind import FormExample
 from harness.files.forms.messages import content_text
-from harness.files.forms.record_forms import Reading, has, items, mapping, record_kind, single
+from harness.files.forms.record_forms import Conversion, has, items, mapping, record_kind, single
 from harness.files.records import Record
 
 FAILED = "failed requests"
@@ -24,22 +24,22 @@ COMPLETION_TOKENS = "completion_tokens"
 """Columns of the reason why an answer ended and of its number of tokens, where the server says so."""
 
 
-def _answer(row: Record, key: object, reading: Reading, texts: list[str], end: object = None, tokens: object = None) -> Values:
+def _answer(row: Record, key: object, conversion: Conversion, texts: list[str], end: object = None, tokens: object = None) -> Values:
     """Return the record of an answer; without texts it has none, which is counted."""
     if not texts:
-        reading.left_out[WITHOUT_TEXT] += 1
+        conversion.left_out[WITHOUT_TEXT] += 1
     values: Values = {name: value for name, value in row.fields.items() if name != "id"}
     values |= {} if key is None else {"id": key}
     values |= {FINISH_REASON: end} if isinstance(end, str) else {}
     values |= {COMPLETION_TOKENS: tokens} if isinstance(tokens, int) else {}
-    return values | reading.captions(single(texts))
+    return values | conversion.captions(single(texts))
 
 
-def _failure(row: Record, key: object, reading: Reading) -> Values:
+def _failure(row: Record, key: object, conversion: Conversion) -> Values:
     """Return the record of a request that failed, which has no captions."""
-    reading.left_out[FAILED] += 1
+    conversion.left_out[FAILED] += 1
     values: Values = {name: value for name, value in row.fields.items() if name != "id"}
-    return values | ({} if key is None else {"id": key}) | reading.captions(None)
+    return values | ({} if key is None else {"id": key}) | conversion.captions(None)
 
 
 # --------------------------------------------------------------------------- OpenAI
@@ -48,7 +48,7 @@ def _is_openai(fields: Parameters) -> bool:
     return "custom_id" in fields and "result" not in fields and (answered or "error" in fields or "body" in fields)
 
 
-def _convert_openai(row: Record, reading: Reading) -> Values:
+def _convert_openai(row: Record, conversion: Conversion) -> Values:
     key = row.fields.get("custom_id")
     if "body" in row.fields and not has(row.fields, "response"):
         raise InputError("is a request; expected the answers that the server wrote (the output file of the batch)", row.where)
@@ -56,18 +56,18 @@ def _convert_openai(row: Record, reading: Reading) -> Values:
     body = mapping(response.get("body", response))
     status = response.get("status_code", 200)
     if row.fields.get("error") or not body or body.get("error") or (isinstance(status, int) and status >= 400):
-        return _failure(row, key, reading)
+        return _failure(row, key, conversion)
 
     usage = mapping(body.get("usage"))
     if "output" in body:  # the responses API
         texts = [text for item in items(body["output"]) if (text := _output_text(item)) is not None]
         reason = mapping(body.get("incomplete_details")).get("reason")
         end = "length" if reason == "max_output_tokens" else reason or body.get("status")
-        return _answer(row, key, reading, ["".join(texts)] if texts else [], end, usage.get("output_tokens"))
+        return _answer(row, key, conversion, ["".join(texts)] if texts else [], end, usage.get("output_tokens"))
     choices = [mapping(choice) for choice in items(body.get("choices"))]
     texts = [text for choice in choices if (text := _choice_text(choice)) is not None]
     end = choices[0].get("finish_reason") if choices else None
-    return _answer(row, key, reading, texts, end, usage.get("completion_tokens"))
+    return _answer(row, key, conversion, texts, end, usage.get("completion_tokens"))
 
 
 def _choice_text(choice: Mapping[str, Any]) -> str | None:
@@ -112,14 +112,14 @@ OPENAI = record_kind(
 
 
 # --------------------------------------------------------------------------- Anthropic
-def _convert_anthropic(row: Record, reading: Reading) -> Values:
+def _convert_anthropic(row: Record, conversion: Conversion) -> Values:
     key, result = row.fields.get("custom_id"), mapping(row.fields.get("result"))
     message = mapping(result.get("message"))
     if result.get("type", "succeeded") != "succeeded" or not message:
-        return _failure(row, key, reading)
+        return _failure(row, key, conversion)
     text = content_text(message.get("content"), "")
     tokens = mapping(message.get("usage")).get("output_tokens")
-    return _answer(row, key, reading, [] if text is None else [text], message.get("stop_reason"), tokens)
+    return _answer(row, key, conversion, [] if text is None else [text], message.get("stop_reason"), tokens)
 
 
 ANTHROPIC = record_kind(
@@ -162,18 +162,18 @@ def _is_gemini(fields: Parameters) -> bool:
     return failed or refused
 
 
-def _convert_gemini(row: Record, reading: Reading) -> Values:
+def _convert_gemini(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
     key = fields.get("key", fields.get("id"))
     response = mapping(fields.get("response"))
     answers = [mapping(answer) for answer in items(response.get("candidates"))]
     if fields.get("error") or (fields.get("status") and not answers) or not response:
-        return _failure(row, key, reading)
+        return _failure(row, key, conversion)
     contents = [content_text(mapping(answer.get("content")).get("parts"), "") for answer in answers]
     texts = [text for text in contents if text is not None]
     usage = mapping(response.get("usageMetadata"))
     end = answers[0].get("finishReason") if answers else None
-    return _answer(row, key, reading, texts, end, usage.get("candidatesTokenCount"))
+    return _answer(row, key, conversion, texts, end, usage.get("candidatesTokenCount"))
 
 
 GEMINI = record_kind(

@@ -12,7 +12,7 @@ from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer, last_question
-from harness.files.forms.record_forms import Reading, converted, items, record_kind, single
+from harness.files.forms.record_forms import Conversion, converted, items, record_kind, single
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
@@ -33,10 +33,10 @@ def _turns_column(fields: Parameters, columns: tuple[str, ...]) -> str:
     return next((name for name in columns if is_conversation(fields.get(name))), "")
 
 
-def _converter(columns: tuple[str, ...]) -> Callable[[Record, Reading], Values]:
+def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Values]:
     """Return the conversion of records with a conversation in one of some columns."""
 
-    def convert(row: Record, reading: Reading) -> Values:
+    def convert(row: Record, conversion: Conversion) -> Values:
         column = next((name for name in columns if isinstance(row.fields.get(name), list)), "")
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
@@ -47,8 +47,8 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Reading], Values]:
         prompt = {} if question is None or "prompt" in row.fields else {"prompt": question}
         text = last_answer(turns, row.where)
         if text is None:
-            reading.left_out["answers without text"] += 1
-        return {**row.fields, **prompt, **reading.captions(text)}
+            conversion.left_out["answers without text"] += 1
+        return {**row.fields, **prompt, **conversion.captions(text)}
 
     return convert
 
@@ -86,12 +86,12 @@ def _read_chats(sample: Sample) -> Form:
     if not _is_list_of_conversations(sample):
         return _MESSAGE_RECORDS.read(sample)
     left_out: Counter[str] = Counter()
-    reading = Reading(sample.role, left_out)
+    conversion = Conversion(sample.role, left_out)
 
     def rows() -> Iterator[Record]:
         for number, turns in enumerate(sample.document, 1):
             where = f"{sample.location}: record {number}"
-            yield Record(where, _convert_messages(Record(where, {"messages": turns}), reading))
+            yield Record(where, _convert_messages(Record(where, {"messages": turns}), conversion))
 
     return Form("chat", rows(), numbered=True, left_out=left_out)
 
@@ -157,8 +157,8 @@ def _pipeline_text(fields: YamlValue, where: str) -> str | None:
     return fields[name] if isinstance(fields[name], str) else last_answer(fields[name], where)
 
 
-def _convert_answer(row: Record, reading: Reading) -> Values:
-    return {**row.fields, **reading.captions(_pipeline_text(row.fields, row.where))}
+def _convert_answer(row: Record, conversion: Conversion) -> Values:
+    return {**row.fields, **conversion.captions(_pipeline_text(row.fields, row.where))}
 
 
 def _read_pipeline(sample: Sample) -> Form:

@@ -16,7 +16,7 @@ from harness.files.columns import FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation
-from harness.files.forms.record_forms import Reading, has, items, mapping, prefixed, record_kind
+from harness.files.forms.record_forms import Conversion, has, items, mapping, prefixed, record_kind
 from harness.files.forms.sample import Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
@@ -135,10 +135,10 @@ OWN_IDS = ("image_id", "video_id", "audio_id", "question_id")
 """Columns of ids that say more than the number of a row."""
 
 
-def _convert_vlmevalkit(row: Record, reading: Reading) -> Values:
+def _convert_vlmevalkit(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
     prediction = fields.get("prediction")
-    answer = {"references": fields["answer"]} if "answer" in fields else reading.captions(prediction)
+    answer = {"references": fields["answer"]} if "answer" in fields else conversion.captions(prediction)
     key = {} if any(name in fields for name in OWN_IDS) else {"id": fields.get("index")}
     return {**fields, **key, "candidates": prediction, **answer}
 
@@ -164,14 +164,14 @@ def _is_swift(fields: Parameters) -> bool:
     return isinstance(fields.get("response"), str) and (asked or has(fields, "response", "labels", "logprobs"))
 
 
-def _convert_swift(row: Record, reading: Reading) -> Values:
+def _convert_swift(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
     labels = next((fields[name] for name in ("labels", "label") if fields.get(name)), None)
     image = next(iter(items(fields.get("images"))), None)
     path = mapping(image).get("path", image)
     media = {"image": path} if isinstance(path, str) and "image" not in fields else {}
-    answer = fields.get("response") if reading.role == "candidates" or labels is None else labels
-    return {**fields, **media, **reading.captions(answer)}
+    answer = fields.get("response") if conversion.role == "candidates" or labels is None else labels
+    return {**fields, **media, **conversion.captions(answer)}
 
 
 MS_SWIFT = record_kind(
@@ -205,8 +205,8 @@ MS_SWIFT = record_kind(
 
 
 # --------------------------------------------------------------------------- LLaMA-Factory
-def _convert_llama_factory(row: Record, reading: Reading) -> Values:
-    return {**row.fields, **reading.captions(row.fields.get("predict" if reading.role == "candidates" else "label"))}
+def _convert_llama_factory(row: Record, conversion: Conversion) -> Values:
+    return {**row.fields, **conversion.captions(row.fields.get("predict" if conversion.role == "candidates" else "label"))}
 
 
 LLAMA_FACTORY = record_kind(

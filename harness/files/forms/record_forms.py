@@ -16,7 +16,7 @@ from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
 
-class Reading(NamedTuple):
+class Conversion(NamedTuple):
     """What the conversion of a record depends on, and what it counts."""
 
     role: Role
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
         return {self.role: value}
 
 
-Convert = Callable[[Record, Reading], "Parameters | None"]
+Convert = Callable[[Record, Conversion], "Parameters | None"]
 """Function from a record to one with the columns ``candidates`` or ``references`` (None: there is none), and ``id`` where it has one."""
 
 
@@ -42,7 +42,7 @@ def record_kind(
 
     Parameters
     ----------
-    name, summary, examples, reading, options, splits
+    name, summary, examples, conversion, options, splits
         As of :class:`~harness.files.forms.form.FormKind`.
     fits : callable
         Return True for the fields of a record of the form; a file has the form where the first records fit.
@@ -66,11 +66,11 @@ def record_kind(
 def converted(sample: Sample, name: str, convert: Convert, *, constants: bool = False, others: Sequence[str] = ()) -> Form:
     """Return the converted records of a sample; numbered where the first one has no column of ids."""
     left_out: Counter[str] = Counter()
-    reading = Reading(sample.role, left_out, sample.names)
+    conversion = Conversion(sample.role, left_out, sample.names)
 
     def rows() -> Iterator[Record]:
         for row in sample.rows(constants=constants):
-            fields = convert(row, reading)
+            fields = convert(row, conversion)
             if fields is None or (sample.role == "references" and fields.get("references", "") is None):
                 continue
             yield Record(row.where, fields)
@@ -81,7 +81,7 @@ def converted(sample: Sample, name: str, convert: Convert, *, constants: bool = 
 
 def _id_columns(sample: Sample, convert: Convert, others: Sequence[str]) -> tuple[str, ...] | None:
     """Return the columns of ids of the first records, the preferred one first; None where no record can be converted."""
-    scratch = Reading(sample.role, Counter(), sample.names)
+    scratch = Conversion(sample.role, Counter(), sample.names)
     for fields in sample.records:
         with suppress(InputError):  # raised with its place when the record is read
             record = convert(Record(sample.location, fields), scratch)

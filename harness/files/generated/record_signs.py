@@ -84,7 +84,7 @@ class RecordSigns:
                 out.append(Remark(kind, text, len(found), location, "echo" if kind == "echo" else ""))
         of_texts = [name for name in self.names if name != REPEATS]
         if of_texts:
-            out.append(Remark("cleaned", f"cleaned {self.cleaned:,} of {self.captions:,} captions ({', '.join(of_texts)})", self.cleaned))
+            out.append(Remark("clean", f"cleaned {self.cleaned:,} of {self.captions:,} captions ({', '.join(of_texts)})", self.cleaned))
         if REPEATS in self.names:
-            out.append(Remark("cleaned", f"left out {self.left_out:,} of {self.captions:,} captions ({REPEATS})", self.left_out))
+            out.append(Remark("clean", f"left out {self.left_out:,} of {self.captions:,} captions ({REPEATS})", self.left_out))
         return out

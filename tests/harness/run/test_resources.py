@@ -173,7 +173,7 @@ def test_a_run_that_needs_more_memory_than_there_is_stops_before_anything_is_wri
     assert not (project / "runs").exists()
 
 
-def test_validate_says_why_there_is_no_estimate(project, capsys):
+def test_validate_refuses_data_that_cannot_be_read(project, capsys):
     (project / "cut.jsonl").write_text('{"id": "a", "references": ["a dog"]}\n{"id"\n')
-    assert main(["validate", "spec.yaml", "--set", "dataset={reader: jsonl, path: cut.jsonl}"]) == 0
-    assert "  cost: unknown, because the data set cannot be read: cut.jsonl:2: " in capsys.readouterr().out
+    assert main(["validate", "spec.yaml", "--set", "dataset={reader: jsonl, path: cut.jsonl}"]) == 2
+    assert "cut.jsonl:2: not JSON at byte 42: " in capsys.readouterr().err
