@@ -129,7 +129,7 @@ def _lm_eval(path: Path, rows: Sequence[Record]) -> ScoreForm:
 def _is_text(responses: YamlValue) -> bool:
     """Return True for a text, or lists of texts at any depth; log-likelihoods are none."""
     if isinstance(responses, list):
-        return bool(responses) and all(map(_is_text, cast("list[YamlValue]", responses)))
+        return bool(responses) and all(_is_text(item) for item in cast("list[YamlValue]", responses))
     return isinstance(responses, str)
 
 
