@@ -128,9 +128,10 @@ def _lm_eval(path: Path, rows: Sequence[Record]) -> ScoreForm:
 
 def _is_text(responses: YamlValue) -> bool:
     """Return True for a text, or lists of texts at any depth; log-likelihoods are none."""
-    if isinstance(responses, list):
-        return bool(responses) and all(_is_text(item) for item in cast("list[YamlValue]", responses))
-    return isinstance(responses, str)
+    if not isinstance(responses, list):
+        return isinstance(responses, str)
+    items = cast("list[YamlValue]", responses)
+    return len(items) > 0 and all(map(_is_text, items))
 
 
 def _lm_eval_values(fields: Mapping[str, YamlValue]) -> dict[str, YamlValue]:
