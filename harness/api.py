@@ -252,7 +252,7 @@ def score(
     allow_unknown : bool
         Leave out candidates of examples without references.
     allow_empty : bool
-        Accept empty captions in files.
+        Accept empty captions and references.
     id, column, reference_id, reference_column : str, optional
         Columns, or paths such as ``response.text``, of the ids and captions in files of candidates and references; default: a usual
         name. An id None matches records and examples by position.

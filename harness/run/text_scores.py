@@ -200,9 +200,22 @@ def sets_of(
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
             sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
-            return clean_sets(sets, options.clean, allow_empty=allow_empty)
-        if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
+        elif isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
             raise InputError("candidates and references are both paths, both mappings or both lists")
-        return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)
+        else:
+            sets = caption_sets(candidates, references)
+        if not allow_empty:
+            _refuse_empty(sets)
+        return clean_sets(sets, options.clean, allow_empty=allow_empty)
     except InputError as error:
         raise respell(error, KEYWORD_SPELLING) from error
+
+
+def _refuse_empty(sets: Sequence[CaptionSet]) -> None:
+    """Raise :class:`InputError` for the first blank text, as the readers of files do."""
+    for item in sets:
+        for name, texts in (("candidates", item.candidates), ("references", item.references)):
+            for text in texts:
+                if not text.strip():
+                    noun = "caption" if name == "candidates" else "reference"
+                    raise InputError(f"empty {noun} {text!r} (allow_empty: true keeps it)", f"{name}: '{item.id}'")

@@ -251,3 +251,12 @@ def test_series_are_matched_by_their_labels():
         assert bleu1(frame, frame) == pytest.approx(1)
     with pytest.raises(InputError, match="the labels of candidates and references differ"):
         bleu1(frame["caption"], frame["references"].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n"])
+def test_blank_texts_are_refused_as_in_files(blank):
+    with pytest.raises(InputError, match=r"candidates: '1': empty caption .* \(allow_empty=True keeps it\)"):
+        bleu1(["a dog", blank], ["a dog", "a cat"])
+    with pytest.raises(InputError, match=r"references: 'x': empty reference"):
+        bleu1({"x": "a dog"}, {"x": ["a dog", blank]})
+    assert bleu1(["a dog", blank], ["a dog", "a cat"], allow_empty=True) < 1
