@@ -42,6 +42,10 @@ _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags of every file: ``O_NONBLOCK`` keeps a pipe from blocking until it is refused."""
 
 
+class DamagedCommit(InputError):
+    """A file that waits for the renames of a commit is not the one that the commit names."""
+
+
 @dataclass(frozen=True)
 class FileStamp:
     """Size and SHA-256 of a file that waits for a commit."""
@@ -259,8 +263,8 @@ class RunFolder:
     def complete(self) -> None:
         """Carry out the renames of a commit that a kill cut off; without a commit nothing happens.
 
-        Only the holder of the lock of the run calls it. Raises :class:`InputError`, before anything is changed, where a file that waits is
-        not the one that the commit names.
+        Only the holder of the lock of the run calls it. Raises :class:`DamagedCommit`, before anything is changed, where a file that
+        waits is not the one that the commit names.
         """
         commit = self._read_commit()
         if commit is None:
@@ -268,7 +272,7 @@ class RunFolder:
         for name in set(commit.moved).intersection(self.names(PENDING)):
             if commit.moved[name] != self._stamp(name):
                 place = str(self.path / PENDING / name)
-                raise InputError(f"is damaged: it is not the file that {COMMIT} names; remove both and run the spec again", place)
+                raise DamagedCommit(f"is damaged: it is not the file that {COMMIT} names; remove both and run the spec again", place)
         self._carry_out(commit)
 
     def _carry_out(self, commit: Commit) -> None:

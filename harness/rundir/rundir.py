@@ -43,7 +43,7 @@ from harness.rundir.format import CHECKSUM, RESULTS_SCHEMA, JsonObject, plain, r
 from harness.rundir.lock import RunLock
 from harness.rundir.provenance import Provenance, Results, check_manifest, check_results
 from harness.rundir.records import ResultRecord
-from harness.rundir.run_folder import FileStamp, RunFolder, StampedFile
+from harness.rundir.run_folder import DamagedCommit, FileStamp, RunFolder, StampedFile
 from harness.rundir.samples import SampleTable
 from harness.rundir.stored_paths import resolve_paths, store_paths
 
@@ -151,7 +151,14 @@ class RunDir:
 
     def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
         """Bring the locked directory into the state of a run that begins or goes on."""
-        self.folder.complete()
+        try:
+            self.folder.complete()
+        except DamagedCommit as error:
+            if mode != "fresh":
+                raise
+            # Some of its files may have been renamed: the results in the directory are those of no run, and go first.
+            _log.warning("note: %s; --fresh replaces it", str(error).partition(";")[0])
+            self.folder.remove(RESULTS, COMMIT, PENDING)
         previous = self._read_stored_manifest(mode)  # another process may have written it before the lock was free
         self._check(previous, manifest, mode)
         self._remove_temporary()

@@ -292,6 +292,18 @@ def test_a_file_that_is_not_the_one_of_the_commit_is_not_moved(tmp_path):
     assert files_of(tmp_path / "r") == before
 
 
+def test_a_fresh_run_replaces_a_commit_whose_files_are_damaged(tmp_path, caplog):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    cut_off_commit(run, "report.html", b"new")
+    run.folder.write(".next/report.html", b"torn")
+    with create(tmp_path / "r", OTHER, "fresh") as fresh:
+        assert not fresh.finished and not fresh.folder.has("commit.json") and not fresh.folder.has("results.json")
+    assert "is damaged: it is not the file that commit.json names" in caplog.text and "--fresh replaces it" in caplog.text
+    finish(create(tmp_path / "r", OTHER, "fresh"))
+    assert RunDir.open(tmp_path / "r").finished
+
+
 def test_a_run_that_fails_at_once_leaves_the_one_before_it(tmp_path):
     finish(create(tmp_path / "r"))
     old = files_of(tmp_path / "r")
