@@ -84,7 +84,7 @@ def test_by_gives_values_and_tests_of_slices(score):
 
 def test_by_in_json_has_keys_of_its_own(score):
     plain, sliced = (json.loads(score("--json", *options)[1]) for options in ([], ["--by", "domain"]))
-    assert set(plain) == {"results", "failed", "comparisons", "notes"}
+    assert set(plain) == {"results", "failed", "comparisons", "notes", "readings"}
     assert set(sliced) == {*plain, "slices", "comparisons_of_slices"}
     timeless = [[{**record, "seconds": 0} for record in data["results"]] for data in (plain, sliced)]
     assert timeless[0] == timeless[1]
