@@ -86,7 +86,7 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
         env={**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)},
     )  # fmt: skip
     assert done.returncode == code, done.stderr
-    assert "harness gate: " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
+    assert "**harness gate " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
     assert "pr comment 7" in (tmp_path / "called").read_text()
     assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "1"), "CIDEr-D"
 

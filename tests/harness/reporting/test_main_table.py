@@ -99,7 +99,7 @@ def test_the_wide_table_has_a_row_per_slice_and_system(tmp_path):
     files = write_files(tmp_path)
     run = score_files([str(files["A"]), str(files["B"])], str(files["refs"]), ["rouge", "caption-length"], slices=["domain"])
     wide = wide_table(run)
-    assert wide.headers == ["slice", "system", "ROUGE-L ↑", "Caption length"]
+    assert wide.headers == ["slice", "system", "ROUGE-L (COCO) ↑", "Caption length"]
     assert [row[:2] for row in wide.rows] == [[part, name] for part in ("all", "domain=in", "domain=near", "domain=out") for name in "AB"]
     assert wide.groups == {0, 2, 4, 6}
     assert {i for i, _ in wide.bold} <= {0, 1}

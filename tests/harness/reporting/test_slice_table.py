@@ -32,7 +32,7 @@ def test_a_row_per_metric_slice_and_system(run):
     table = slice_table(run)
     assert table.headers == ["metric", "slice", "system", "n", "value", "95 % interval"]
     assert [(row[0], row[1], row[2]) for row in table.rows[:5]] == [
-        ("ROUGE-L ↑", ALL, "A"), ("", "", "B"), ("", DOMAINS[0], "A"), ("", "", "B"), ("", DOMAINS[1], "A"),
+        ("ROUGE-L (COCO) ↑", ALL, "A"), ("", "", "B"), ("", DOMAINS[0], "A"), ("", "", "B"), ("", DOMAINS[1], "A"),
     ]  # fmt: skip
     assert len(table.rows) == 3 * 4 * 2
     assert table.groups == {0, 8, 16}
@@ -70,6 +70,8 @@ def test_page_and_files_have_the_slices(run, tmp_path):
     harness.report(run.path, output=tmp_path / "page.html", tables=tmp_path / "tables")
     page = (tmp_path / "page.html").read_text()
     section = page[page.index(f"<h3>{TITLE}</h3>") :]
+    assert "95 % interval 0." in page and "(document frequencies of all references held fixed" in page, "a tooltip of the matrix"
+    assert "95 % interval: CIDEr-D (document" not in page, "no line below the tables"
     assert "domain=near" in section[: section.index("</table>")]
     group = groups_of([("run", run)])[0]
     head, *rows = table_rows(group)
@@ -81,7 +83,7 @@ def test_page_and_files_have_the_slices(run, tmp_path):
 
 def test_files_with_values_times_100(run, tmp_path):
     harness.report(run.path, output=tmp_path / "page.html", tables=tmp_path, percent=True)
-    note = "values × 100: ROUGE-L, CIDEr-D; as they are: Caption length"
+    note = "values × 100: ROUGE-L (COCO), CIDEr-D; as they are: Caption length"
     for name in ("results", "slices"):
         assert note in (tmp_path / f"{name}.md").read_text()
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
