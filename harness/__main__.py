@@ -2,6 +2,6 @@
 
 import sys
 
-from harness.cli.main import main
+from harness.start import main
 
 sys.exit(main())

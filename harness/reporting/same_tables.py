@@ -83,10 +83,11 @@ def facts_table(result: SourceComparison, settings: Settings) -> Table:
     """Return a table of the p-value, the effect and the accuracy with what they mean, for a page."""
     method = f"{_method(result)} within prompts; smallest possible p {p_text(result.floor)}"
     effect, accuracy = result.effect, result.accuracy
+    no_accuracy = accuracy.reason or "0.5: the sources are not told apart"
     rows = [
         ["p", p_text(result.p), "", method],
         [_measure(settings), number(effect.value), interval_text(effect.interval), effect.reason or "0: no difference"],
-        ["held-out accuracy", number(accuracy.value), interval_text(accuracy.interval), accuracy.reason or "0.5: the sources are not told apart"],
+        ["held-out accuracy", number(accuracy.value), interval_text(accuracy.interval), no_accuracy],
     ]  # fmt: skip
     return Table(["quantity", "value", "95 % interval", "meaning"], rows, "lrrl")
 

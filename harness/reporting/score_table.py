@@ -122,10 +122,11 @@ def score_table(
     bold_notes = [
         note for note in (*usage_notes([record for record in records if not record.slice]), BOLD_NOTE if leading else "", untested) if note
     ]
+    notes = _notes(ordered, baseline, draws, "p (Holm)" if adjusted else "p")
     return Table(
         headers=used, rows=[[line[name] for name in used] for line in lines], alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in whole}, sizes),
-        notes=[*_notes(ordered, baseline, draws, "p (Holm)" if adjusted else "p"), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
+        notes=[*notes, *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=_csv(ordered, baseline, sliced), secondary=(*(["p"] if adjusted else []), "harmonic p", "set"),

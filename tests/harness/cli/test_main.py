@@ -178,7 +178,7 @@ def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
 
 def test_the_command_is_installed_under_the_name_of_the_distribution_too():
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"] == dict.fromkeys(("harness", project["name"]), "harness.cli.main:main"), "uvx caption-harness"
+    assert project["scripts"] == dict.fromkeys(("harness", project["name"]), "harness.start:main"), "uvx caption-harness"
 
 
 def test_libraries_draw_no_bars_unless_the_environment_asks(monkeypatch):

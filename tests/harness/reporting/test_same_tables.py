@@ -151,7 +151,7 @@ def test_a_difference_beside_an_interval_that_holds_0_is_explained(verdict, inte
 
 
 def test_capitals_differ_where_the_n_grams_of_prompts_do_not_see_them():
-    words = "a dog runs on grass while two cats sit near one red table".split()
+    words = ["a", "dog", "runs", "on", "grass", "while", "two", "cats", "sit", "near", "one", "red", "table"]
     texts = {str(k): [" ".join(words[(k + j) % 9 : (k + j) % 9 + 4]) for j in range(3)] for k in range(20)}
     capitals = {name: [text.capitalize() for text in reversed(lines)] for name, lines in texts.items()}
     (result,) = compare_all([Source("a", texts), Source("b", capitals)], SETTINGS)
