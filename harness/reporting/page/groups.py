@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from harness.analysis.compare import DRAWS, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
+from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings, unranked_notes
 from harness.analysis.pairs import ComparedRun, Pair, RecordPair, differences_of_runs
 from harness.errors import InputError
 from harness.reporting.page.assets import DataBlock
@@ -191,9 +191,12 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     ranked = rankings(entries)
     letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
     leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
+    keys = {_key(group, side, system): side.label(system) for side, system in group.systems}
+    labelled = [replace(row, system_a=keys[row.system_a], system_b=keys[row.system_b]) for row in entries] if ranked else []
+    unranked = "".join(f" {text[:1].upper()}{text[1:]}." for text in unranked_notes(labelled, shown_names(labelled)))
     note = (
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
-        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}."
+        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}.{unranked}"
     )
     return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan), entries)
 
