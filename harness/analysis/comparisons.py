@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
@@ -282,6 +282,30 @@ def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
         for metric, metric_rows in by_metric.items()
     }
     return {metric: systems for metric, systems in ranked.items() if systems}
+
+
+def unranked_notes(rows: Sequence[Comparison], names: Mapping[str, str]) -> list[str]:
+    """Return a line per system that some ranked metrics leave out, for its numbers compare with those of no other system.
+
+    Parameters
+    ----------
+    rows : sequence of Comparison
+        Comparisons with adjusted p-values.
+    names : mapping
+        Metric -> its name for people.
+    """
+    ranked = rankings(rows)
+    left_out: dict[str, dict[str, None]] = {}
+    for row in rows:
+        placed = {item.system for item in ranked.get(row.metric, ())}
+        for system in (row.system_a, row.system_b):
+            if row.sizes_differ and placed and system not in placed:
+                left_out.setdefault(system, {})[names[row.metric]] = None
+    return [
+        f"no letter for {system} in {', '.join(metrics)}: no other system has its set size or state, so the numbers do not compare "
+        "(harness compare --equalise compares subsets of equal size)"
+        for system, metrics in left_out.items()
+    ]
 
 
 def _comparable_groups(rows: Sequence[Comparison]) -> list[list[Comparison]]:

@@ -95,6 +95,27 @@ class GateResult:
         return "failed" if "failed" in verdicts else "undecided" if "undecided" in verdicts else "passed"
 
     @property
+    def headline(self) -> str:
+        """The verdict in a short sentence, without numbers."""
+        rows = [row for row in self.rows if row.verdict == self.verdict]
+        name, count = _place(rows[0]), f"{len(rows)} of {counted(len(self.rows), 'row')}"
+        if self.verdict == "passed":
+            subject = f"{name} is not" if len(rows) == 1 else f"none of {counted(len(rows), 'row')} is"
+            return f"passed: {subject} worse by more than its margin"
+        if self.verdict == "failed":
+            subject = f"{name} is worse by more than its margin" if len(rows) == 1 else f"{count} are worse by more than their margins"
+            return f"failed: {subject}"
+        subject = f"{name} is worse by more than its margin" if len(rows) == 1 else f"{count} are worse by more than their margins"
+        return f"undecided: the examples do not tell whether {subject}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What would decide an undecided verdict, and the notes of the rows."""
+        undecided = [row for row in self.rows if row.verdict == "undecided"]
+        decides = [_what_decides(undecided)] if self.verdict == "undecided" else []
+        return [*decides, *(f"{_place(row)}: {row.note}" for row in self.rows if row.note)]
+
+    @property
     def sentence(self) -> str:
         """One line: the verdict with the row that decides it."""
         if self.verdict == "passed":
@@ -105,10 +126,14 @@ class GateResult:
 
     @staticmethod
     def _name(row: GateRow) -> str:
-        place = f" in {row.slice}" if row.slice else ""
         bounds = f"[{row.low:.4g}, {row.high:.4g}]" if isfinite(row.low) or isfinite(row.high) else "[no bounds]"
         note = f", {row.note}" if row.note else ""
-        return f"{display_name(row.metric)}{place} worse by {row.worsening:.4g} {bounds}, margin {row.margin:.4g}, n = {row.n:,}{note}"
+        return f"{_place(row)} worse by {row.worsening:.4g} {bounds}, margin {row.margin:.4g}, n = {row.n:,}{note}"
+
+
+def _place(row: GateRow) -> str:
+    """Return the name of the metric of a row, with its slice."""
+    return f"{display_name(row.metric)} in {row.slice}" if row.slice else display_name(row.metric)
 
 
 def _excess(row: GateRow) -> float:

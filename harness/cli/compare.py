@@ -171,6 +171,7 @@ def _print(
     rows: Comparisons, clusters: Mapping[str, Sequence[RankedSystem]], examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:  # fmt: skip
+    from harness.analysis.comparisons import unranked_notes
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
 
@@ -182,6 +183,8 @@ def _print(
         for table, following in zip(tables, [*tables[1:], None]):
             print_table(replace(table, notes=()) if following and following.notes == table.notes else table)
             print()
+    for note in unranked_notes(rows, {metric: name for metric, (name, _) in headings.items()}) if ranked else ():
+        print_folded(note)
     if not few:
         print_folded(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row.difference == 0 for row in rows if row.difference is not None):

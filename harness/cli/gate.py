@@ -80,8 +80,8 @@ def run(args: argparse.Namespace) -> int:
     line = result.sentence + counts_as
     write = {
         args.junit: lambda: junit(result, args.undecided == "fail"),
-        args.markdown: lambda: gate_markdown(result, line),
-        args.page: lambda: gate_page(result, line),
+        args.markdown: lambda: gate_markdown(result, counts_as),
+        args.page: lambda: gate_page(result, counts_as),
     }
     files = ((Path(path), content().encode("utf-8")) for path, content in write.items() if path)
     write_outputs(files, overwrite=args.overwrite)

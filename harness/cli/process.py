@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import warnings
 from collections.abc import Generator, Iterable
 from types import FrameType
 from typing import Any, TextIO
@@ -116,9 +117,14 @@ def rest_idle_threads() -> None:
 
 
 def silence_libraries() -> None:
-    """Leave out the progress bars of Hugging Face's libraries, such as "Loading weights", unless the environment asks for them."""
+    """Leave out what libraries say to programmers, unless the environment asks for it.
+
+    These are the progress bars of Hugging Face's libraries, such as "Loading weights", and warnings of changes in their next versions.
+    """
     for name in ("HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         os.environ.setdefault(name, "1")
+    if not sys.warnoptions:  # of -W and PYTHONWARNINGS
+        warnings.simplefilter("ignore", FutureWarning)
 
 
 def open_streams() -> None:

@@ -65,14 +65,20 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def gate_markdown(result: GateResult, line: str) -> str:
-    """Return the verdict and the table for the comment of a pull request."""
-    return f"**harness gate: {_escape(line)}**\n\n{to_markdown(gate_table(result))}"
+def gate_markdown(result: GateResult, counts_as: str = "") -> str:
+    """Return the verdict in a short sentence, the table and the remarks, for the comment of a pull request."""
+    remarks = "".join(f"\n- {_escape(remark)}" for remark in result.remarks)
+    return f"**harness gate {_escape(result.headline + counts_as)}**\n\n{to_markdown(gate_table(result))}{remarks and remarks + chr(10)}"
 
 
-def gate_page(result: GateResult, line: str) -> str:
-    """Return a page with the verdict and the table."""
-    return assets.plain_page(f"Gate: {result.verdict}", f"<p>{html.escape(line)}</p>{to_html(gate_table(result))}")
+def gate_page(result: GateResult, counts_as: str = "") -> str:
+    """Return a page with the verdict, the remarks and the table."""
+    head, _, sentence = result.headline.partition(": ")
+    verdict = f"{head.capitalize()}: {sentence}{counts_as}."
+    remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in result.remarks)
+    table = f'<div class="scroll" tabindex="0" role="region" aria-label="Metrics and slices">{to_html(gate_table(result))}</div>'
+    listed = f'<ul class="remarks">{remarks}</ul>' if remarks else ""
+    return assets.plain_page(f"Gate: {result.verdict}", f'<p class="verdict">{html.escape(verdict)}</p>{listed}{table}')
 
 
 def _escape(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from harness.analysis.comparison_budget import BUDGET
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings
+from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings, unranked_notes
 from harness.analysis.pairs import ComparedRun
 from harness.errors import counted
 from harness.reporting.charts.differences import compared_systems
@@ -173,7 +173,7 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
     return RunClusters(
         {key: item.letters for key, item in places.items()},
         {key for key, item in places.items() if item.leads},
-        [*notes, *remarks],
+        [*notes, *unranked_notes(compared.rows, shown_names(compared.rows)), *remarks],
         remarks,
     )
 

@@ -53,7 +53,7 @@ def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
     return notes
 
 
-def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
+def interval_notes(records: Sequence[ResultRecord], *, missing_only: bool = False) -> list[str]:
     """Return one line per note, in the order of first appearance, with the metrics that it applies to.
 
     A metric of which some records lack the note is followed by the models that have it.
@@ -62,6 +62,8 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     ----------
     records : sequence of ResultRecord
         Results of a run.
+    missing_only : bool
+        Leave out the notes on intervals that are there, such as what they hold fixed.
 
     Examples
     --------
@@ -76,6 +78,8 @@ def interval_notes(records: Sequence[ResultRecord]) -> list[str]:
             metrics.setdefault(shown_name(record), []).append(record.model)
     lines: list[str] = []
     for (missing, note), metrics in notes.items():
+        if missing_only and not missing:
+            continue
         labels = [
             name if len(models) == totals[name] else f"{name} of {', '.join(dict.fromkeys(models))}" for name, models in metrics.items()
         ]

@@ -24,13 +24,12 @@ def report_lines(result: SourceComparison, settings: Settings, prompts: int) -> 
     a, b = result.labels
     answers = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]
     yield f"{a} and {b}: {verdict_text(result, settings)}"
-    method = f"all {result.relabelings:,} relabelings" if result.exact else f"{result.relabelings - 1:,} random relabelings"
     sizes = f"{counted(len(result.prompts), 'prompt')}, {answers[0]:,} and {answers[1]:,} answers"
-    yield f"  p {p_text(result.p)} ({sizes}; {method} within prompts; smallest possible p {p_text(result.floor)})"
+    yield f"  p {p_text(result.p)} ({sizes}; {_method(result)} within prompts; smallest possible p {p_text(result.floor)})"
     yield "  " + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items()) + " (each alone, not adjusted)"
-    name = settings.kernels[0]
-    measure = f"MMD² of {name}" if name in KERNELS else f"{name} beyond its mean over relabelings"
-    yield f"  {measure} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    yield f"  {_measure(settings)} {effect_text(result.effect)}; held-out accuracy {effect_text(result.accuracy)}, .5: none"
+    if contrast := contrast_text(result, settings):
+        yield f"  {contrast}"
     for feature in list_features(result, settings):
         yield f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per answer (adjusted p {p_text(feature.p)})"
     for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
@@ -54,8 +53,51 @@ def verdict_text(result: SourceComparison, settings: Settings) -> str:
         return f"different at level {settings.alpha:.3g}"
     if result.verdict == "equivalent within margin":
         return f"equivalent within margin {settings.margin:g}"
+    if result.effect.reason.startswith("both "):
+        return f"a difference is not shown, for {result.effect.reason}"
     power = "" if result.power is None else f"; a source with one answer in ten replaced would be found with power {result.power:.2f}"
     return f"a difference is not shown{power}"
+
+
+def contrast_text(result: SourceComparison, settings: Settings) -> str:
+    """Return what shows the difference of sources whose effect has an interval that holds 0; empty for others."""
+    interval = result.effect.interval
+    if result.verdict != "different" or interval is None or not interval[0] <= 0 <= interval[1]:
+        return ""
+    kernels = ", ".join(name for name, p in result.kernels.items() if p <= settings.alpha)
+    shown_by = "the properties below do" if list_features(result, settings) else f"it is shown by {kernels or 'all statistics together'}"
+    return f"{_measure(settings)} alone does not show the difference, for its interval holds 0; {shown_by}"
+
+
+def _measure(settings: Settings) -> str:
+    """Return the name of the effect."""
+    name = settings.kernels[0]
+    return f"MMD² of {name}" if name in KERNELS else f"{name} beyond its mean over relabelings"
+
+
+def _method(result: SourceComparison) -> str:
+    return f"all {result.relabelings:,} relabelings" if result.exact else f"{result.relabelings - 1:,} random relabelings"
+
+
+def facts_table(result: SourceComparison, settings: Settings) -> Table:
+    """Return a table of the p-value, the effect and the accuracy with what they mean, for a page."""
+    method = f"{_method(result)} within prompts; smallest possible p {p_text(result.floor)}"
+    effect, accuracy = result.effect, result.accuracy
+    no_accuracy = accuracy.reason or "0.5: the sources are not told apart"
+    rows = [
+        ["p", p_text(result.p), "", method],
+        [_measure(settings), number(effect.value), interval_text(effect.interval), effect.reason or "0: no difference"],
+        ["held-out accuracy", number(accuracy.value), interval_text(accuracy.interval), no_accuracy],
+    ]  # fmt: skip
+    return Table(["quantity", "value", "95 % interval", "meaning"], rows, "lrrl")
+
+
+def statistic_table(result: SourceComparison) -> Table:
+    """Return a table of the p-values of the single statistics, for a page."""
+    rows = [[name, p_text(p)] for name, p in result.kernels.items()]
+    return Table(
+        ["statistic", "p"], rows, "lr", notes=["p of each statistic alone, not adjusted; the p of the test is that of all together"]
+    )
 
 
 def effect_text(effect: Effect) -> str:

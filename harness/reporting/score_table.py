@@ -105,6 +105,11 @@ def score_table(
     starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
     remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
     lines = [_line(result, remarks, sliced) for result in ordered]
+    compared_with = {row.system_a for row in rows}
+    adjusted = len(compared_with) > 1 or any(row.slice for row in rows)
+    if not adjusted:  # of one comparison of a metric, both columns would have the same numbers
+        for line in lines:
+            line["p"], line["p (Holm)"] = line["p (Holm)"], ""
     for index in set(range(len(lines))) - set(starts):
         lines[index]["metric"] = ""
         if lines[index]["slice"] == (ordered[index - 1].record.slice or ALL):
@@ -117,13 +122,14 @@ def score_table(
     bold_notes = [
         note for note in (*usage_notes([record for record in records if not record.slice]), BOLD_NOTE if leading else "", untested) if note
     ]
+    notes = _notes(ordered, baseline, draws, "p (Holm)" if adjusted else "p")
     return Table(
         headers=used, rows=[[line[name] for name in used] for line in lines], alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in whole}, sizes),
-        notes=[*_notes(ordered, baseline, draws), *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
+        notes=[*notes, *bold_notes, *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
-        data=_csv(ordered, baseline, sliced), secondary=("p", "harmonic p", "set"),
+        data=_csv(ordered, baseline, sliced), secondary=(*(["p"] if adjusted else []), "harmonic p", "set"),
     )  # fmt: skip
 
 
@@ -194,7 +200,8 @@ def _remarks(result: Result) -> list[str]:
     return remarks
 
 
-def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
+def _notes(results: Sequence[Result], baseline: str, draws: int, starred: str) -> list[str]:
+    """Return the remarks on differences and their p-values; ``starred`` is the header of the column with stars."""
     systems = {result.record.model for result in results if result.row is not None}
     sliced = [SLICE_NOTE] if any(result.record.slice for result in results) else []
     if not systems:
@@ -206,7 +213,7 @@ def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
         tests = f"{len(slices) * len(systems)} comparisons of a metric in all {counted(len(slices), 'slice')}"
         notes.append(f"p (Holm) of slices: adjusted for the {tests} together")
     if any(result.significant for result in results):
-        notes.append(f"*: p (Holm) of at most {LEVEL:g}")
+        notes.append(f"*: {starred} of at most {LEVEL:g}")
     return notes
 
 

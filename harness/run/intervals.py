@@ -221,7 +221,7 @@ FILE = "calibration.json"
 """File of measured coverages in the top folder of a package of metrics (:mod:`harness.testing.calibration` writes it)."""
 LOWEST = 0.90
 """Coverage below which an interval is not printed."""
-NOT_MEASURED = "coverage not measured"
+NOT_MEASURED = "how often such an interval holds the true value is not measured"
 """Note of an interval whose metric has no table."""
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -62,6 +63,32 @@ def test_a_baseline_is_scored_again_without_the_files_that_made_it(runs, root):
     assert values[0]["value"] == values[1]["value"] and values[0]["ci95"] == values[1]["ci95"]
 
 
+@pytest.mark.parametrize("package", ["", "./one ./two", "caption-harness@git+https://example.org/x"])
+def test_the_action_installs_what_is_there(root, tmp_path, package):
+    action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
+    (step,) = (step for step in action["runs"]["steps"] if "pip install" in step.get("run", ""))
+    (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "python").chmod(0o755)
+    script = step["run"].replace("${{ github.action_path }}", str(root / "examples" / "gate"))
+    environment = {**os.environ, "PACKAGE": package, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    out = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert out[:3] == ["-m", "pip", "install"]
+    folders = [*(str(root / name) for name in ("kernels", "tasks", "plugins", "adapters")), str(root)]
+    assert out[3:] == (package.split() or folders)
+    assert all((Path(folder) / "pyproject.toml").is_file() for folder in folders)
+
+
+def test_the_job_of_the_page_installs_before_it_scores(root):
+    page = (root / "examples" / "gate" / "README.md").read_text()
+    job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    runs = [step.get("run", step.get("uses", "")) for step in job["steps"]]
+    installing, scoring = (next(k for k, text in enumerate(runs) if word in text) for word in ("pip install", "harness score"))
+    gate = job["steps"][-1]["with"]
+    assert installing < scoring < len(runs) - 1 and gate["install"] == "false"
+    action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
+    assert set(gate) <= set(action["inputs"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "code"), [("good", 0), ("worse", 1)])
 def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, code):
@@ -86,7 +113,7 @@ def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, 
         env={**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)},
     )  # fmt: skip
     assert done.returncode == code, done.stderr
-    assert "harness gate: " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
+    assert "**harness gate " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
     assert "pr comment 7" in (tmp_path / "called").read_text()
     assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "1"), "CIDEr-D"
 

@@ -22,6 +22,8 @@ SCRIPTS = (
     "examples.js", "list.js", "editing.js", "detail.js", "keys.js", "print.js", "main.js",
 )  # fmt: skip
 """Scripts of the page, in their order; they share one scope."""
+PLAIN_SCRIPTS = ("start.js", "address.js", "plain.js")
+"""Scripts of a page that has one verdict and its tables."""
 HEAD_SCRIPT = 'document.documentElement.classList.add("js");'
 """Script of the head: styles can tell a page with script from one without."""
 LEVEL = 6
@@ -123,12 +125,18 @@ def _inline(text: str) -> str:
 
 
 def plain_page(title: str, content: str) -> str:
-    """Return an HTML page in the design of the report that needs no network and no script; ``content`` is HTML, ``title`` text."""
+    """Return an HTML page in the design of the report; ``content`` is HTML, ``title`` text.
+
+    It needs no network. Its script chooses the colours alone: without it, they are those of the system.
+    """
     head = html.escape(title)
+    script = script_of(PLAIN_SCRIPTS)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy([])}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy([HEAD_SCRIPT, script])}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<style>{style()}</style></head><body>"
-        f'<header class="top"><h1>{head}</h1></header><main id="content">{content}</main></body></html>\n'
+        f'<link rel="icon" href="data:,"><script>{HEAD_SCRIPT}</script><style>{style()}</style></head><body class="plain">'
+        f'<header class="top"><h1 dir="auto">{head}</h1><div class="actions script-only">'
+        '<button type="button" class="theme" title="Colours: as the system, light, dark">Theme: system</button></div></header>'
+        f'<main id="content">{content}</main><script>{script}</script></body></html>\n'
     )

@@ -44,6 +44,7 @@ from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_not
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
 from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -189,11 +190,16 @@ def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock
         "name": name, "group": group, "matrix": matrix_of(systems, clusters), "sets": tables,
         "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
         "notices": notices_of(group, clusters),
-        "notes": list(dict.fromkeys(line for run in group.runs for line in (*interval_notes(run.records), *usage_notes(run.records)))),
+        "notes": list(dict.fromkeys(line for run in group.runs for line in _notes(run.records))),
         "records": [(k, group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note], "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }  # fmt: skip
+
+
+def _notes(records: Sequence[ResultRecord]) -> list[str]:
+    """Return the lines below the matrix: intervals that are missing, usage of judges. What an interval holds fixed is in its tooltip."""
+    return [*interval_notes(records, missing_only=True), *usage_notes(records)]
 
 
 def _run(name: str, run: Run) -> dict[str, object]:
@@ -203,7 +209,7 @@ def _run(name: str, run: Run) -> dict[str, object]:
     sections = [*sections_of_run(run), *plugin_sections(run)]
     return {
         "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": sections,
-        "slices": slice_table(run) if run.slices else None,
+        "slices": slice_table(run, missing_only=True) if run.slices else None,
         "listings": listings(run), "command": command(run), "json": text,
     }  # fmt: skip
 

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from harness.analysis.compare import DRAWS, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
+from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings, unranked_notes
 from harness.analysis.pairs import ComparedRun, Pair, RecordPair, differences_of_runs
 from harness.errors import InputError
 from harness.reporting.page.assets import DataBlock
@@ -20,6 +20,9 @@ from harness.rundir.file_names import MANIFEST, RESULTS
 from harness.rundir.format import MANIFEST_SCHEMA, RESULTS_SCHEMA, read_json_object
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
+
+MOST_LABELS = 4
+"""Number of systems that a title names."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Names of the tasks."""
-        return ", ".join(dict.fromkeys(run.provenance.task or "suite" for run in self.runs))
+        """Names of the tasks; of files that ``harness score`` read, the labels of the systems."""
+        return ", ".join(dict.fromkeys(title for run in self.runs for title in _titles(run)))
 
     @property
     def several_runs(self) -> bool:
@@ -57,6 +60,17 @@ class Group:
     def metrics(self) -> tuple[str, ...]:
         """Labels of the metrics, in the order of the runs."""
         return tuple(dict.fromkeys(record.metric for _, record in self.records))
+
+
+def _titles(run: Run) -> Sequence[str]:
+    """Return the names for the title of a page: the task, or the labels where the task is named by the files of the systems alone."""
+    task = run.provenance.task or "suite"
+    paths = dict.fromkeys(str(model.params.get("path", "")) for model in run.provenance.models)
+    if task != f"score {', '.join(PurePath(path).name for path in paths)}":
+        return [task]
+    labels = [model.label for model in run.provenance.models]
+    rest = len(labels) - MOST_LABELS
+    return labels if rest <= 1 else [*labels[:MOST_LABELS], f"{rest} more systems"]
 
 
 def open_run(path: str) -> Run:
@@ -177,9 +191,12 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     ranked = rankings(entries)
     letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
     leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
+    keys = {_key(group, side, system): side.label(system) for side, system in group.systems}
+    labelled = [replace(row, system_a=keys[row.system_a], system_b=keys[row.system_b]) for row in entries] if ranked else []
+    unranked = "".join(f" {text[:1].upper()}{text[1:]}." for text in unranked_notes(labelled, shown_names(labelled)))
     note = (
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
-        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}."
+        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}.{unranked}"
     )
     return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan), entries)
 

@@ -67,7 +67,7 @@ class Cell:
         record = self.record
         texts = [f"{shown_name(record)} {number(record.value)}"]
         if record.ci95:
-            texts.append(f"95 % interval {interval_text(record.ci95)}")
+            texts.append(f"95 % interval {interval_text(record.ci95)}" + (f" ({note})" if (note := record.interval_note) else ""))
         elif record.interval_note:
             texts.append(f"no interval: {record.interval_note}")
         if record.p_value is not None:

@@ -1,4 +1,4 @@
-"""Page of ``harness same``, in the design of the report page; it needs no network and no script."""
+"""Page of ``harness same``, in the design of the report page; it needs no network, and a script for its colours alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,21 @@ from pathlib import Path
 
 from harness.analysis.same import Settings, SourceComparison
 from harness.analysis.same_run import check_run, settings_of_run
+from harness.errors import counted
 from harness.files.outputs import write_output
 from harness.reporting.formats.web import to_html
 from harness.reporting.page import assets
-from harness.reporting.same_tables import feature_table, matrix_table, prompt_table, report_lines
+from harness.reporting.same_tables import (
+    ASSUMPTION,
+    contrast_text,
+    facts_table,
+    feature_table,
+    matrix_table,
+    prompt_table,
+    statistic_table,
+    verdict_text,
+)
+from harness.reporting.table import Table
 from harness.run.finished import Run
 
 
@@ -34,12 +45,37 @@ def sections_of_run(run: Run) -> list[dict[str, str]]:
 
 def sections(results: Sequence[SourceComparison], settings: Settings, level: int) -> str:
     """Return the HTML of some comparisons below headings of a level, without that of a page."""
-    out = [f"<h{level}>All pairs</h{level}>{to_html(matrix_table(results))}"]
+    out = [f"<h{level}>All pairs</h{level}>{_scroll('All pairs', matrix_table(results))}"] if len(results) > 1 else []
     for result in results:
-        lines = "".join(f"<p>{html.escape(line.strip())}</p>" for line in report_lines(result, settings, 0))
-        tables = to_html(feature_table(result, settings)), to_html(prompt_table(result))
-        heading = html.escape(" and ".join(result.labels))
-        parts = (("Words", tables[0]), ("Prompts that differ most", tables[1]))
-        below = "".join(f"<h{level + 1}>{title}</h{level + 1}>{table}" for title, table in parts)
-        out.append(f"<section><h{level}>{heading}</h{level}>{lines}{below}</section>")
-    return "".join(out)
+        names = " and ".join(result.labels)
+        tables = {
+            "The test": facts_table(result, settings),
+            "Each statistic alone": statistic_table(result),
+            "Words": feature_table(result, settings),
+            "Prompts that differ most": prompt_table(result),
+        }
+        below = "".join(f"<h{level + 1}>{title}</h{level + 1}>{_scroll(f'{title}, {names}', table)}" for title, table in tables.items())
+        out.append(f"<section><h{level}>{html.escape(names)}</h{level}>{_summary(result, settings)}{below}</section>")
+    return "".join([*out, f'<p class="soft">{html.escape(_sentence(f"The test {ASSUMPTION}"))}</p>'])
+
+
+def _summary(result: SourceComparison, settings: Settings) -> str:
+    """Return the verdict in words, the sizes, and the remarks as a list."""
+    verdict = _sentence(verdict_text(result, settings))
+    counts = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]
+    sizes = f"{counted(len(result.prompts), 'prompt')}, with {counts[0]:,} and {counts[1]:,} answers."
+    contrast = contrast_text(result, settings)
+    lines = [*([_sentence(contrast)] if contrast else []), sizes]
+    notes = "".join(f"<li>{html.escape(_sentence(note))}</li>" for note in result.notes)
+    texts = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    return f'<p class="verdict">{html.escape(verdict)}</p>{texts}' + (f'<ul class="remarks">{notes}</ul>' if notes else "")
+
+
+def _sentence(text: str) -> str:
+    """Return a line of the terminal as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+
+
+def _scroll(name: str, table: Table) -> str:
+    """Return a table that scrolls within itself where the window is narrower."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(name)}">{to_html(table)}</div>'

@@ -9,7 +9,16 @@ import pytest
 
 import harness
 from harness.analysis.compare import compare
-from harness.analysis.comparisons import Comparisons, StoredComparisons, differing_most, metric_comparisons, rankings, with_verdict
+from harness.analysis.comparisons import (
+    Comparison,
+    Comparisons,
+    StoredComparisons,
+    differing_most,
+    metric_comparisons,
+    rankings,
+    unranked_notes,
+    with_verdict,
+)
 from harness.analysis.pairs import ComparedRun, pairs
 from harness.errors import HarnessError
 from harness.reporting.comparison_tables import pair_tables
@@ -260,3 +269,18 @@ def test_the_comparison_of_two_metrics_has_the_tests_of_the_run(judged):
             metric_comparisons([judged], baseline, metrics)
     with pytest.raises(HarnessError, match="the metrics of one run of judgments are compared, not two runs"):
         metric_comparisons([judged, judged])
+
+
+def test_systems_without_a_letter_are_named_with_their_metrics():
+    def pair(a, b, metric, **values):
+        values = {"p_holm": 0.5, "p_value": 0.5, "difference": 0.1, "a": 0.2, "b": 0.1, **values}
+        return Comparison(metric=metric, system_a=a, system_b=b, higher_is_better=True, n=9, note="", better="=", **values)
+
+    other = {"sizes_differ": True, "p_holm": None, "difference": None}
+    rows = [pair("x", "y", metric) for metric in ("bleu4", "rouge", "cider")]
+    rows += [pair(a, "z", metric, **other) for a in "xy" for metric in ("bleu4", "rouge")] + [pair(a, "z", "cider") for a in "xy"]
+    names = {"bleu4": "BLEU-4", "rouge": "ROUGE-L", "cider": "CIDEr-D"}
+    (line,) = unranked_notes(rows, names)
+    assert line.startswith("no letter for z in BLEU-4, ROUGE-L: no other system has its set size")
+    assert unranked_notes(rows[:3], names) == []
+    assert unranked_notes([pair("x", "z", "bleu4", **other)], names) == [], "a metric without letters has no such line"

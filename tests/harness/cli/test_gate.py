@@ -93,7 +93,10 @@ def test_files_of_the_result(close, tmp_path, capsys):
     code, *_ = run(capsys, *close, "--junit", files[0], "--markdown", files[1], "--page", files[2], "--undecided", "fail")
     assert code == 1
     assert ElementTree.parse(files[0]).getroot().get("failures") == "1"
-    assert files[1].read_text().startswith("**harness gate: undecided:") and "Gate: undecided" in files[2].read_text()
+    assert (
+        files[1].read_text().startswith("**harness gate undecided: the examples do not tell whether ROUGE-L (COCO) is worse")
+        and "Gate: undecided" in files[2].read_text()
+    )
 
 
 def test_json_has_the_numbers(runs, capsys):

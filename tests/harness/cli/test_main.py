@@ -178,7 +178,7 @@ def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
 
 def test_the_command_is_installed_under_the_name_of_the_distribution_too():
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"] == dict.fromkeys(("harness", project["name"]), "harness.cli.main:main"), "uvx caption-harness"
+    assert project["scripts"] == dict.fromkeys(("harness", project["name"]), "harness.__main__:main"), "uvx caption-harness"
 
 
 def test_libraries_draw_no_bars_unless_the_environment_asks(monkeypatch):
@@ -196,3 +196,28 @@ def test_the_help_has_every_verb_once_under_a_heading(capsys):
     verbs = [line.split()[0] for line in lines[places[0] :] if line.startswith("  ")]
     assert sorted(verbs) == sorted(commands())
     assert {"push", "train", "check"} <= {line.split()[0] for line in lines[places[2] :] if line.startswith("  ")}
+
+
+@pytest.mark.parametrize("module", ["harness.cli.main", "yaml", "logging"])
+def test_ctrl_c_while_the_command_line_is_imported_ends_with_one_line(module):
+    """The key comes when a module is looked for, as it may within the first third of a second."""
+    code = (
+        "import sys, os, signal\n"
+        "class Key:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import harness.__main__\n"
+        f"sys.modules.pop({module!r}, None)\n"
+        "sys.meta_path.insert(0, Key())\n"
+        "sys.exit(harness.__main__.main(['list']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "harness: interrupted; run the same command again to continue\n")
+
+
+def test_warnings_of_the_next_versions_of_libraries_are_not_printed():
+    code = "import warnings; from harness.cli import process; process.silence_libraries(); warnings.warn('soon', FutureWarning)"
+    for options, shown in (([], False), (["-W", "default"], True)):
+        done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+        assert ("soon" in done.stderr) is shown

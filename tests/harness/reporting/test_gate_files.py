@@ -75,13 +75,39 @@ def test_junit_is_xml_that_other_programs_read(fails, failures, skipped):
 
 
 def test_markdown_shows_names_as_they_are():
-    text = gate_markdown(GateResult([FAILED]), "failed: a_b in language=<de> [0.004, 0.016]")
+    text = gate_markdown(GateResult([replace(FAILED, slice="a_b=<de>", note="same [outputs]")]))
     first, _, table = text.partition("\n\n")
-    assert first == r"**harness gate: failed: a\_b in language=\<de> \[0.004, 0.016\]**"
+    assert first == r"**harness gate failed: CIDEr-D in a\_b=\<de> is worse by more than its margin**"
+    assert text.endswith("\n- CIDEr-D in a\\_b=\\<de>: same \\[outputs\\]\n")
     assert "| CIDEr-D ↑" in table and "failed" in table
 
 
 def test_the_page_escapes_what_runs_name():
-    page = gate_page(GateResult([FAILED]), "failed: <script>alert(1)</script>")
-    assert page.startswith("<!doctype html>") and "<h1>Gate: failed</h1>" in page
-    assert "<script>" not in page and "language=&lt;de&gt;" in page
+    page = gate_page(GateResult([replace(FAILED, note="<script>alert(1)</script>")]))
+    assert page.startswith("<!doctype html>") and ">Gate: failed</h1>" in page
+    assert "<script>alert" not in page and "language=&lt;de&gt;" in page
+    assert '<p class="verdict">Failed: CIDEr-D in language=&lt;de&gt; is worse by more than its margin.</p>' in page
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([PASSED], "passed: ROUGE-L (COCO) is not worse by more than its margin"),
+        ([PASSED] * 3, "passed: none of 3 rows is worse by more than its margin"),
+        ([PASSED, FAILED], "failed: CIDEr-D in language=<de> is worse by more than its margin"),
+        ([FAILED, PASSED, FAILED], "failed: 2 of 3 rows are worse by more than their margins"),
+        ([PASSED, UNDECIDED], "undecided: the examples do not tell whether TRM (ROUGE-L) is worse by more than its margin"),
+        ([UNDECIDED] * 2, "undecided: the examples do not tell whether 2 of 2 rows are worse by more than their margins"),
+    ],
+)
+def test_the_headline_is_one_short_sentence(rows, sentence):
+    result = GateResult(rows)
+    assert result.headline == sentence
+    assert gate_markdown(result, " (counts as pass)").startswith(
+        f"**harness gate {sentence.replace('<', chr(92) + '<')} (counts as pass)**"
+    )
+
+
+def test_remarks_say_what_would_decide():
+    assert GateResult([PASSED, UNDECIDED]).remarks == ["about 900 examples would decide"]
+    assert GateResult([replace(PASSED, note="same outputs")]).remarks == ["ROUGE-L (COCO): same outputs"]

@@ -8,7 +8,16 @@ import pytest
 
 from harness.analysis.same import Effect, Feature, Prompt, Settings, Source, SourceComparison, compare_all
 from harness.analysis.same_plan import Design
-from harness.reporting.same_tables import feature_table, matrix_table, plan_table, prompt_table, report_lines, verdict_text
+from harness.reporting.same_tables import (
+    contrast_text,
+    facts_table,
+    feature_table,
+    matrix_table,
+    plan_table,
+    prompt_table,
+    report_lines,
+    verdict_text,
+)
 
 SETTINGS = Settings(draws=99, power=False)
 A, B = ({str(k): [text] * 2 + ["x y"] * 2 for k in range(6)} for text in ("a dog.", "a dog"))
@@ -118,3 +127,39 @@ def test_tables_of_properties_prompts_and_plans():
     sheet = plan_table([Design("x", 5, 10, 0.9)], 0.8)
     assert (sheet.headers, sheet.rows, sheet.alignment) == (["change", "answers", "prompts", "power"], [["x", "5", "10", "0.90"]], "lrrr")
     assert sheet.notes[0].startswith("smallest number of prompts tried with a power of 0.8;")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "interval", "features", "text"),
+    [
+        ("different", (-0.1, 0.2), (0.01,), "for its interval holds 0; the properties below do"),
+        ("different", (-0.1, 0.2), (0.9,), "for its interval holds 0; it is shown by exact"),
+        ("different", (0.1, 0.2), (0.01,), ""),
+        ("not shown", (-0.1, 0.2), (0.01,), ""),
+        ("different", None, (0.01,), ""),
+    ],
+)
+def test_a_difference_beside_an_interval_that_holds_0_is_explained(verdict, interval, features, text):
+    result = replace(
+        RESULT, verdict=verdict, effect=Effect(0.02, interval), kernels={"exact": 0.01, "length": 0.25},
+        features=tuple(Feature("words", 3.0, 4.5, p) for p in features),
+    )  # fmt: skip
+    contrast = contrast_text(result, SETTINGS)
+    assert contrast == (f"MMD² of n-grams alone does not show the difference, {text}" if text else "")
+    assert (f"  {contrast}" in list(report_lines(result, SETTINGS, 0))) is bool(text)
+    assert facts_table(result, SETTINGS).rows[1][0] == "MMD² of n-grams"
+
+
+def test_capitals_differ_where_the_n_grams_of_prompts_do_not_see_them():
+    words = ["a", "dog", "runs", "on", "grass", "while", "two", "cats", "sit", "near", "one", "red", "table"]
+    texts = {str(k): [" ".join(words[(k + j) % 9 : (k + j) % 9 + 4]) for j in range(3)] for k in range(20)}
+    capitals = {name: [text.capitalize() for text in reversed(lines)] for name, lines in texts.items()}
+    (result,) = compare_all([Source("a", texts), Source("b", capitals)], SETTINGS)
+    assert result.verdict == "different"
+    assert "begins with a capital" in [feature.name for feature in result.features if feature.p <= SETTINGS.alpha]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("file", "files"), ("source", "sources")])
+def test_equal_answers_are_named_in_the_verdict(kind, name):
+    (result,) = compare_all([Source("a", A, kind=kind), Source("b", dict(A), kind=kind)], SETTINGS)
+    assert verdict_text(result, SETTINGS) == f"a difference is not shown, for both {name} hold the same answers"

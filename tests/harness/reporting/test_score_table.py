@@ -42,14 +42,27 @@ def test_rows_are_grouped_by_metric_and_carry_the_difference_to_the_baseline():
     records = [record("a", 2.0), record("a", 1.0, "bleu4"), record("b", 3.0), record("b", 0.5, "bleu4")]
     rows = [comparison("b", 1.0, 0.01), comparison("b", -0.5, 0.5, "bleu4")]
     sheet = score_table(records, rows, "a", 1000)
-    assert [(row["metric"], row["system"], row["difference"], row["p"], row["p (Holm)"]) for row in table(sheet)] == [
-        ("CIDEr-D ↑", "a", "", "", ""), ("", "b", "+1.0000", "0.0100", "0.0100*"),
-        ("BLEU-4 ↑", "a", "", "", ""), ("", "b", "-0.5000", "0.5000", "0.5000"),
+    assert [(row["metric"], row["system"], row["difference"], row["p"]) for row in table(sheet)] == [
+        ("CIDEr-D ↑", "a", "", ""), ("", "b", "+1.0000", "0.0100*"),
+        ("BLEU-4 ↑", "a", "", ""), ("", "b", "-0.5000", "0.5000"),
     ]  # fmt: skip
     assert sheet.groups == {0, 2}
     assert sheet.bold == {(1, 2), (2, 2), (3, 2)}  # of BLEU-4 both: they do not differ significantly
     assert sheet.notes[0] == "difference: to a; p: approximate randomisation of the reported number, 1000 draws"
     assert sheet.notes[-1] == BOLD_NOTE
+
+
+def test_p_by_holm_has_a_column_only_where_several_comparisons_share_the_level():
+    records = [record("a", 3.0), record("b", 2.0), record("c", 1.0)]
+    rows = [comparison("b", -1.0, 0.01, a=2.0, b=3.0), comparison("c", -2.0, 0.3, a=1.0, b=3.0)]
+    two, three = score_table(records[:2], rows[:1], "a", 1000), score_table(records, rows, "a", 1000)
+    assert "p (Holm)" not in two.headers and "*: p of at most 0.05" in two.notes
+    assert "p" not in two.secondary, "the only column of p-values stays in a narrow terminal"
+    assert [row["p"] for row in table(three)] == ["", "0.0100", "0.3000"]
+    assert [row["p (Holm)"] for row in table(three)] == ["", "0.0100*", "0.3000"] and "p" in three.secondary
+    assert "*: p (Holm) of at most 0.05" in three.notes
+    names = two.data[0]
+    assert dict(zip(names, two.data[2]))["p_holm"] == 0.01, "the CSV has both"
 
 
 def test_the_baseline_is_found_by_its_label_wherever_it_stands():
@@ -81,7 +94,7 @@ def test_values_that_cannot_be_tested_have_a_numbered_remark():
     row = comparison("b", None, None, "vocabulary", note="cannot be resampled", better="not tested")
     sheet = score_table(records, [row], "a")
     last = table(sheet)[1]
-    assert (last["difference"], last["p"], last["p (Holm)"], last["note"]) == ("+2.0000", "–", "–", "(1)")
+    assert (last["difference"], last["p"], last["note"]) == ("+2.0000", "–", "(1)")
     assert sheet.notes[-1] == "(1) cannot be resampled"
     assert score_table(records, [], "a").notes[-1] == "(1) no test: no common scores"
 

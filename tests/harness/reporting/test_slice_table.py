@@ -70,6 +70,8 @@ def test_page_and_files_have_the_slices(run, tmp_path):
     harness.report(run.path, output=tmp_path / "page.html", tables=tmp_path / "tables")
     page = (tmp_path / "page.html").read_text()
     section = page[page.index(f"<h3>{TITLE}</h3>") :]
+    assert "95 % interval 0." in page and "(document frequencies of all references held fixed" in page, "a tooltip of the matrix"
+    assert "95 % interval: CIDEr-D (document" not in page, "no line below the tables"
     assert "domain=near" in section[: section.index("</table>")]
     group = groups_of([("run", run)])[0]
     head, *rows = table_rows(group)

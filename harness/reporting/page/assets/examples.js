@@ -128,7 +128,7 @@ class Browser {
     if (reselect) await this.reselect();
   }
 
-  /** Apply a filter; a bad one is one line under the field, and the list stays as it is. */
+  /** Apply a filter; a bad one is one line under the field, and the list is that without a filter. */
   async setFilter(text, reselect = true) {
     const ticket = ++this.filterTicket;
     this.state.write({ filter: text.trim() });
@@ -139,6 +139,7 @@ class Browser {
       this.filterError.textContent = "";
     } catch (error) {
       if (!(error instanceof FilterError || error instanceof RangeError)) throw error;
+      this.filter = null;
       this.filterError.textContent = error instanceof FilterError ? error.message : "the filter is nested too deeply";
     }
     this.filterField.toggleAttribute("aria-invalid", this.filterError.textContent !== "");
@@ -171,7 +172,9 @@ class Browser {
     const shown = this.visible.length;
     const total = this.index.ids.length;
     const sample = this.index.total > total ? ` (of ${this.index.total.toLocaleString("en")}; the report was written with fewer)` : "";
-    this.count.textContent = shown === total ? `${total.toLocaleString("en")} examples${sample}` : `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} examples${sample}`;
+    const count = shown === total ? total.toLocaleString("en") : `${shown.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+    const broken = this.filterError.textContent ? "; the filter has a mistake and is not applied" : "";
+    this.count.textContent = `${count} examples${sample}${broken}`;
     this.drawList(true);
   }
 

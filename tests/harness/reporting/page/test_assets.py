@@ -104,10 +104,12 @@ def test_a_policy_allows_the_scripts_alone(options, expected):
     assert ("connect-src" in text) is ("connect" in options) and text.endswith("'none'") is ("connect" not in options)
 
 
-def test_a_plain_page_runs_no_script_and_escapes_its_title():
+def test_a_plain_page_runs_the_script_of_its_colours_alone_and_escapes_its_title():
     text = assets.plain_page("a < b", "<p>content</p>")
-    assert "<title>a &lt; b</title>" in text and "<h1>a &lt; b</h1>" in text and '<main id="content"><p>content</p></main>' in text
-    assert f'content="{assets.policy([])}"' in text and "<script" not in text and f"<style>{assets.style()}</style>" in text
+    assert "<title>a &lt; b</title>" in text and ">a &lt; b</h1>" in text and '<main id="content"><p>content</p>' in text
+    script = assets.script_of(assets.PLAIN_SCRIPTS)
+    assert f'content="{assets.policy([assets.HEAD_SCRIPT, script])}"' in text and f"<style>{assets.style()}</style>" in text
+    assert re.findall("<script>(.*?)</script>", text, re.DOTALL) == [assets.HEAD_SCRIPT, script]
 
 
 @pytest.mark.parametrize("end", ["</script>", "<!--<script>", "<!-- <SCRIPT", "</script ", "a\rb"])

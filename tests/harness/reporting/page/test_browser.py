@@ -51,6 +51,21 @@ def test_print_has_matrix_plots_and_provenance(report, browse, artefacts):
         view.screenshot(path=artefacts / "print.png", full_page=True)
 
 
+def test_print_before_the_charts_are_drawn_has_no_empty_headings(report, browse):
+    with browse(report, **DESK) as view:
+        view.emulate_media(media="print")
+        drawn = view.locator("figure.chart[data-look]").count()
+        headings = view.locator("#plots .chart-group h3")
+        assert headings.count() > 0 and drawn == 0, "charts wait 1.5 seconds"
+        assert [heading.is_visible() for heading in headings.all()] == [False] * headings.count()
+        assert not view.locator("#plots-title").is_visible()
+        assert view.locator("table.matrix").is_visible() and view.locator("#provenance table.listing").first.is_visible()
+        view.emulate_media(media="screen")
+        open_tab(view, "plots")
+        view.emulate_media(media="print")
+        assert all(heading.is_visible() for heading in headings.all())
+
+
 @pytest.mark.slow
 def test_without_script_every_table_is_shown(report, browse, artefacts):
     with browse(report, java_script_enabled=False, **DESK) as view:

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import pytest
 
+from harness.api import score_files
 from harness.errors import InputError
 from harness.reporting.page import groups
 from harness.reporting.page.groups import Clusters, clusters_of, groups_of, open_run, system_key
@@ -108,3 +109,18 @@ def test_more_pairs_than_a_page_compares_have_a_warning_in_place_of_tests(finish
     assert len(clusters_of(systems, budget=None).comparisons) == 6
     monkeypatch.setattr(groups, "MAX_PAIRS", 6)
     assert len(clusters_of(systems).comparisons) == 6
+
+
+@pytest.mark.parametrize(
+    ("labels", "title"),
+    [(["Alpha", "Beta"], "Alpha, Beta"), (["<b>one</b>"], "<b>one</b>"), (list("ABCDEF"), "A, B, C, D, 2 more systems")],
+)
+def test_a_run_of_files_is_titled_by_its_labels(tmp_path, labels, title):
+    (tmp_path / "R.json").write_text('{"1": ["a dog"], "2": ["a cat"]}')
+    files = [tmp_path / f"file{k}.json" for k in range(len(labels))]
+    for file in files:
+        file.write_text('{"1": ["a dog"], "2": ["a bird"]}')
+    run = score_files([str(file) for file in files], str(tmp_path / "R.json"), ["bleu"], labels=labels, output=tmp_path / "run")
+    assert run.provenance.task.startswith("score file0.json")
+    (group,) = groups_of([("run", run)])
+    assert group.title == title

@@ -107,7 +107,7 @@ def cell(share: float | None = None, letters: str = "", **values) -> Cell:
     ("shown", "expected"),
     [
         (cell(), "CIDEr-D 0.5000 · 9 examples"),
-        (cell(ci95=(0.25, 0.75), interval_note="held fixed"), "CIDEr-D 0.5000 · 95 % interval 0.2500 … 0.7500 · 9 examples"),
+        (cell(ci95=(0.25, 0.75), interval_note="held fixed"), "CIDEr-D 0.5000 · 95 % interval 0.2500 … 0.7500 (held fixed) · 9 examples"),
         (cell(interval_note="few"), "CIDEr-D 0.5000 · no interval: few · 9 examples"),
         (cell(p_value=0.012, p_note="is no reason"), "CIDEr-D 0.5000 · p 0.0120 · 9 examples"),
         (cell(p_note="reads a scene"), "CIDEr-D 0.5000 · no p-value: the metric reads a scene · 9 examples"),
