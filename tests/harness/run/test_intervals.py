@@ -234,7 +234,10 @@ class Fitted(Mean):
 
 def test_the_note_says_what_is_held_fixed():
     assert intervals.nominal_estimate(Fitted(), ROWS, 50, 0)[1].note == "vocabulary held fixed"
-    assert intervals.estimate(Fitted(), ROWS, 50, 0)[1].note == "vocabulary held fixed; how often such an interval holds the true value is not measured"
+    assert (
+        intervals.estimate(Fitted(), ROWS, 50, 0)[1].note
+        == "vocabulary held fixed; how often such an interval holds the true value is not measured"
+    )
     assert intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note == bootstrap.NO_SPREAD
 
 
