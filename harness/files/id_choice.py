@@ -71,7 +71,7 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
         Two columns pair records and examples in different ways, and neither is the better one.
     """
     known = set(examples)
-    choices = [_match(column, ids, known) for column, ids in columns.items()]
+    choices = [_match(column, ids, known) for column, ids in _records_last(columns).items()]
     best = choices[0]
     for other in choices[1:]:
         best = _better(best, other, examples, fields, columns, location)
@@ -80,6 +80,16 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
         best = max([best, *(choice for choice in renamed if choice is not None)], key=lambda choice: choice.score)
     rejected = [choice.column for choice in choices if choice.matched and choice.column != best.column and choice.ids != best.ids]
     return replace(best, rejected=tuple(rejected))
+
+
+def _records_last(columns: IdsByColumn) -> IdsByColumn:
+    """Return the columns with those of a document (``doc.image_id``) before a number of the record, where each record has its own."""
+    subjects = {
+        column: ids for column, ids in columns.items()
+        if "." in column and _last_name(column) in _NAMES_OF_SUBJECTS and len(set(ids)) == len(ids)
+    }  # fmt: skip
+    first = next(iter(columns))
+    return {**subjects, **columns} if subjects and _last_name(first) not in _NAMES_OF_SUBJECTS else columns
 
 
 def _match(column: str, ids: Sequence[str], known: set[str], renamed: tuple[str, str] | None = None) -> IdChoice:
@@ -110,6 +120,9 @@ def _better(
     agreement = [_agree(choice, examples, fields, columns) for choice in (first, second)]
     if agreement[0] != agreement[1]:
         return first if agreement[0] else second
+    both = {_last_name(choice.column) for choice in (first, second)}
+    if first.fits and second.fits and len(both) == 2 and both <= _NAMES_OF_SUBJECTS:
+        raise InputError(_refusal(first, second), location, parameter="id")
     if first.score >= second.score:
         return first
     if not first.matched:

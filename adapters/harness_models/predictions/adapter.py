@@ -137,6 +137,8 @@ class Predictions:
                 self._match_by_position(table, task)
             else:
                 self._match_by_file_name(table, names)
+                if ids.isdisjoint(table.captions) and ids.isdisjoint(table.null):
+                    _match_by_media(table, task)
             missing = [name for name in names if name not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
             if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
@@ -190,6 +192,7 @@ class Predictions:
                 f"so expected one per example{advice}",
                 str(table.path),
             )
+        _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
             _log.warning("note: %s has no ids; its records are matched with the examples by position", table.path)
         table.captions = {name: table.captions[str(k)] for k, name in enumerate(ids) if str(k) in table.captions}
@@ -233,6 +236,34 @@ def _fields_of_examples(task: TaskView, columns: Mapping[str, object]) -> dict[s
         for name, values in out.items():
             values.append(str(example.meta[name]) if name in example.meta else "")
     return {name: values for name, values in out.items() if all(values)}
+
+
+def _match_by_media(table: Table, task: TaskView) -> None:
+    """Give the captions of a file the ids of the examples whose media have its ids as names, if every match is the only one."""
+    ids = [*table.captions, *table.null]
+    names: dict[str, str] = {}
+    for example in task.examples:
+        if not example.media or example.media in names:
+            return
+        names[example.media] = example.id
+    matches = {key: names[media] for key, media in captions.match_file_names(ids, names).items() if media in names}
+    if not matches:
+        return
+    key, name = next(iter(matches.items()))
+    table.remarks.append(f"its ids are matched by the names of the media: '{key}' is '{name}'")
+    table.rename({key: matches.get(key, key) for key in ids})
+
+
+def _check_lines(table: Table, ids: Sequence[str]) -> None:
+    """Raise :class:`InputError` for lines of text each of which begins with an id of the examples."""
+    known = set(ids)
+    first = next(iter(table.captions.values()), ("",))[0]
+    starts = [text[0].split(maxsplit=1)[0].rstrip(":,;|") for text in table.captions.values() if text and text[0].strip()]
+    if table.form == "txt" and starts and all(start in known for start in starts) and len(set(starts)) == len(starts):
+        raise InputError(
+            f"its lines begin with the ids of the data set ({first!r:.60}); expected captions alone, or each id, a tab and its caption",
+            str(table.path),
+        )  # fmt: skip
 
 
 def _splits(task: TaskView, missing: set[str]) -> tuple[set[str], set[str]]:
