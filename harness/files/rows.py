@@ -10,7 +10,16 @@ from typing import Any, cast
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
 from harness.files.captions import identity, quote_list
-from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, find_caption_columns, find_name, id_columns, is_id
+from harness.files.columns import (
+    CANDIDATE_COLUMNS,
+    FILE_ID_COLUMNS,
+    MOST_NAMES,
+    REFERENCE_COLUMNS,
+    find_caption_columns,
+    find_name,
+    id_columns,
+    is_id,
+)
 from harness.files.id_choice import choose_example_column, choose_ids
 from harness.files.marks import find_mark, keep_unmarked
 from harness.files.table_types import frame_records, plain_value
@@ -19,11 +28,15 @@ _log = logging.getLogger(__name__)
 
 HEAD = 20
 """Number of rows whose values decide which columns hold captions."""
+MOST_COLUMNS = 1000
+"""Number of columns of a mapping of columns; a larger mapping has ids as keys."""
 
 
 def rows_of(value: object) -> list[Parameters] | None:
     """Return the rows of a data frame, or of a sequence of mappings of which one has more than a caption; None for anything else."""
     records = frame_records(value)
+    if records is None:
+        records = _records_of_columns(value)
     if records is None:
         if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
             return None
@@ -33,6 +46,20 @@ def rows_of(value: object) -> list[Parameters] | None:
         if all(set(item) == {"caption"} for item in records):
             return None
     return [{name: plain_value(cell) for name, cell in row.items()} for row in records]
+
+
+def _records_of_columns(value: object) -> list[Parameters] | None:
+    """Return the rows of a mapping column -> list of values, as slices of a data set are; None for anything else.
+
+    A mapping of ids to captions has no key with a usual name of captions beside one of ids.
+    """
+    if not isinstance(value, Mapping) or not 1 < len(value) <= MOST_COLUMNS or not all(isinstance(name, str) for name in value):
+        return None
+    columns = cast("Mapping[str, Any]", value)
+    if not all(isinstance(cell, (list, tuple)) for cell in columns.values()) or len(set(map(len, columns.values()))) != 1:
+        return None
+    named = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns) and find_name(FILE_ID_COLUMNS, columns)
+    return [dict(zip(columns, row)) for row in zip(*columns.values())] if named else None
 
 
 def texts_of_rows(rows: Sequence[Parameters], role: Role) -> list[object]:

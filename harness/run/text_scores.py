@@ -185,6 +185,11 @@ def _are_paths(value: object) -> bool:
     return bool(items) and all(isinstance(item, (str, Path)) and os.path.isfile(item) for item in items)
 
 
+def _has_ids_as_keys(value: object) -> bool:
+    """Return True for a mapping id -> texts, unlike one of columns."""
+    return isinstance(value, Mapping) and rows_of(cast("Mapping[object, object]", value)) is None
+
+
 def sets_of(
     candidates: object,
     references: object,
@@ -202,12 +207,13 @@ def sets_of(
             faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
             allow = [name for name, accepted in faults.items() if accepted]
             return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
-        if isinstance(candidates, Mapping) and isinstance(references, Mapping):
+        by_id = _has_ids_as_keys(candidates), _has_ids_as_keys(references)
+        if all(by_id):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
             sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             return clean_sets(sets, options.clean, allow_empty=allow_empty)
-        if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
+        if any(by_id) or isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
             raise InputError("candidates and references are both paths, both mappings or both lists")
         return clean_sets(caption_sets(candidates, references), options.clean, allow_empty=allow_empty)
     except InputError as error:

@@ -176,6 +176,79 @@ def test_lines_that_begin_with_ids_are_no_captions(write, sign):
     assert bleu1(write("c.txt", lines.replace(f"{sign} ", "\t")), references) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("number", "media"), [("id", "image"), ("index", "image_path"), ("id", "file_name")])
+@pytest.mark.parametrize("folder", ["a", "b/c"])
+def test_both_sides_number_their_records_in_their_own_order(write, number, media, folder):
+    rows = [{number: k, media: f"{folder}/v{place}.jpg", "caption": TEXTS[place]} for k, place in enumerate((2, 0, 3, 1))]
+    references = write("r.jsonl", [{number: k, media: f"a/v{k}.jpg", "references": [text]} for k, text in enumerate(TEXTS)])
+    assert bleu1(write("c.jsonl", rows), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("number", ["id", "question_id", "index"])
+def test_names_of_files_that_contradict_the_numbers_of_records(write, number):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    rows = [{number: k, "image": f"val/{place:06d}.jpg", "caption": TEXTS[place]} for k, place in enumerate((2, 0, 3, 1))]
+    with pytest.raises(InputError, match=f"two columns of ids pair .*by '{number}' 4 of 4 .*by 'image' 4 of 4"):
+        bleu1(write("c.json", rows), references)
+    assert bleu1(write("c.json", rows), references, id="image") == pytest.approx(1)
+    alike = [{**row, "image": f"val/{row[number]:06d}.jpg", "caption": TEXTS[int(str(row[number]))]} for row in rows]
+    assert bleu1(write("d.json", alike), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", [".png", ".jpg", ""])
+def test_a_column_of_the_references_that_fits_by_name(write, end):
+    rows = [{"id": k, "filename": f"x{k % 4}.png", "caption": TEXTS[k % 4]} for k in range(8)]
+    candidates = write("c.json", {f"x{place}{end}": TEXTS[place] for place in (2, 0, 3, 1)})
+    assert bleu1(candidates, write("r.json", rows)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("before", "after"), [(" ", ""), ("", " "), ('="', '"')])
+def test_ids_with_signs_of_a_spreadsheet(write, before, after):
+    references = write("r.json", {f"0{k}": [text] for k, text in enumerate(TEXTS)})
+    lines = "".join(f"{before}0{place}{after}\t{TEXTS[place]}\n" for place in (2, 0, 3, 1))
+    assert bleu1(write("c.tsv", f"id\tcaption\n{lines}"), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", ["", ".jpg"])
+def test_pairs_of_an_id_and_a_caption_are_no_two_captions(write, end):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    with pytest.raises(InputError, match=r"lists are pairs of an id of the data set and a caption .* an object of ids and captions"):
+        bleu1(write("c.json", [[f"v{place}{end}", TEXTS[place]] for place in (2, 0, 3, 1)]), references)
+
+
+@pytest.mark.parametrize("names", [("image_id", "caption"), ("image_ids", "captions"), ("ids", "predictions")])
+def test_lists_by_column(write, names):
+    references = {str(7 * k): [text] for k, text in enumerate(TEXTS)}
+    places = (2, 0, 3, 1)
+    ids, texts = [7 * place for place in places], [TEXTS[place] for place in places]
+    assert bleu1(write("c.json", dict(zip(names, (ids, texts)))), write("r.json", references)) == pytest.approx(1)
+    columns = {"id": [7 * k for k in range(4)], "references": list(references.values())}
+    assert bleu1({"id": ids, "caption": texts}, columns) == bleu1({"id": ids, "caption": texts}, [
+        dict(zip(columns, row)) for row in zip(*columns.values())
+    ]) == pytest.approx(1)  # fmt: skip
+
+
+def test_lines_of_dictionaries_are_no_captions(write):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    for quote in ("'", '"'):
+        lines = "".join(f"{{{quote}image_id{quote}: {k}, 'caption': '{text}'}}\n" for k, text in enumerate(TEXTS))
+        with pytest.raises(InputError, match=r"no JSON; expected JSON, as json.dumps writes it"):
+            bleu1(write("c.txt", lines), references)
+    assert bleu1(write("d.txt", "{a man} rides a horse\n" + "\n".join(TEXTS[1:])), references) > 0.5
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_empty_rows_and_columns_behind_a_table(write, sign):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    rows = [["id", "caption", "", ""], *([str(k), text, "", ""] for k, text in enumerate(TEXTS)), [""] * 4, [""] * 4]
+    lines = [sign.join(row) for row in rows]
+    assert bleu1(write("c.csv", "\n".join(lines)), references) == pytest.approx(1)
+    with pytest.raises(InputError, match="a cell has no name of its column"):
+        bleu1(write("c.csv", "\n".join([*lines[:-1], f"9{sign}a dog{sign}x{sign}"])), references)
+    with pytest.raises(InputError, match=":2: "):
+        bleu1(write("c.csv", "\n".join([lines[0], lines[-1], *lines[1:]])), references)
+
+
 @pytest.mark.parametrize("column", ["response", "completion", ""])
 def test_answers_of_a_server_beside_an_id_of_the_program(write, column):
     references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
