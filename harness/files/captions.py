@@ -186,12 +186,11 @@ def texts_of(value: object, location: str) -> tuple[str, ...]:
         texts = parse_list(value, location) or texts
     if not texts:
         raise InputError("the list is empty; expected at least one text", location)
-    captions = [cast("Mapping[str, object]", item)["caption"] if isinstance(item, Mapping) and _is_text(item) else item for item in texts]
-    return tuple(check_text(text, location) for text in captions)
+    return tuple(check_text(_inner(cast(YamlValue, item)), location) for item in texts)
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, Mapping) and "caption" in value)
+    return isinstance(value, str) or (isinstance(value, Mapping) and ("caption" in value or text_field(cast(YamlValue, value)) is not None))
 
 
 def _sequence(value: object, location: str, content: str) -> list[object]:
@@ -243,8 +242,23 @@ def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
     return max(len({reduced(item) for item in left} & {reduced(item) for item in right}) for reduced in (_stem, _number))
 
 
+def name_keys(name: str) -> tuple[str, str]:
+    """Return what :func:`match_file_names` compares of an id: the name of a file, and the number at its end.
+
+    >>> name_keys("val2014/COCO_val2014_000000391895.jpg")
+    ('COCO_val2014_000000391895', '391895')
+    """
+    return _stem(name), _number(name)
+
+
 def _stem(name: str) -> str:
-    """Return the name of a file without its folder and ending; any other text as it is."""
+    """Return the name of a file without its folder and ending, and a whole number without its decimals; any other text as it is.
+
+    Blanks around it and the signs of a text in a spreadsheet (``="42"``) are no part of it.
+    """
+    name = name.strip("\"'= \t")
+    if name.endswith(".0") and name[:-2].isdigit():  # a column of numbers with gaps, as pandas writes it
+        return name[:-2]
     return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from harness.contracts import Parameters, Role, Values
 from harness.errors import InputError, did_you_mean
@@ -22,20 +23,27 @@ ID_COLUMNS = (
     "id", "custom_id", "file_name", "filename", "index", "sample_id", "doc_id", "image_name",
 )  # fmt: skip
 """Usual names of the id column, in order of preference: what a caption describes comes before the number of its record."""
-FILE_ID_COLUMNS = (*ID_COLUMNS, "image", "video", "audio", "key", "name", "example")
+FILE_ID_COLUMNS = (
+    *ID_COLUMNS, "image", "video", "audio", "key", "name", "example", "image_path", "video_path", "audio_path", "image_file",
+    "video_file", "audio_file", "file", "path",
+)  # fmt: skip
 """Usual names of the id column in files; a column of a data set may hold the image itself under some of them."""
 REFERENCE_COLUMNS = (
-    "references", "reference", "refs", "ref", "reference_strs", "reference_captions", "ground_truths", "ground_truth", "gts", "gt",
-    "targets", "target", "captions", "caption", "sentences", "sentence", "raw", "caption_str", "enCap", "answers", "answer", "labels",
-    "label", "descriptions", "description", "text", "comment", "response", "output",
+    "references", "reference", "refs", "ref", "reference_strs", "reference_captions", "reference_caption", "reference_texts",
+    "reference_text", "reference_answers", "reference_answer", "ground_truths", "ground_truth", "ground_truth_captions",
+    "ground_truth_caption", "gts", "gt", "gt_captions", "gt_caption", "gt_answers", "gt_answer", "gold", "gold_captions",
+    "gold_caption", "gold_answers", "gold_answer", "expected_output", "expected", "targets", "target", "captions", "caption",
+    "sentences", "sentence", "raw", "caption_str", "enCap", "answers", "answer", "labels", "label", "descriptions", "description",
+    "summaries", "summary", "text", "comment", "response", "output",
 )  # fmt: skip
 """Usual names of the column of references, in order of preference; likewise for the columns below."""
 CANDIDATE_COLUMNS = (
     "candidates", "candidate", "predictions", "prediction", "predict", "predicted", "predicted_caption", "caption_predicted",
-    "pred_caption", "preds", "pred", "generated_captions", "generated_caption", "generated_text", "hypotheses", "hypothesis", "hyp",
-    "generations", "generation", "generated", "model_output", "model_response", "outputs", "output", "responses", "response",
-    "completions", "completion", "captions", "caption", "caption_str", "systems", "enCap", "sentences", "sentence", "raw", "text",
-    "descriptions", "description", "comment", "answers", "answer", "labels", "label",
+    "pred_captions", "pred_caption", "predicted_captions", "predicted_answer", "preds", "pred", "generated_captions",
+    "generated_caption", "generated_answer", "generated_summary", "gen_captions", "gen_caption", "generated_text", "hypotheses",
+    "hypothesis", "hyp", "generations", "generation", "generated", "model_output", "model_response", "outputs", "output", "responses",
+    "response", "completions", "completion", "captions", "caption", "caption_str", "systems", "enCap", "sentences", "sentence", "raw",
+    "summaries", "summary", "text", "descriptions", "description", "comment", "answers", "answer", "labels", "label",
 )  # fmt: skip
 CAPTION_COLUMNS: Mapping[Role, tuple[str, ...]] = {"candidates": CANDIDATE_COLUMNS, "references": REFERENCE_COLUMNS}
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "filename", "filepath", "image_path", "video_path", "audio_path", "image")
@@ -47,9 +55,9 @@ MOST_NAMES = 5
 
 _NUMBERED: Mapping[Role, re.Pattern[str]] = {
     "candidates": re.compile(r"(candidate|prediction|hypothesis|hyp|caption|generation|response|output)\d+"),
-    "references": re.compile(r"(caption|captions|reference|references|ref|refs|gt|sentence|comment|answer|description)\d+"),
+    "references": re.compile(r"(caption|captions|reference|references|ref|refs|gt|sentence|comment|answer|description)\.?\d+"),
 }
-"""Normalised names of columns that hold one caption each of a set."""
+"""Normalised names of columns that hold one caption each of a set; pandas names the second of two equal columns ``caption.1``."""
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*%?\s*", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*[A-Za-z][\w+.-]*://\S+\s*")
 _MEDIA_ENDINGS = "jpe?g|png|webp|gif|bmp|tiff?|mp4|webm|mkv|avi|mov|wav|flac|mp3|ogg|npy|npz|pt|json"
@@ -205,8 +213,25 @@ def find_caption_columns(records: Sequence[Parameters], role: Role) -> CaptionCo
         return CaptionColumns(((texts or known)[0],), tuple(texts[1:])) if known else None
     if not possible:
         return CaptionColumns(tuple(possible_numbered))
-    others = (*possible[1:], *possible_numbered)
-    return CaptionColumns((possible[0],), others)
+    further = _continue_columns(possible[0], possible_numbered) if role == "references" else ()
+    others = [column for column in (*possible[1:], *possible_numbered) if column not in further]
+    return CaptionColumns((possible[0], *further), tuple(others))
+
+
+def _continue_columns(first: str, numbered: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbered columns that continue a column without a number: ``reference2``, or ``caption.1`` of pandas.
+
+    >>> _continue_columns("reference", ["reference2", "reference3"]), _continue_columns("caption", ["caption_1", "caption_2"])
+    (('reference2', 'reference3'), ())
+    """
+    for separator, start in (("", 2), (".", 1)):
+        expected = [f"{normalise(first)}{separator}{start + k}" for k in range(len(numbered))]
+        found = {normalise(column): column for column in numbered}
+        continuing = list(takewhile(found.__contains__, expected))
+        # A set that counts from 0 or 1 is one of its own, beside a column that holds something else.
+        if continuing and not any(f"{normalise(first)}{number}" in found for number in "01"):
+            return tuple(found[name] for name in continuing)
+    return ()
 
 
 def _first_value(records: Sequence[Parameters], column: str) -> YamlValue:

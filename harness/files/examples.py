@@ -10,7 +10,7 @@ from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import captions, identity, quote_list
 from harness.files.columns import Columns, get_field
-from harness.files.marks import find_mark
+from harness.files.marks import find_mark, keep_unmarked
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
@@ -122,7 +122,7 @@ class RowReader:
         dropped = 0
         references: list[str] = []
         for item in values:
-            texts = item if isinstance(item, str) else self._kept_texts(item)
+            texts = item if isinstance(item, str) else self._kept_texts(row, item)
             if isinstance(item, (list, tuple)):
                 dropped += len(item) - len(texts)
             references.extend(captions(texts, row.where, what="reference", allow_empty=self.allow_empty))
@@ -138,17 +138,12 @@ class RowReader:
             self.left_out["empty lines"] += len(filled) - len(texts)
         return texts
 
-    def _kept_texts(self, value: YamlValue) -> YamlValue:
-        """Return a list of texts without those that their fields mark as not to be scored; any other value as it is."""
-        if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], Mapping):
-            return value
-        kept: list[YamlValue] = []
-        for item in value:
-            mark = find_mark(item) if isinstance(item, Mapping) else None
-            if mark is None:
-                kept.append(item)
-            else:
-                self.left_out[f"references marked {mark}"] += 1
+    def _kept_texts(self, row: Record, value: YamlValue) -> YamlValue:
+        """Return a list of texts without those that are marked as not to be scored; any other value as it is."""
+        marked = Counter[str]()
+        kept = keep_unmarked(row.fields, value, marked)
+        for mark, number in marked.items():
+            self.left_out[f"references marked {mark}"] += number
         return kept
 
     def _group(self, row: Record, references: list[str], single: bool, kept: bool) -> _Group:

@@ -6,11 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import InputError
-from harness.files.captions import match_file_names
+from harness.files.captions import match_file_names, name_keys
 from harness.files.columns import ID_COLUMNS, normalise
 
 _NAMES_OF_SUBJECTS = frozenset(normalise(name) for name in ID_COLUMNS[: ID_COLUMNS.index("id")])
 """Names of ids of what a caption describes, unlike ``id``, which may be the number of the record."""
+_NAMES_OF_MEDIA = frozenset(
+    normalise(f"{kind}{end}") for kind in ("image", "video", "audio", "file") for end in ("", "_name", "_path", "_file")
+) | {"filename", "path"}
+"""Names of columns with the file that a caption describes."""
+FIRST = 20
+"""Number of records that show whether names of files may be ids of examples."""
 IdsByColumn = Mapping[str, Sequence[str]]
 """Column of ids -> id of each record, columns in order of preference."""
 
@@ -71,15 +77,30 @@ def choose_ids(columns: IdsByColumn, examples: Sequence[str], fields: IdsByColum
         Two columns pair records and examples in different ways, and neither is the better one.
     """
     known = set(examples)
-    choices = [_match(column, ids, known) for column, ids in columns.items()]
+    choices = [_match(column, ids, known) for column, ids in _records_last(columns).items()]
     best = choices[0]
     for other in choices[1:]:
         best = _better(best, other, examples, fields, columns, location)
     if by_name and not best.fits:
         renamed = [_match_by_name(choice, examples, known) for choice in choices]
-        best = max([best, *(choice for choice in renamed if choice is not None)], key=lambda choice: choice.score)
+        # The number of a record may be the number at the end of a name by chance: what a caption describes comes first.
+        described = _NAMES_OF_SUBJECTS | _NAMES_OF_MEDIA
+        found = [best, *(choice for choice in renamed if choice is not None)]
+        best = max(found, key=lambda choice: (choice.score, _last_name(choice.column) in described))
+    if by_name and best.renamed is None and best.fits:
+        _check_media(best, columns, examples, fields, location)
     rejected = [choice.column for choice in choices if choice.matched and choice.column != best.column and choice.ids != best.ids]
     return replace(best, rejected=tuple(rejected))
+
+
+def _records_last(columns: IdsByColumn) -> IdsByColumn:
+    """Return the columns with those of a document (``doc.image_id``) before a number of the record, where each record has its own."""
+    subjects = {
+        column: ids for column, ids in columns.items()
+        if "." in column and _last_name(column) in _NAMES_OF_SUBJECTS and len(set(ids)) == len(ids)
+    }  # fmt: skip
+    first = next(iter(columns))
+    return {**subjects, **columns} if subjects and _last_name(first) not in _NAMES_OF_SUBJECTS else columns
 
 
 def _match(column: str, ids: Sequence[str], known: set[str], renamed: tuple[str, str] | None = None) -> IdChoice:
@@ -99,6 +120,20 @@ def _match_by_name(choice: IdChoice, examples: Sequence[str], known: set[str]) -
     return _match(choice.column, [matches[key] for key in choice.ids], known, renamed)
 
 
+def _check_media(best: IdChoice, columns: IdsByColumn, examples: Sequence[str], fields: IdsByColumn, location: str) -> None:
+    """Raise :class:`InputError` where names of files have the ids of the examples too, and pair the records differently."""
+    known = set(examples)
+    for column, ids in columns.items():
+        if column == best.column or _last_name(column) not in _NAMES_OF_MEDIA or _last_name(best.column) in _NAMES_OF_MEDIA:
+            continue
+        if known.isdisjoint(key for name in ids[:FIRST] for key in name_keys(name)):
+            continue
+        named = _match_by_name(_match(column, ids, known), examples, known)
+        if named is None or not named.fits or _pair_alike(best, named, examples) or _agree(best, examples, fields, columns):
+            continue
+        raise InputError(_refusal(best, named), location, parameter="id")
+
+
 def _better(
     first: IdChoice, second: IdChoice, examples: Sequence[str], fields: IdsByColumn, columns: IdsByColumn, location: str
 ) -> IdChoice:
@@ -110,6 +145,9 @@ def _better(
     agreement = [_agree(choice, examples, fields, columns) for choice in (first, second)]
     if agreement[0] != agreement[1]:
         return first if agreement[0] else second
+    both = {_last_name(choice.column) for choice in (first, second)}
+    if first.fits and second.fits and len(both) == 2 and both <= _NAMES_OF_SUBJECTS:
+        raise InputError(_refusal(first, second), location, parameter="id")
     if first.score >= second.score:
         return first
     if not first.matched:
@@ -162,7 +200,61 @@ def choose_example_column(columns: IdsByColumn, others: Sequence[IdsByColumn], *
     first = next(iter(columns), None) if usual else None
     ranked = [(_rank_column(name, set(ids), others, is_first=name == first), name) for name, ids in columns.items()]
     best = max(ranked, key=lambda pair: pair[0], default=None)  # the first of equals
+    if best is not None and best[0][0] and (media := _contradicting_media(best[1], columns, others)) is not None:
+        return media
+    if best is not None and not best[0][0] and len(columns) > 1:
+        return _column_by_name(columns, others, first)
     return None if best is None or best[1] == first or not best[0][0] else best[1]
+
+
+def _column_by_name(columns: IdsByColumn, others: Sequence[IdsByColumn], first: str | None) -> str | None:
+    """Return the column of names of files or numbers by which every file of candidates fits, where no column has its ids.
+
+    One whose every id has candidates comes before others.
+    """
+    fitting: list[str] = []
+    for name, ids in columns.items():
+        distinct = list(dict.fromkeys(ids))
+        known = set(distinct)
+        found = [
+            [choice for column, values in other.items() if (choice := _match_by_name(_match(column, values, known), distinct, known))]
+            for other in others
+        ]  # fmt: skip
+        if found and all(any(choice.covered == choice.examples for choice in choices) for choices in found):
+            return None if name == first else name
+        if found and all(any(choice.fits for choice in choices) for choices in found):
+            fitting.append(name)
+    return fitting[0] if fitting and fitting[0] != first else None
+
+
+def _contradicting_media(name: str, columns: IdsByColumn, others: Sequence[IdsByColumn]) -> str | None:
+    """Return the column of the files that captions describe, where it pairs all records otherwise than the number of the record does.
+
+    Both sides may number their records each in its own order: then the files say which records belong together.
+    """
+    if _last_name(name) in _NAMES_OF_SUBJECTS | _NAMES_OF_MEDIA:
+        return None
+    for media, files in columns.items():
+        if _last_name(media) not in _NAMES_OF_MEDIA or len(set(files)) < len(files):
+            continue
+        pairs = dict(zip(columns[name], files))
+        both = [(_find_named(name, other), _find_named(media, other)) for other in others]
+        if not both or not all(numbers and theirs and len(set(theirs)) == len(theirs) for numbers, theirs in both):
+            continue
+        if all(pairs.get(number) == file for numbers, theirs in both for number, file in zip(numbers, theirs)):
+            continue
+        stems = {number: name_keys(file)[0] for number, file in pairs.items()}
+        known = set(stems.values())
+        named = [(numbers, [name_keys(file)[0] for file in theirs]) for numbers, theirs in both]
+        whole = len(known) == len(files) and all(set(theirs) == known and len(theirs) == len(known) for _, theirs in named)
+        if whole and any(stems.get(number) != file for numbers, theirs in named for number, file in zip(numbers, theirs)):
+            return media
+    return None
+
+
+def _find_named(name: str, columns: IdsByColumn) -> Sequence[str]:
+    """Return the ids of the column of a name; empty where there is none."""
+    return next((ids for column, ids in columns.items() if _last_name(column) == _last_name(name)), ())
 
 
 def _rank_column(name: str, known: set[str], others: Sequence[IdsByColumn], *, is_first: bool) -> tuple[bool, bool, bool]:

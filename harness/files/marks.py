@@ -2,29 +2,88 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+
 from harness.contracts import Parameters
+from harness.files.columns import normalise
 from harness.files.yaml_source import YamlValue
 
-_TRUE = ("is_rejected", "isRejected", "rejected", "is_precanned", "isPrecanned", "precanned")
-_FALSE = ("is_valid", "isValid", "valid")
-_MARKS = frozenset((*_TRUE, *_FALSE))
+_TRUE = frozenset(("isrejected", "rejected", "isprecanned", "precanned"))
+_FALSE = frozenset(("isvalid", "valid"))
 
 
 def find_mark(fields: Parameters) -> str | None:
     """Return the field that excludes a reference, as ``NAME`` or ``NAME: false``; None for a reference to be scored.
 
-    >>> find_mark({"caption": "a dog", "is_rejected": True}), find_mark({"caption": "a dog", "valid": "false"})
-    ('is_rejected', 'valid: false')
+    >>> find_mark({"caption": "a dog", "is_rejected": True}), find_mark({"caption": "a dog", "Valid": "false"})
+    ('is_rejected', 'Valid: false')
     >>> find_mark({"caption": "a dog", "is_rejected": 0, "rejected": "a cat"}) is None
     True
     """
-    if _MARKS.isdisjoint(fields):
+    return next((mark for name, of_true in _marks(fields) if (mark := _excludes(name, of_true, fields[name]))), None)
+
+
+def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) -> YamlValue:
+    """Return a list of references without those that are marked; any other value as it is.
+
+    A mark is a field of a reference that is an object, or stands at its place in a list of marks as long as the list of references.
+
+    Parameters
+    ----------
+    fields : mapping
+        Record of the references.
+    value : object
+        Its references.
+    left_out : Counter
+        Mark -> number of references, which grows.
+
+    Examples
+    --------
+    >>> left_out = Counter()
+    >>> keep_unmarked({"is_rejected": [False, True]}, ["a dog", "too dark"], left_out), dict(left_out)
+    (['a dog'], {'is_rejected': 1})
+    """
+    if not isinstance(value, (list, tuple)) or not value:
+        return value
+    lists: list[tuple[str, bool, list[YamlValue]]] = []
+    for name, of_true in _marks(fields):
+        marks = fields[name]
+        if isinstance(marks, (list, tuple)) and len(marks) == len(value):
+            lists.append((name, of_true, list(marks)))
+    if not lists and not isinstance(value[0], Mapping):
+        return value
+    kept: list[YamlValue] = []
+    for place, item in enumerate(value):
+        mark = find_mark(item) if isinstance(item, Mapping) else None
+        mark = mark or next((found for name, of_true, marks in lists if (found := _excludes(name, of_true, marks[place]))), None)
+        if mark is None:
+            kept.append(item)
+        else:
+            left_out[mark] += 1
+    return kept
+
+
+def _marks(fields: Parameters) -> tuple[tuple[str, bool], ...]:
+    """Return the fields with names of marks, and whether true excludes a reference: first those of which it does."""
+    return _marks_among(tuple(fields))
+
+
+@lru_cache(maxsize=1024)  # most records of a file have the same names
+def _marks_among(names: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
+    named = [(name, normalise(name)) for name in names]
+    return tuple((name, of_true) for of_true, shorts in ((True, _TRUE), (False, _FALSE)) for name, short in named if short in shorts)
+
+
+def _excludes(name: str, of_true: bool, value: YamlValue) -> str | None:
+    """Return the text of a mark that excludes a reference; None for any other value."""
+    if _truth(value) is not of_true:
         return None
-    excluded = next((name for name in _TRUE if _truth(fields.get(name)) is True), None)
-    return excluded or next((f"{name}: false" for name in _FALSE if _truth(fields.get(name)) is False), None)
+    return name if of_true else f"{name}: false"
 
 
 def _truth(value: YamlValue) -> bool | None:
     """Return the truth of a flag, which tables write as a text or a number; None for any other value."""
     texts = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
-    return texts.get(str(value).strip().lower())
+    return None if isinstance(value, (list, tuple, Mapping)) else texts.get(str(value).strip().lower())

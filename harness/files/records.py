@@ -407,25 +407,43 @@ def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]
             first = text.readline() if declared else first
             delimiter = declared[1] if declared else delimiter_of(first, path)
             header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), list[str]())]
+            named = len(header)
+            while named > 2 and header[named - 1] == header[named - 2] == "":  # empty columns behind a table of a spreadsheet
+                named -= 1
+            named -= named < len(header)
             if not header:
                 raise InputError("the file is empty; expected a header line and rows", str(path))
             _check_columns(path, len(header))
-            twice = next((name for name, count in Counter(header).items() if count > 1), None)
+            twice = next((name for name, count in Counter(header[:named]).items() if count > 1), None)
             if twice is not None:
                 raise InputError(f"the column '{twice}' occurs twice", f"{path}:{before + 1}")
             lines = lines_of(text, str(path))
             plain_tabs = delimiter == "\t" and not quoted_tabs
             rows = tab_separated_cells(lines, len(header)) if plain_tabs else _csv_cells(lines, delimiter)
-            for number, row in rows:
+            for number, row in _without_last_blank(rows):
                 location = f"{path}:{before + number + 1}"
                 if len(row) != len(header):
                     quotes = "; a cell with commas needs quotes" if delimiter == "," and len(row) > len(header) else ""
                     raise InputError(f"{len(row)} cells; expected {len(header)}, as in the header{quotes}", location)
-                yield Record(location, {name: cell or None for name, cell in zip(header, row)})
+                if any(row[named:]):
+                    raise InputError("a cell has no name of its column", location)
+                yield Record(location, {name: cell or None for name, cell in zip(header[:named], row)})
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8: {error.reason} at byte {error.start}{encoding_hint(path)}", str(path)) from error
         except csv.Error as error:
             raise InputError(f"not readable as a table: {error}", str(path)) from error
+
+
+def _without_last_blank(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table up to the last one with a cell that is not empty: spreadsheets write rows without content."""
+    waiting: list[tuple[int, list[str]]] = []
+    for number, row in rows:
+        if not any(row):
+            waiting.append((number, row))
+            continue
+        yield from waiting
+        waiting.clear()
+        yield number, row
 
 
 def _csv_cells(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -2,57 +2,135 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
-from harness.files.captions import quote_list
-from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, find_caption_columns, find_name, id_columns, is_id
-from harness.files.table_types import frame_records
+from harness.files.captions import identity, quote_list
+from harness.files.columns import (
+    CANDIDATE_COLUMNS,
+    FILE_ID_COLUMNS,
+    MOST_NAMES,
+    REFERENCE_COLUMNS,
+    find_caption_columns,
+    find_name,
+    id_columns,
+    is_id,
+)
+from harness.files.id_choice import choose_example_column, choose_ids
+from harness.files.marks import find_mark, keep_unmarked
+from harness.files.table_types import frame_records, plain_value
+
+_log = logging.getLogger(__name__)
 
 HEAD = 20
 """Number of rows whose values decide which columns hold captions."""
+MOST_COLUMNS = 1000
+"""Number of columns of a mapping of columns; a larger mapping has ids as keys."""
 
 
 def rows_of(value: object) -> list[Parameters] | None:
     """Return the rows of a data frame, or of a sequence of mappings of which one has more than a caption; None for anything else."""
     records = frame_records(value)
-    if records is not None:
-        return records
-    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+    if records is None:
+        records = _records_of_columns(value)
+    if records is None:
+        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+            return None
+        records = list(cast("Sequence[Any]", value))
+        if not records or not all(isinstance(item, Mapping) for item in records):
+            return None
+        if all(set(item) == {"caption"} for item in records):
+            return None
+    return [{name: plain_value(cell) for name, cell in row.items()} for row in records]
+
+
+def _records_of_columns(value: object) -> list[Parameters] | None:
+    """Return the rows of a mapping column -> list of values, as slices of a data set are; None for anything else.
+
+    A mapping of ids to captions has no key with a usual name of captions beside one of ids.
+    """
+    if not isinstance(value, Mapping) or not 1 < len(value) <= MOST_COLUMNS or not all(isinstance(name, str) for name in value):
         return None
-    items = list(cast("Sequence[Any]", value))
-    if not items or not all(isinstance(item, Mapping) for item in items):
+    columns = cast("Mapping[str, Any]", value)
+    if not all(isinstance(cell, (list, tuple)) for cell in columns.values()) or len(set(map(len, columns.values()))) != 1:
         return None
-    return None if all(set(item) == {"caption"} for item in items) else items
+    named = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns) and find_name(FILE_ID_COLUMNS, columns)
+    return [dict(zip(columns, row)) for row in zip(*columns.values())] if named else None
 
 
 def texts_of_rows(rows: Sequence[Parameters], role: Role) -> list[object]:
-    """Return the captions of each row, from the columns of a role; raise :class:`InputError` where there are none."""
+    """Return the captions of each row, from the columns of a role; raise :class:`InputError` where there are none.
+
+    References that a field marks as not to be scored (:func:`~harness.files.marks.find_mark`) are left out, with a note; a row
+    without others has None.
+    """
     found = find_caption_columns(rows[:HEAD], role)
     if found is None:
         names = quote_list(rows[0], MOST_NAMES) or "none"
         raise InputError(f"no column of {role}; found {names}; pass the texts: [row['NAME'] for row in rows]", role)
     if len(found.names) == 1:
-        return [row.get(found.names[0]) for row in rows]
-    return [[row[name] for name in found.names if row.get(name) not in (None, "")] for row in rows]
+        texts: list[Any] = [row.get(found.names[0]) for row in rows]
+    else:
+        texts = [[row[name] for name in found.names if row.get(name) not in (None, "")] for row in rows]
+    return _without_marked(rows, texts) if role == "references" else texts
 
 
-def shared_ids(candidates: Sequence[Parameters], references: Sequence[Parameters]) -> tuple[list[str], list[str]] | None:
-    """Return the ids of both sides by the first column of ids that they share; None where they share none."""
-    for name in id_columns(candidates[0], FILE_ID_COLUMNS):
-        other = find_name([name], references[0])
-        if other is not None and all(is_id(row.get(name)) for row in candidates) and all(is_id(row.get(other)) for row in references):
-            return [str(row[name]) for row in candidates], [str(row[other]) for row in references]
+def _without_marked(rows: Sequence[Parameters], texts: Sequence[Any]) -> list[object]:
+    """Return the references of each row without marked ones, None where no other is there."""
+    left_out = Counter[str]()
+    kept: list[object] = []
+    for row, value in zip(rows, texts, strict=True):
+        mark = find_mark(row)
+        if mark is not None:
+            left_out[mark] += 1
+            kept.append(None)
+            continue
+        others = keep_unmarked(row, value, left_out)
+        kept.append(None if value and isinstance(others, list) and not others else others)
+    for mark, number in left_out.items():
+        _log.warning("note: references: left out: %s marked %s", f"{number:,}", mark)
+    return kept
+
+
+def match_rows(candidates: Sequence[Parameters], references: Sequence[Parameters]) -> tuple[list[str], list[str]] | None:
+    """Return the ids of the rows of both sides by columns that agree; None where the rows are paired by position.
+
+    Columns are chosen as for files: by their names and values, which may be names of files. Of columns that do not agree one that both
+    sides have is taken.
+
+    Raises :class:`InputError` for two columns that pair the rows differently.
+    """
+    columns, others = _ids_by_column(candidates), _ids_by_column(references)
+    if columns and others:
+        name = choose_example_column(others, [columns]) or next(iter(others))
+        examples = list(dict.fromkeys(others[name]))
+        fields = others if len(examples) == len(references) else {}
+        choice = choose_ids(columns, examples, {key: ids for key, ids in fields.items() if key != name}, "candidates")
+        if choice.fits:
+            return list(choice.ids), others[name]
+    for name in columns:
+        other = find_name([name], others)
+        if other is not None:
+            return columns[name], others[other]
     return None
 
 
+def _ids_by_column(rows: Sequence[Parameters]) -> dict[str, list[str]]:
+    """Return the columns that have an id in every row -> id of each row, in order of preference."""
+    names = [name for name in id_columns(rows[0], FILE_ID_COLUMNS) if all(is_id(row.get(name)) for row in rows)]
+    return {name: [identity(row[name], f"row {k + 1}", name) for k, row in enumerate(rows)] for name in names}
+
+
 def group_by_id(ids: Sequence[str], texts: Sequence[object]) -> dict[str, object]:
-    """Return the texts of each id: the value of its only row, or those of its rows together."""
+    """Return the texts of each id: the value of its only row, or those of its rows together; rows with None have none."""
     out: dict[str, list[object]] = {}
     for key, value in zip(ids, texts, strict=True):
-        out.setdefault(key, []).append(value)
+        if value is not None:  # a reference that is left out
+            out.setdefault(key, []).append(value)
     return {key: values[0] if len(values) == 1 else _flatten(values) for key, values in out.items()}
 
 

@@ -7,37 +7,60 @@ from typing import Any, cast
 from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.captions import quote_list
+from harness.files.yaml_source import YamlValue
 
 
 def frame_records(value: object) -> list[Parameters] | None:
-    """Return the rows of a data frame of pandas or polars as mappings; None for anything else."""
+    """Return the rows of a data frame of pandas or polars as mappings; None for anything else.
+
+    The labels of the rows of pandas are a column where they have a name, as after ``set_index``.
+    """
     library = type(value).__module__.partition(".")[0]
     if type(value).__name__ != "DataFrame" or library not in ("pandas", "polars"):
         return None
     frame = cast(Any, value)
-    return frame.to_dicts() if library == "polars" else frame.to_dict("records")
+    if library == "polars":
+        return frame.to_dicts()
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    if named and len(named) == frame.index.nlevels:
+        frame = frame.reset_index()
+    return frame.to_dict("records")
 
 
-def series_labels(value: object) -> list[object] | None:
-    """Return the labels of a series of pandas; None for anything else."""
-    if type(value).__name__ != "Series" or type(value).__module__.partition(".")[0] != "pandas":
+def plain_value(value: Any) -> YamlValue:
+    """Return a cell without the types of other libraries: an array as a list, NaN and other marks of an absent cell as None.
+
+    >>> plain_value(float("nan")) is None
+    True
+    """
+    if isinstance(value, float) and value != value:
+        return None
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return cast(Any, value).tolist() if type(value).__module__ == "numpy" else value
+
+
+def row_labels(value: object) -> list[object] | None:
+    """Return the labels of the rows of a series or a data frame of pandas; None for anything else."""
+    if type(value).__name__ not in ("Series", "DataFrame") or type(value).__module__.partition(".")[0] != "pandas":
         return None
     return cast(Any, value).index.tolist()
 
 
-def align_series(candidates: object, references: object) -> object:
-    """Return the references in the order of the candidates where both are series with the same labels; else as they are.
+def order_of_labels(candidates: object, references: object) -> list[int] | None:
+    """Return the place of the references of each candidate where both sides have labels in another order; else None.
 
     Raises
     ------
     InputError
-        Both are series whose labels differ, or repeat in another order.
+        Both sides have labels, and these differ, or repeat in another order.
     """
-    labels, others = series_labels(candidates), series_labels(references)
+    labels, others = row_labels(candidates), row_labels(references)
     if labels is None or others is None or labels == others:
-        return references
+        return None
     if len(set(labels)) == len(labels) and len(set(others)) == len(others) and set(labels) == set(others):
-        return cast(Any, references).reindex(labels)
+        place = {label: k for k, label in enumerate(others)}
+        return [place[label] for label in labels]
     raise InputError(
         f"the labels of candidates and references differ: {quote_list(labels)} and {quote_list(others)}; expected the same labels "
         "(candidates.tolist() and references.tolist() are paired by position)"

@@ -14,8 +14,8 @@ import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError, counted
 from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_example
-from harness.files.rows import group_by_id, rows_of, shared_ids, texts_of_rows
-from harness.files.table_types import align_series
+from harness.files.rows import group_by_id, match_rows, rows_of, texts_of_rows
+from harness.files.table_types import order_of_labels
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
@@ -136,20 +136,26 @@ def _result(
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     """Return lists of texts, lists of lists, or rows, as caption sets; raise :class:`InputError` for a mistake.
 
-    The ids are ``0, 1, ...``. Rows (mappings, a data frame) have captions by the columns of their role; rows on both sides that share a
-    column of ids in another order are matched by it, and series with labels by these.
+    The ids are ``0, 1, ...``. Rows (mappings, a data frame) have captions by the columns of their role; rows on both sides with columns
+    of ids that agree are matched by these, and series and data frames with labels by the labels.
     """
     rows = rows_of(candidates), rows_of(references)
+    labelled = candidates, references
     if rows[0] is not None:
         candidates = texts_of_rows(rows[0], "candidates")
     if rows[1] is not None:
         references = texts_of_rows(rows[1], "references")
     if rows[0] and rows[1]:
-        ids = shared_ids(rows[0], rows[1])
+        ids = match_rows(rows[0], rows[1])
         if ids is not None and ids[0] != ids[1]:
             grouped = group_by_id(ids[0], cast("list[object]", candidates)), group_by_id(ids[1], cast("list[object]", references))
             return _sets_of_mappings(*grouped, allow_missing=False, allow_unknown=False)
-    references = align_series(candidates, references)
+        order = None if ids is not None else order_of_labels(*labelled)
+    else:
+        order = order_of_labels(*labelled)
+    if order is not None:
+        listed = list(cast("Sequence[object]", references))
+        references = [listed[place] for place in order]
     hyps, refs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
     if len(hyps) != len(refs):
         streams = all(len(texts) == len(hyps) for texts in refs)
@@ -179,6 +185,11 @@ def _are_paths(value: object) -> bool:
     return bool(items) and all(isinstance(item, (str, Path)) and os.path.isfile(item) for item in items)
 
 
+def _has_ids_as_keys(value: object) -> bool:
+    """Return True for a mapping id -> texts, unlike one of columns."""
+    return isinstance(value, Mapping) and rows_of(cast("Mapping[object, object]", value)) is None
+
+
 def sets_of(
     candidates: object,
     references: object,
@@ -196,11 +207,12 @@ def sets_of(
             faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
             allow = [name for name, accepted in faults.items() if accepted]
             return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
-        if isinstance(candidates, Mapping) and isinstance(references, Mapping):
+        by_id = _has_ids_as_keys(candidates), _has_ids_as_keys(references)
+        if all(by_id):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
             sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
-        elif isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
+        elif any(by_id) or isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
             raise InputError("candidates and references are both paths, both mappings or both lists")
         else:
             sets = caption_sets(candidates, references)

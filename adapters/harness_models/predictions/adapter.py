@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.contracts import Candidates, Decoding, Events, Example, PathParam, Reading, TaskView
 from harness.contracts.parameters import Count, check_arguments
+from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
 from harness.files import captions, records
 from harness.files.columns import check_mapping
@@ -111,7 +112,7 @@ class Predictions:
         table = self._read()[0]
         if table.possible_ids:
             return dict(table.possible_ids)
-        return {} if table.id is None else {table.id: [*table.captions, *table.null]}
+        return {} if table.numbered else {table.id or KEYS: [*table.captions, *table.null]}
 
     def readings(self) -> list[Reading]:
         """Return how the files were read."""
@@ -137,10 +138,14 @@ class Predictions:
                 self._match_by_position(table, task)
             else:
                 self._match_by_file_name(table, names)
+                if ids.isdisjoint(table.captions) and ids.isdisjoint(table.null):
+                    _match_by_media(table, task)
             missing = [name for name in names if name not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
             if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
-                advice = "; id: null matches records and examples by position" if len(unknown) == len(ids) else ""
+                advice = (
+                    "; id: null matches records and examples by position, if their order is the same" if len(unknown) == len(ids) else ""
+                )
                 other = find_matching_column(table.path, self.format, self.choice, ids)
                 column = f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}" if other else f"choose the column with id: ...{advice}"
                 raise InputError(
@@ -174,7 +179,7 @@ class Predictions:
             message += "; the examples are numbered from 0 (id: null matches records and examples by position)"
         elif alike > len(set(ids) & set(names)):
             message += f"; by file name or number {counted(alike, 'id')} would match, but not all: {captions.quote_list(ids)}"
-        else:
+        elif len(missing) < len(names):
             message += " (allow_missing: true scores the others)"
         return InputError(message, str(table.path))
 
@@ -190,6 +195,7 @@ class Predictions:
                 f"so expected one per example{advice}",
                 str(table.path),
             )
+        _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
             _log.warning("note: %s has no ids; its records are matched with the examples by position", table.path)
         table.captions = {name: table.captions[str(k)] for k, name in enumerate(ids) if str(k) in table.captions}
@@ -233,6 +239,39 @@ def _fields_of_examples(task: TaskView, columns: Mapping[str, object]) -> dict[s
         for name, values in out.items():
             values.append(str(example.meta[name]) if name in example.meta else "")
     return {name: values for name, values in out.items() if all(values)}
+
+
+def _match_by_media(table: Table, task: TaskView) -> None:
+    """Give the captions of a file the ids of the examples whose media have its ids as names, if every match is the only one."""
+    ids = [*table.captions, *table.null]
+    names: dict[str, str] = {}
+    for example in task.examples:
+        if not example.media or example.media in names:
+            return
+        names[example.media] = example.id
+    matches = {key: names[media] for key, media in captions.match_file_names(ids, names).items() if media in names}
+    if not matches:
+        return
+    key, name = next(iter(matches.items()))
+    table.remarks.append(f"its ids are matched by the names of the media: '{key}' is '{name}'")
+    table.rename({key: matches.get(key, key) for key in ids})
+
+
+def _check_lines(table: Table, ids: Sequence[str]) -> None:
+    """Raise :class:`InputError` for lines of text, or lists of two texts, each of which begins with an id of the examples."""
+    known = {key for name in ids for key in (name, captions.name_keys(name)[0])}
+    texts = list(table.captions.values())
+    if not texts or table.form not in ("txt", "list"):
+        return
+    if table.form == "list":
+        starts = [item[0] for item in texts if len(item) == 2]
+        what, right = "lists are pairs of an id of the data set and a caption", "an object of ids and captions"
+    else:
+        starts = [words[0].rstrip(":,;|") for item in texts if item and (words := item[0].split(maxsplit=1))]
+        what, right = "lines begin with the ids of the data set", "captions alone, or each id, a tab and its caption"
+    distinct = {start for name in starts for start in (name, captions.name_keys(name)[0])} & known
+    if len(starts) == len(texts) and len(set(starts)) == len(starts) and len(distinct) >= len(starts):
+        raise InputError(f"its {what} ({' '.join(texts[0])!r:.60}); expected {right}", str(table.path))
 
 
 def _splits(task: TaskView, missing: set[str]) -> tuple[set[str], set[str]]:

@@ -45,10 +45,24 @@ def _failure(row: Record, key: object, conversion: Conversion) -> Values:
 # --------------------------------------------------------------------------- OpenAI
 def _is_openai(fields: Parameters) -> bool:
     answered = "response" in fields and isinstance(fields["response"], (Mapping, type(None)))
+    if "custom_id" not in fields:
+        return _has_choices(fields) or any(_has_choices(mapping(fields.get(name))) for name in _ANSWERS)
     return "custom_id" in fields and "result" not in fields and (answered or "error" in fields or "body" in fields)
 
 
+_ANSWERS = ("response", "completion", "output", "result")
+"""Columns in which programs keep the answers of a server whole, beside ids of their own."""
+
+
+def _has_choices(answer: Mapping[str, Any]) -> bool:
+    """Return True for an answer of chat completions, or of plain ones."""
+    first = mapping(next(iter(items(answer.get("choices"))), None))
+    return "message" in first or ("text" in first and "finish_reason" in first)
+
+
 def _convert_openai(row: Record, conversion: Conversion) -> Values:
+    if "custom_id" not in row.fields:
+        return _convert_answer(row, conversion)
     key = row.fields.get("custom_id")
     if "body" in row.fields and not has(row.fields, "response"):
         raise InputError("is a request; expected the answers that the server wrote (the output file of the batch)", row.where)
@@ -68,6 +82,19 @@ def _convert_openai(row: Record, conversion: Conversion) -> Values:
     texts = [text for choice in choices if (text := _choice_text(choice)) is not None]
     end = choices[0].get("finish_reason") if choices else None
     return _answer(row, key, conversion, texts, end, usage.get("completion_tokens"))
+
+
+def _convert_answer(row: Record, conversion: Conversion) -> Values:
+    """Return the record of an answer that a program keeps with an id of its own; the id of the answer is none."""
+    fields = dict(row.fields)
+    name = next((name for name in _ANSWERS if _has_choices(mapping(fields.get(name)))), None)
+    body = mapping(fields.pop(name)) if name else fields
+    row = Record(row.where, fields)
+    choices = [mapping(choice) for choice in items(body.get("choices"))]
+    texts = [text for choice in choices if (text := _choice_text(choice)) is not None]
+    end = choices[0].get("finish_reason") if choices else None
+    key = fields.get("id") if name else None
+    return _answer(row, key, conversion, texts, end, mapping(body.get("usage")).get("completion_tokens"))
 
 
 def _choice_text(choice: Mapping[str, Any]) -> str | None:
@@ -162,9 +189,17 @@ def _is_gemini(fields: Parameters) -> bool:
     return failed or refused
 
 
+def _file_of_request(request: object) -> str | None:
+    """Return the address of the only file that a request sends; None where there is none, or are several."""
+    parts = [mapping(part) for content in items(mapping(request).get("contents")) for part in items(mapping(content).get("parts"))]
+    files = [mapping(part.get(name)) for part in parts for name in ("fileData", "file_data") if name in part]
+    addresses = [address for file in files if isinstance(address := file.get("fileUri", file.get("file_uri")), str)]
+    return addresses[0] if len(addresses) == 1 else None
+
+
 def _convert_gemini(row: Record, conversion: Conversion) -> Values:
     fields = row.fields
-    key = fields.get("key", fields.get("id"))
+    key = fields.get("key", fields.get("id", _file_of_request(fields.get("request"))))
     response = mapping(fields.get("response"))
     answers = [mapping(answer) for answer in items(response.get("candidates"))]
     if fields.get("error") or (fields.get("status") and not answers) or not response:
@@ -193,7 +228,7 @@ GEMINI = record_kind(
                     "response": {"candidates": [{"content": {"parts": [{"text": "a cat"}], "role": "model"}, "finishReason": "STOP"}]},
                 },
             ],
-            "`key`, else by position",
+            "`key`, the file that the request sends, else by position",
         )
     ],
     reading="the texts of `candidates`, without thoughts; a request that failed has no caption and is counted",

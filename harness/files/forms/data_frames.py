@@ -68,6 +68,24 @@ def _is_index(document: Parameters, sample: Sample) -> bool:
     return counted or (plain_column(own) not in ("id", "key", "name") and numbers == sorted(numbers))
 
 
+def _is_lists(document: Parameters, sample: Sample) -> bool:
+    """Return True for column -> list of values, as ``Dataset.to_dict`` writes: captions, and ids that are texts or numbers."""
+    columns = list(document.values())
+    if len(columns) < 2 or not all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns) or not columns[0]:
+        return False
+    names = [_singular_id(name) for name in document]
+    identified = any(
+        (plain_column(name) in _IDS or name in sample.names) and all(isinstance(value, (str, int)) for value in column)
+        for name, column in zip(names, columns)
+    )
+    return identified and _has_captions(list(document), sample)
+
+
+def _singular_id(name: str) -> str:
+    """Return the name of a column of ids, which lists have in the plural: ``image_ids``."""
+    return name[:-1] if name.endswith("s") and plain_column(name[:-1]) in _IDS else name
+
+
 def _is_split(document: Parameters) -> bool:
     rows = document.get("data")
     columns = document.get("columns")
@@ -97,6 +115,8 @@ def _orientation(sample: Sample) -> str:
         return "split"
     if _is_table(document):
         return "table"
+    if _is_lists(document, sample):
+        return "list"
     return "columns" if _is_columns(document, sample) else "index" if _is_index(document, sample) else ""
 
 
@@ -112,7 +132,9 @@ def _read(sample: Sample) -> Form:
         raise InputError(
             "is no table of DataFrame.to_json: expected an object of columns, of rows, or with 'columns' and 'data'", sample.location
         )
-    if orientation == "columns":
+    if orientation == "list":
+        frame = _Frame([_singular_id(name) for name in document], (), list(zip(*document.values())))
+    elif orientation == "columns":
         labels = list(next(iter(document.values())))
         frame = _Frame(list(document), labels, list(zip(*(column.values() for column in _aligned(document, labels)))))
     elif orientation == "index":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -94,9 +95,17 @@ class Sample:
             except InputError:
                 if not plain_name(path).endswith(".txt"):
                     raise
+                if first == b"{":
+                    self._check_dictionaries()
         elif plain_name(path).endswith(JSON_SUFFIXES):
             load_json(path)
         return "text"
+
+    def _check_dictionaries(self) -> None:
+        """Raise :class:`InputError` for a text of dictionaries as Python prints them."""
+        line = next(iter(line for _, line in read_lines(self.path) if line.strip()), "")
+        if re.match(r"\s*\{\s*(['\"])\w+\1\s*:", line):
+            raise InputError(f"holds {line!r:.60}, no JSON; expected JSON, as json.dumps writes it", str(self.path))
 
     def _first_byte(self) -> bytes:
         with open_binary(self.path) as file:

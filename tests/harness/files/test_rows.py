@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.files.rows import group_by_id, rows_of, shared_ids, texts_of_rows
+from harness.files.rows import group_by_id, match_rows, rows_of, texts_of_rows
 
 
 def test_rows_are_mappings_with_more_than_a_caption():
@@ -26,6 +26,10 @@ def test_captions_are_those_of_the_role():
 
 
 def test_ids_that_both_sides_share():
-    assert shared_ids([{"image_id": 7, "a": 1}], [{"Image ID": "7", "b": 2}]) == (["7"], ["7"])
-    assert shared_ids([{"image_id": 7}], [{"id": 7}]) is None
+    assert match_rows([{"image_id": 7, "a": 1}], [{"Image ID": "7", "b": 2}]) == (["7"], ["7"])
+    assert match_rows([{"image_id": 7.0}], [{"id": 7}]) == (["7"], ["7"])
+    assert match_rows([{"image_id": 7}], [{"image_id": 8}]) == (["7"], ["8"])
+    assert match_rows([{"image_id": 7}], [{"id": 8}]) is None
+    numbered = [{"id": 0, "image_id": 8}, {"id": 1, "image_id": 7}]
+    assert match_rows(numbered, [{"id": 0, "image_id": 7}, {"id": 1, "image_id": 8}]) == (["8", "7"], ["7", "8"])
     assert group_by_id(["1", "2", "1"], ["a", ["b"], "c"]) == {"1": ["a", "c"], "2": ["b"]}

@@ -118,6 +118,160 @@ def test_missing_predictions_of_other_splits_name_the_split(write):
     assert bleu1(candidates, table, split="val") == pytest.approx(1)
 
 
+@pytest.mark.parametrize("nested", [{"image_id": "PLACE"}, {"video_id": "PLACE"}, {"question_id": "PLACE", "category": "a"}])
+def test_a_log_whose_numbers_are_ids_of_other_images(write, nested, caplog):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    documents = [{name: place if value == "PLACE" else value for name, value in nested.items()} for place in (2, 0, 3, 1)]
+    rows = [
+        {"doc_id": number, "doc": document, "target": "", "resps": [[TEXTS[place]]], "filtered_resps": [TEXTS[place]]}
+        for number, (document, place) in enumerate(zip(documents, (2, 0, 3, 1)))
+    ]
+    assert bleu1(write("samples.jsonl", rows), references) == pytest.approx(1)
+    assert f"ids by 'doc.{next(iter(nested))}' (not 'id')" in caplog.text
+    same = [{**row, "target": row["filtered_resps"][0]} for row in rows]
+    assert bleu1(write("same.jsonl", same), write("other.jsonl", same[::-1])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("names", [("video_id", "clip_id"), ("image_id", "question_id"), ("cocoid", "imgid")])
+def test_two_ids_of_subjects_that_pair_differently(write, names):
+    first, second = names
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    rows = [{first: k, second: (k + 1) % 4, "caption": text} for k, text in enumerate(TEXTS)]
+    with pytest.raises(InputError, match=f"two columns of ids pair .*by '{first}' 4 of 4 .*by '{second}' 4 of 4 .*id=..."):
+        bleu1(write("c.json", rows), references)
+    assert bleu1(write("c.json", rows), references, id=first) == pytest.approx(1)
+    both = write("r.jsonl", [{**row, "references": [row["caption"]]} for row in rows[::-1]])
+    assert bleu1(write("c.json", rows), both) == pytest.approx(1)
+
+
+def test_ids_that_a_table_writes_as_decimals(write):
+    places = [3, 0, 2, 1]
+    for ids in ([1, 2, 3, 10], [391895, 7, 0, 5]):
+        references = write("r.json", {str(key): [text] for key, text in zip(ids, TEXTS)})
+        rows = "".join(f"{ids[place]}.0,{TEXTS[place]}\n" for place in places)
+        assert bleu1(write("c.csv", f"image_id,caption\n{rows}"), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["{}.jpg", "{}", "images/{}.jpg"])
+def test_names_of_the_media_of_the_examples(write, name, caplog):
+    names = [f"10071{k}x" for k in range(4)]
+    rows = [{"image_id": name.format(names[place]), "caption": TEXTS[place]} for place in (1, 3, 0, 2)]
+    candidates = write("c.json", rows)
+    images = [{"imgid": k, "filename": f"{names[k]}.jpg", "split": "test", "sentences": [{"raw": text}]} for k, text in enumerate(TEXTS)]
+    annotations = {
+        "images": [{"id": k, "file_name": f"{names[k]}.jpg"} for k in range(4)],
+        "annotations": [{"id": k, "image_id": k, "caption": text} for k, text in enumerate(TEXTS)],
+    }
+    for content in ({"dataset": "flickr30k", "images": images}, annotations):
+        assert bleu1(candidates, write("r.json", content)) == pytest.approx(1)
+    assert "its ids are matched by the names of the media" in caplog.text
+
+
+@pytest.mark.parametrize("sign", [":", ",", " |"])
+def test_lines_that_begin_with_ids_are_no_captions(write, sign):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    lines = "".join(f"v{place}{sign} {TEXTS[place]}\n" for place in (2, 0, 3, 1))
+    with pytest.raises(InputError, match="its lines begin with the ids of the data set"):
+        bleu1(write("c.txt", lines), references)
+    assert bleu1(write("c.txt", lines.replace(f"{sign} ", "\t")), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("number", "media"), [("id", "image"), ("index", "image_path"), ("id", "file_name")])
+@pytest.mark.parametrize("folder", ["a", "b/c"])
+def test_both_sides_number_their_records_in_their_own_order(write, number, media, folder):
+    rows = [{number: k, media: f"{folder}/v{place}.jpg", "caption": TEXTS[place]} for k, place in enumerate((2, 0, 3, 1))]
+    references = write("r.jsonl", [{number: k, media: f"a/v{k}.jpg", "references": [text]} for k, text in enumerate(TEXTS)])
+    assert bleu1(write("c.jsonl", rows), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("number", ["id", "question_id", "index"])
+def test_names_of_files_that_contradict_the_numbers_of_records(write, number):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    rows = [{number: k, "image": f"val/{place:06d}.jpg", "caption": TEXTS[place]} for k, place in enumerate((2, 0, 3, 1))]
+    with pytest.raises(InputError, match=f"two columns of ids pair .*by '{number}' 4 of 4 .*by 'image' 4 of 4"):
+        bleu1(write("c.json", rows), references)
+    assert bleu1(write("c.json", rows), references, id="image") == pytest.approx(1)
+    alike = [{**row, "image": f"val/{row[number]:06d}.jpg", "caption": TEXTS[int(str(row[number]))]} for row in rows]
+    assert bleu1(write("d.json", alike), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", [".png", ".jpg", ""])
+def test_a_column_of_the_references_that_fits_by_name(write, end):
+    rows = [{"id": k, "filename": f"x{k % 4}.png", "caption": TEXTS[k % 4]} for k in range(8)]
+    candidates = write("c.json", {f"x{place}{end}": TEXTS[place] for place in (2, 0, 3, 1)})
+    assert bleu1(candidates, write("r.json", rows)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("before", "after"), [(" ", ""), ("", " "), ('="', '"')])
+def test_ids_with_signs_of_a_spreadsheet(write, before, after):
+    references = write("r.json", {f"0{k}": [text] for k, text in enumerate(TEXTS)})
+    lines = "".join(f"{before}0{place}{after}\t{TEXTS[place]}\n" for place in (2, 0, 3, 1))
+    assert bleu1(write("c.tsv", f"id\tcaption\n{lines}"), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", ["", ".jpg"])
+def test_pairs_of_an_id_and_a_caption_are_no_two_captions(write, end):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    with pytest.raises(InputError, match=r"lists are pairs of an id of the data set and a caption .* an object of ids and captions"):
+        bleu1(write("c.json", [[f"v{place}{end}", TEXTS[place]] for place in (2, 0, 3, 1)]), references)
+
+
+@pytest.mark.parametrize("names", [("image_id", "caption"), ("image_ids", "captions"), ("ids", "predictions")])
+def test_lists_by_column(write, names):
+    references = {str(7 * k): [text] for k, text in enumerate(TEXTS)}
+    places = (2, 0, 3, 1)
+    ids, texts = [7 * place for place in places], [TEXTS[place] for place in places]
+    assert bleu1(write("c.json", dict(zip(names, (ids, texts)))), write("r.json", references)) == pytest.approx(1)
+    columns = {"id": [7 * k for k in range(4)], "references": list(references.values())}
+    assert bleu1({"id": ids, "caption": texts}, columns) == bleu1({"id": ids, "caption": texts}, [
+        dict(zip(columns, row)) for row in zip(*columns.values())
+    ]) == pytest.approx(1)  # fmt: skip
+
+
+def test_lines_of_dictionaries_are_no_captions(write):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    for quote in ("'", '"'):
+        lines = "".join(f"{{{quote}image_id{quote}: {k}, 'caption': '{text}'}}\n" for k, text in enumerate(TEXTS))
+        with pytest.raises(InputError, match=r"no JSON; expected JSON, as json.dumps writes it"):
+            bleu1(write("c.txt", lines), references)
+    assert bleu1(write("d.txt", "{a man} rides a horse\n" + "\n".join(TEXTS[1:])), references) > 0.5
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_empty_rows_and_columns_behind_a_table(write, sign):
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
+    rows = [["id", "caption", "", ""], *([str(k), text, "", ""] for k, text in enumerate(TEXTS)), [""] * 4, [""] * 4]
+    lines = [sign.join(row) for row in rows]
+    assert bleu1(write("c.csv", "\n".join(lines)), references) == pytest.approx(1)
+    with pytest.raises(InputError, match="a cell has no name of its column"):
+        bleu1(write("c.csv", "\n".join([*lines[:-1], f"9{sign}a dog{sign}x{sign}"])), references)
+    with pytest.raises(InputError, match=":2: "):
+        bleu1(write("c.csv", "\n".join([lines[0], lines[-1], *lines[1:]])), references)
+
+
+@pytest.mark.parametrize("column", ["response", "completion", ""])
+def test_answers_of_a_server_beside_an_id_of_the_program(write, column):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    rows = []
+    for place in (2, 0, 3, 1):
+        answer = {"id": "chatcmpl-1", "choices": [{"index": 0, "message": {"content": TEXTS[place]}, "finish_reason": "stop"}]}
+        rows.append({"image_id": f"v{place}", **({column: answer} if column else answer)})
+    assert bleu1(write("c.jsonl", rows), references) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("data", "uri"), [("fileData", "fileUri"), ("file_data", "file_uri")])
+def test_answers_of_vertex_have_the_file_that_was_sent(write, data, uri):
+    references = write("r.json", {f"v{k}": [text] for k, text in enumerate(TEXTS)})
+    rows = [
+        {
+            "request": {"contents": [{"role": "user", "parts": [{"text": "describe"}, {data: {uri: f"gs://bucket/v{place}.jpg"}}]}]},
+            "response": {"candidates": [{"content": {"parts": [{"text": TEXTS[place]}], "role": "model"}}]},
+        }
+        for place in (2, 0, 3, 1)
+    ]
+    assert bleu1(write("c.jsonl", rows), references) == pytest.approx(1)
+
+
 # --------------------------------------------------------------------------- columns
 def test_a_number_beside_references_is_none(write):
     candidates = write("c.json", {"1": "a dog runs", "2": "a cat sits"})
@@ -125,6 +279,24 @@ def test_a_number_beside_references_is_none(write):
     for column, value in (("caption_length", "27"), ("caption_model", "blip"), ("captions_source", "web")):
         further = write("s.csv", f"id,caption_1,caption_2,{column}\n1,a dog runs,dogs run,{value}\n2,a cat,cats sit,{value}\n")
         assert bleu1(candidates, further) == bleu1(candidates, plain)
+
+
+@pytest.mark.parametrize(("first", "second"), [("reference", "reference2"), ("Caption", "Caption 2"), ("caption", "caption.1")])
+def test_a_numbered_column_continues_one_without_a_number(write, first, second):
+    candidates = write("c.json", {"1": "a dog runs", "2": "a cat sits"})
+    plain = write("r.json", {"1": ["a dog", "dogs run"], "2": ["a cat", "cats sit"]})
+    table = write("r.csv", f"id,{first},{second}\n1,a dog,dogs run\n2,a cat,cats sit\n")
+    assert bleu1(candidates, table) == bleu1(candidates, plain)
+
+
+@pytest.mark.parametrize(("reference", "candidate"), [
+    ("expected_output", "output"), ("gt_answers", "answer"), ("gt_caption", "gen_caption"), ("summary", "generated_summary"),
+])  # fmt: skip
+def test_both_sides_by_their_names(write, reference, candidate):
+    rows = [{"id": k, candidate: "a cat", reference: text, "context": "an article of many words"} for k, text in enumerate(TEXTS)]
+    right = bleu1(["a cat"] * 4, TEXTS)
+    both = write("both.jsonl", rows)
+    assert bleu1(both, both) == bleu1(rows, rows) == right
 
 
 def test_an_empty_cell_is_no_reference(write):
@@ -184,6 +356,21 @@ def test_marked_references_are_left_out(write, mark, excludes):
         assert bleu1(candidates, references) == right
         run = score_files(candidates, references, ["bleu1"])
         assert str(run.provenance.readings[0]["left_out"]).endswith(": 2}")
+
+
+@pytest.mark.parametrize(("name", "marks"), [
+    ("is_rejected", [False, True]), ("Is Precanned", ["false", "TRUE"]), ("valid", [1, 0]),
+])  # fmt: skip
+def test_marks_in_a_list_beside_the_references(write, name, marks):
+    texts = [["a can of beans", "the photo is too blurred"], ["a phone", "the photo is too blurred"]]
+    rows = [{"image_id": k, "captions": item, name: marks} for k, item in enumerate(texts)]
+    candidates = write("c.json", {"0": "a can of beans", "1": "the photo is too blurred to say"})
+    right = bleu1(candidates, write("clean.json", {str(k): item[:1] for k, item in enumerate(texts)}))
+    run = score_files(candidates, write("r.jsonl", rows), ["bleu1"])
+    assert run.records[0].value == right
+    assert str(run.provenance.readings[0]["left_out"]).endswith(": 2}")
+    values = [{"image_id": 0, "caption": "a can of beans"}, {"image_id": 1, "caption": "the photo is too blurred to say"}]
+    assert bleu1(values, rows) == right
 
 
 def test_an_image_without_other_references_is_left_out(write):
@@ -260,3 +447,42 @@ def test_blank_texts_are_refused_as_in_files(blank):
     with pytest.raises(InputError, match=r"references: 'x': empty reference"):
         bleu1({"x": "a dog"}, {"x": ["a dog", blank]})
     assert bleu1(["a dog", blank], ["a dog", "a cat"], allow_empty=True) < 1
+
+
+def test_rows_are_matched_by_columns_that_agree():
+    references = [{"image_id": 5 * k, "captions": [text]} for k, text in enumerate(TEXTS)]
+    for name, form in (("cocoid", "{}"), ("image", "val/{}.jpg"), ("image_id", "{:012d}")):
+        rows = [{"id": number, name: form.format(5 * place), "caption": TEXTS[place]} for number, place in enumerate((3, 0, 2, 1))]
+        assert bleu1(rows, references) == pytest.approx(1)
+
+
+def test_marked_references_of_rows_are_left_out(caplog):
+    rows = [{"image_id": k, "caption": text, "is_rejected": False} for k, text in enumerate(TEXTS)]
+    rows += [{"image_id": k, "caption": "too blurred", "is_rejected": True} for k in range(4)]
+    candidates = [{"image_id": k, "caption": "too blurred"} for k in range(4)]
+    assert bleu1(candidates, rows) == bleu1(["too blurred"] * 4, TEXTS)
+    assert "references: left out: 4 marked is_rejected" in caplog.text
+    nested = [{"image_id": k, "references": [{"raw": text}, {"raw": "too blurred", "rejected": 1}]} for k, text in enumerate(TEXTS)]
+    assert bleu1(candidates, nested) == bleu1(["too blurred"] * 4, TEXTS)
+    with pytest.raises(InputError, match="references: example 1: expected a text"):
+        bleu1(["a dog", "a cat"], [{"caption": "a dog", "valid": True, "n": 1}, {"caption": "a cat", "valid": False, "n": 2}])
+
+
+def test_frames_are_matched_by_their_labels(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"prediction": TEXTS, "captions": [[text] for text in TEXTS], "image_id": [30, 10, 40, 20]})
+    mixed = frame.iloc[[2, 0, 3, 1]]
+    assert bleu1(mixed[["prediction"]], frame[["captions"]]) == pytest.approx(1)
+    assert bleu1(mixed["prediction"], frame[["captions"]]) == pytest.approx(1)
+    assert bleu1(mixed.set_index("image_id")[["prediction"]], frame[["captions", "image_id"]]) == pytest.approx(1)
+    with pytest.raises(InputError, match="the labels of candidates and references differ"):
+        bleu1(mixed[["prediction"]], frame[["captions"]].iloc[:3])
+
+
+def test_frames_with_absent_cells_and_arrays(tmp_path):
+    pd = pytest.importorskip("pandas")
+    candidates = pd.DataFrame({"id": [1, 2], "prediction": ["a dog runs", "a cat sits"]})
+    right = bleu1({"1": "a dog runs", "2": "a cat sits"}, {"1": ["a dog", "dogs run"], "2": ["a cat"]})
+    assert bleu1(candidates, pd.DataFrame({"id": [1, 2], "ref1": ["a dog", "a cat"], "ref2": ["dogs run", float("nan")]})) == right
+    pd.DataFrame({"id": [1, 2], "captions": [["a dog", "dogs run"], ["a cat"]]}).to_parquet(tmp_path / "r.parquet")
+    assert bleu1(candidates, pd.read_parquet(tmp_path / "r.parquet")) == right
