@@ -102,7 +102,7 @@ def id_columns(fields: Parameters, names: Sequence[str] = FILE_ID_COLUMNS) -> li
     for column in fields:
         spelled.setdefault(normalise(column.rpartition(".")[2]), []).append(column)
     for nested in (False, True):
-        for name in names:
+        for name in FILE_ID_COLUMNS if nested else names:
             columns = [column for column in spelled.get(normalise(name), ()) if ("." in column) == nested]
             found.update(dict.fromkeys(sorted(columns, key=lambda column: column != name)))
     usable = [column for column in found if is_id(fields[column])]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness_models.predictions.table import Choice, Table, detect, read_table
+from harness_models.predictions.record_tables import detect, read_table
+from harness_models.predictions.table import Choice, Table
 
 
 def write(folder: Path, content: Any) -> Path:

@@ -14,7 +14,9 @@ import harness
 from harness.contracts import Example
 from harness.errors import InputError
 from harness_tasks.readers.annotations import CocoCaptions
-from harness_tasks.readers.auto import AutoReader, MappingReader, TableReader, join_readers
+from harness_tasks.readers.auto import AutoReader
+from harness_tasks.readers.joined import join_readers
+from harness_tasks.readers.tables import MappingReader, TableReader
 
 COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
 KARPATHY = {"dataset": "coco", "images": [{"cocoid": 1, "split": "test", "filename": "a", "sentences": [{"raw": "a dog"}]}]}

@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import InputError
 from harness_tasks.readers.annotations import VdtkList
-from harness_tasks.readers.auto import TableReader
+from harness_tasks.readers.tables import TableReader
 
 COUNTS = {
     "flickr30k_test/references.jsonl.gz": (1000, 5000),
