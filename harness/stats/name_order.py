@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 _NUMBER = re.compile(r"([0-9]+)")
-NameKey = tuple[tuple[str | int, ...], str]
+NameKey = tuple[tuple[str | tuple[int, str], ...], str]
 
 
 def name_key(name: str) -> NameKey:
@@ -19,7 +19,13 @@ def name_key(name: str) -> NameKey:
     ['1', 'clip', 'video9', 'video10']
     """
     parts = _NUMBER.split(name)  # texts at even places, numbers at odd ones: equal places compare
-    return tuple(int(part) if place % 2 else part for place, part in enumerate(parts)), name
+    return tuple(_number_key(part) if place % 2 else part for place, part in enumerate(parts)), name
+
+
+def _number_key(digits: str) -> tuple[int, str]:
+    """Return the key of a number of any size: Python makes no integers of more than 4,300 digits."""
+    significant = digits.lstrip("0")
+    return len(significant), significant
 
 
 def is_in_order(names: Iterable[str]) -> bool:

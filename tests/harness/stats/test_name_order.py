@@ -34,3 +34,8 @@ def test_the_order_of_a_part_is_that_within_the_whole():
     restricted = restrict_order(order, mask)
     assert restricted is not None and names[mask][restricted].tolist() == ["1", "9", "10", "b"]
     assert restrict_order(None, mask) is None
+
+
+def test_numbers_of_any_length_are_compared_by_their_size():
+    names = ["9" * 5000, "1" + "0" * 5000, "007", "7", "10", "0"]
+    assert sorted(names, key=name_key) == ["0", "007", "7", "10", "9" * 5000, "1" + "0" * 5000]
