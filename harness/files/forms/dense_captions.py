@@ -1,6 +1,6 @@
-"""Forms of captions of the parts of a video, with their times: ActivityNet Captions.
+"""Forms of captions of the parts of a video, with their times: ActivityNet Captions and YouCook2.
 
-Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth).
+Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth), http://youcook2.eecs.umich.edu (annotations).
 """
 
 from __future__ import annotations
@@ -30,13 +30,19 @@ def _is_proposals(value: object) -> bool:
     return bool(first) and "sentence" in mapping(first[0]) and "timestamp" in mapping(first[0])
 
 
+def _is_annotated(value: object) -> bool:
+    """Return True for a video of YouCook2: ``annotations`` with their segments."""
+    first = items(mapping(value).get("annotations"))[:1]
+    return bool(first) and "sentence" in mapping(first[0]) and "segment" in mapping(first[0])
+
+
 def _videos(document: object) -> Parameters:
     """Return the object of videos of a document; empty for another file."""
     outer = mapping(document)
-    for videos in (mapping(outer.get("results")), outer):
+    for videos in (mapping(outer.get("results")), mapping(outer.get("database")), outer):
         head = list(videos.values())[:HEAD]
         filled = [item for item in head if item]
-        if filled and (all(map(_is_truth, filled)) or all(map(_is_proposals, filled))):
+        if filled and any(all(map(test, filled)) for test in (_is_truth, _is_proposals, _is_annotated)):
             return videos
     return {}
 
@@ -45,7 +51,8 @@ def _read(sample: Sample) -> Form:
     videos = _videos(sample.document)
     if not videos:
         raise InputError(
-            "is no file of ActivityNet Captions: expected videos with 'timestamps' and 'sentences', or with lists of both", sample.location
+            "is no file of ActivityNet Captions or YouCook2: expected videos with 'timestamps' and 'sentences', or with lists of both",
+            sample.location,
         )
 
     def rows() -> Iterator[Record]:
@@ -66,6 +73,13 @@ def _video(value: object, where: str) -> Values:
         fields = mapping(value)
         captions, times = fields["sentences"], fields["timestamps"]
         others = {key: item for key, item in fields.items() if key not in ("sentences", "timestamps")}
+    elif _is_annotated(value):
+        fields = mapping(value)
+        parts: list[Mapping[str, Any]] = [mapping(item) for item in items(fields["annotations"])]
+        captions, times = [item.get("sentence") for item in parts], [item.get("segment") for item in parts]
+        others = {key: item for key, item in fields.items() if key != "annotations"}
+        if "subset" in others:
+            others["split"] = others.pop("subset")
     else:
         raise InputError(f"found {kind(value)}; expected captions with their times", where)
     if len(captions) != len(times):
@@ -75,7 +89,7 @@ def _video(value: object, where: str) -> Values:
 
 ACTIVITYNET = FormKind(
     "activitynet",
-    "ActivityNet Captions, ground truth and results: the captions of a video with their times",
+    "ActivityNet Captions (ground truth, results) and YouCook2: the captions of a video with their times",
     lambda sample: bool(_videos(sample.document)),
     _read,
     [
@@ -94,6 +108,17 @@ ACTIVITYNET = FormKind(
             "the keys",
             "ActivityNet Captions, results",
         ),
+        FormExample.of_json(
+            {
+                "database": {
+                    "42": {"subset": "training", "annotations": [{"segment": [0, 5], "id": 0, "sentence": "a dog"}]},
+                    "73": {"subset": "training", "annotations": [{"segment": [0, 5], "id": 0, "sentence": "a cat"}]},
+                }
+            },
+            "the keys",
+            "YouCook2, annotations",
+        ),
     ],
     reading="the captions of a video in `captions`, their times in `timestamps`",
+    splits="split",
 )

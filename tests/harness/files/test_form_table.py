@@ -138,6 +138,7 @@ CASES = [
     ("pandas", {"index": [1, 2], "data": [["a dog"], ["a cat"]], "columns": ["caption"]}, BOTH),
     ("by-language", lines(*({"image/key": k, "de": {"caption/tokenized": ["x"], "caption": [v]}} for k, v in BOTH.items())), BOTH),
     ("activitynet", {k: {"sentences": [v], "timestamps": [[0, 1]]} for k, v in BOTH.items()}, BOTH),
+    ("activitynet", {"database": {k: {"annotations": [{"segment": [0, 1], "sentence": v}]} for k, v in BOTH.items()}}, BOTH),
     ("activitynet", {"results": {k: [{"timestamp": [0, 1], "sentence": v}] for k, v in BOTH.items()}}, BOTH),
     ("srt", "\n7\n0:00:01,5 --> 0:00:02,000 X1:40\n<b>a</b>\n{\\an8}dog\n8\n00:00:02,000 --> 00:00:03,000\na cat\n\n", BOTH),
     (
