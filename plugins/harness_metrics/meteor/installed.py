@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import cache
-from threading import Lock, Thread
+from threading import Lock, Thread, main_thread
 
 from caption_kernels import Lexicon
 from caption_kernels.lexicon import installed as source
@@ -45,8 +45,13 @@ def find_sources() -> source.Sources:
 
 
 def _load_quietly() -> None:
-    with suppress(HarnessError):
-        lexicon()
+    try:
+        with suppress(HarnessError):
+            lexicon()
+    except Exception:
+        # While a process ends no executor takes work any more: the next process builds the lexicon.
+        if main_thread().is_alive():
+            raise
 
 
 @cache
