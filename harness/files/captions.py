@@ -75,9 +75,13 @@ def captions(value: YamlValue, location: str, *, what: str = "caption", allow_em
     >>> captions("['a dog', 'the dog']", "here")
     ('a dog', 'the dog')
     """
-    items = value if isinstance(value, (list, tuple)) else [value]
-    if isinstance(value, str) and (texts := parse_list(value, location, what=what)):
+    if isinstance(value, str):
+        texts = parse_list(value, location, what=what)
+        if texts is None:
+            return (caption(value, location, what=what, allow_empty=allow_empty),)
         items = texts
+    else:
+        items = value if isinstance(value, (list, tuple)) else [value]
     return tuple(caption(_inner(item), location, what=what, allow_empty=allow_empty) for item in items)
 
 
@@ -100,15 +104,19 @@ def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] 
 
 
 def text_field(item: YamlValue) -> str | None:
-    """Return the field of an object that holds its caption, such as ``caption`` of annotations; None for anything else."""
+    """Return the field of an object that holds its caption, such as ``caption`` of annotations; None for anything else.
+
+    ``caption`` and ``raw`` name one whatever they hold.
+    """
     if not isinstance(item, Mapping):
         return None
-    return next((name for name in ("caption", "raw", "sentence", "text") if isinstance(item.get(name), str)), None)
+    named = (name for name in ("caption", "raw", "sentence", "text") if isinstance(item.get(name), str))
+    return next(named, None) or next((name for name in ("caption", "raw") if name in item), None)
 
 
 def _inner(item: YamlValue) -> YamlValue:
     if isinstance(item, Mapping):
-        name = text_field(item) or next((name for name in ("caption", "raw") if name in item), None)
+        name = text_field(item)
         return item if name is None else item[name]
     return item
 
@@ -190,7 +198,7 @@ def texts_of(value: object, location: str) -> tuple[str, ...]:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, Mapping) and ("caption" in value or text_field(cast(YamlValue, value)) is not None))
+    return isinstance(value, str) or text_field(cast(YamlValue, value)) is not None
 
 
 def _sequence(value: object, location: str, content: str) -> list[object]:

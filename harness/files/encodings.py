@@ -14,10 +14,10 @@ _BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xf
 _USUAL_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüßœÀÁÂÄÅÆÇÈÉÊËÍÎÑÓÔÖØÚÜ‘’“”–—…•°£€")
 """Characters beyond ASCII that captions of western languages hold; those of another encoding rarely are among them."""
 _EAST_ASIAN = (
-    ("SHIFT_JIS", re.compile("[\u3040-\u30ff]"), 0.2),
-    ("EUC-KR", re.compile("[\uac00-\ud7a3]"), 0.8),
-    ("GB18030", re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uff5e]"), 0.9),
-)  # fmt: skip
+    ("SHIFT_JIS", "[\u3040-\u30ff]", 0.2),
+    ("EUC-KR", "[\uac00-\ud7a3]", 0.8),
+    ("GB18030", "[\u4e00-\u9fff\u3000-\u303f\uff00-\uff5e]", 0.9),
+)
 """Encodings of two bytes, with a kind of character and its least share among those beyond ASCII."""
 
 
@@ -38,7 +38,7 @@ def guess_encoding(data: bytes) -> str:
     for name, characters, share in _EAST_ASIAN:
         text = _decoded(data, name)
         wide = re.findall(r"[^\x00-\x7f]", text or "")
-        if text is not None and len(characters.findall(text)) >= share * max(1, len(wide)) and len(wide) > 0.05 * len(text):
+        if text is not None and len(re.findall(characters, text)) >= share * max(1, len(wide)) and len(wide) > 0.05 * len(text):
             return name
     windows, mac = _decoded(data, "cp1252"), _decoded(data, "mac_roman")
     if mac is not None and _usual_letters(mac) > _usual_letters(windows or data.decode("latin-1")):

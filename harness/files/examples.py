@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
@@ -106,7 +107,7 @@ class RowReader:
 
     def _references(self, row: Record) -> tuple[list[str], bool, bool]:
         """Return the references of a row, whether it holds one caption of an example that may have more, and whether any is kept."""
-        first, *others = self.columns.captions
+        first, others = self.columns.captions[0], self.columns.captions[1:]
         value = get_field(row.fields, first)
         single = not others and not isinstance(value, (list, tuple))
         if value is None and not others:
@@ -115,6 +116,8 @@ class RowReader:
         if mark is not None:
             self.left_out[f"references marked {mark}"] += len(value) if isinstance(value, (list, tuple)) else 1
             return [], single, False
+        if isinstance(value, str) and not others and not self.absent:  # most rows: this is done for each of a million
+            return list(captions(value, row.where, what="reference", allow_empty=self.allow_empty)), True, True
         # One caption per column: a null or an empty cell is an absent caption.
         values = [value, *(get_field(row.fields, name) for name in others)] if others else [value]
         if others or self.absent:
@@ -152,9 +155,13 @@ class RowReader:
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue
             source = "\n".join(map(str, source))
-        used = {*columns.column_list(), "candidates"}
-        meta = {name: value for name, value in fields.items() if name not in used}
+        meta = {name: value for name, value in fields.items() if name not in self._used}
         return _Group(row.where, references, single, kept, with_root(media, self.media_root), source, meta)
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        """Columns that do not go to ``Example.meta``."""
+        return frozenset((*self.columns.column_list(), "candidates"))
 
     def _make_examples(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
         """Yield the examples of complete groups."""

@@ -22,7 +22,10 @@ def find_mark(fields: Parameters) -> str | None:
     >>> find_mark({"caption": "a dog", "is_rejected": 0, "rejected": "a cat"}) is None
     True
     """
-    return next((mark for name, of_true in _marks(fields) if (mark := _excludes(name, of_true, fields[name]))), None)
+    for name, of_true in _marks_among(tuple(fields)):
+        if mark := _excludes(name, of_true, fields[name]):
+            return mark
+    return None
 
 
 def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) -> YamlValue:
@@ -48,7 +51,7 @@ def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) 
     if not isinstance(value, (list, tuple)) or not value:
         return value
     lists: list[tuple[str, bool, list[YamlValue]]] = []
-    for name, of_true in _marks(fields):
+    for name, of_true in _marks_among(tuple(fields)):
         marks = fields[name]
         if isinstance(marks, (list, tuple)) and len(marks) == len(value):
             lists.append((name, of_true, list(marks)))
@@ -65,13 +68,9 @@ def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) 
     return kept
 
 
-def _marks(fields: Parameters) -> tuple[tuple[str, bool], ...]:
-    """Return the fields with names of marks, and whether true excludes a reference: first those of which it does."""
-    return _marks_among(tuple(fields))
-
-
 @lru_cache(maxsize=1024)  # most records of a file have the same names
 def _marks_among(names: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
+    """Return the names of marks, and whether true excludes a reference: first those of which it does."""
     named = [(name, normalise(name)) for name in names]
     return tuple((name, of_true) for of_true, shorts in ((True, _TRUE), (False, _FALSE)) for name, short in named if short in shorts)
 

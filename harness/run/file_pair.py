@@ -13,12 +13,10 @@ from typing import Protocol, cast
 from harness.contracts import Adapter, CaptionSet, Decoding, Example, ListsIds, Reader, Reading, TaskView, Values
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.files.columns import PROMPT_COLUMNS, get_field, has_field, id_columns
-from harness.files.forms import existing_captions
 from harness.files.id_choice import choose_example_column
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
-from harness.registry.file_forms import read_form
 from harness.run.generate import generate, prepare
 from harness.run.metric_plan import ModelPlan, unique
 from harness.run.output_notes import log_notes, record_remarks
@@ -207,6 +205,9 @@ def read_prompts(file: str, options: FileOptions = FileOptions()) -> dict[str, s
 
     Records that are matched by position (``options.id`` None) have their numbers as ids, as :func:`read_answers` gives them.
     """
+    from harness.files.forms import existing_captions
+    from harness.registry.file_forms import read_form
+
     out: dict[str, str] = {}
     rows = read_form(existing_captions(file, "file of answers"), "candidates", [name for name in (options.id, options.column) if name]).rows
     for number, row in enumerate(rows):

@@ -230,17 +230,17 @@ def _given_column(row: records.Record, parameter: str) -> str:
 
 def _captions_of(row: records.Record, columns: Sequence[str], choice: Choice, signs: RecordSigns) -> RecordCaptions:
     """Return the captions of a record."""
-    first, *others = columns
-    if others:
+    if len(columns) > 1:
         values = [value for name in columns if (value := get_field(row.fields, name)) not in (None, "")]
         texts = tuple(text for value in values for text in captions.captions(value, row.where, allow_empty=choice.allow_empty))
         return RecordCaptions(_look(row, texts, choice, signs) or None, False, row.where)
-    if not has_field(row.fields, first) and "." not in first:
-        raise InputError(f"the record has no '{first}'", row.where)
-    value = get_field(row.fields, first)
+    column = columns[0]
+    value = get_field(row.fields, column)
+    if value is None and column not in row.fields and "." not in column:
+        raise InputError(f"the record has no '{column}'", row.where)
     single = not isinstance(value, (list, tuple))
-    if choice.systems or _is_object(value):
-        value, single = _of_systems(value, first, row.where, choice.systems), False
+    if choice.systems or (not isinstance(value, str) and _is_object(value)):
+        value, single = _of_systems(value, column, row.where, choice.systems), False
     texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
     return RecordCaptions(texts and _look(row, texts, choice, signs), single, row.where)
 
@@ -253,7 +253,7 @@ def _look(row: records.Record, texts: tuple[str, ...], choice: Choice, signs: Re
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping) and captions.text_field(value) is None and "caption" not in value and "raw" not in value
+    return isinstance(value, Mapping) and captions.text_field(value) is None
 
 
 def _of_systems(value: Any, column: str, location: str, systems: Sequence[str]) -> list[Any] | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.contracts import Events, Reading
 from harness.contracts.reading import KEYS, SHOWN_ITEMS
@@ -41,8 +42,7 @@ class Choice:
     """What to remove of captions."""
 
 
-@dataclass(frozen=True)
-class RecordCaptions:
+class RecordCaptions(NamedTuple):
     """Captions of one record."""
 
     texts: tuple[str, ...] | None

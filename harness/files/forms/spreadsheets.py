@@ -6,7 +6,6 @@ cells. The archive is scanned before it is read, for its size, for the extent of
 
 from __future__ import annotations
 
-import datetime
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -341,6 +340,8 @@ def _cell_text(value: Any) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, (datetime.date, datetime.time)):
+    from datetime import date, time  # two milliseconds, for spreadsheets alone
+
+    if isinstance(value, (date, time)):
         return value.isoformat()
     return str(value)

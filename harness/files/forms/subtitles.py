@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -37,7 +36,11 @@ def cue_text(lines: list[str], *, entities: bool) -> str:
     'a dog on grass'
     """
     text = _TAG.sub("", " ".join(lines))
-    return " ".join((html.unescape(text) if entities else text).split())
+    if entities:
+        import html  # its table of entities takes a millisecond
+
+        text = html.unescape(text)
+    return " ".join(text.split())
 
 
 def _is_vtt(sample: Sample) -> bool:

@@ -88,9 +88,11 @@ class CocoCaptions(CaptionFile):
             key = checks.identity(record.get("id"), location, "id")
             if key in images:
                 raise InputError(f"the image id '{key}' occurs twice", location)
-            meta = {field: record[field] for name in self.meta for field in (name, name.partition(".")[0]) if field in record}
+            meta: dict[str, Any] = {}
+            if self.meta:
+                meta = {field: record[field] for name in self.meta for field in (name, name.partition(".")[0]) if field in record}
+                fields |= dict.fromkeys(record)
             images[key] = (with_root(record.get("file_name"), self.media_root), meta)
-            fields |= dict.fromkeys(record)
         for name in self.meta:
             if not fields.keys() & {name, name.partition(".")[0]}:
                 raise InputError.of_name("the images have no field", name, fields, "they have", str(self.path), parameter="meta")
