@@ -50,6 +50,8 @@ MEDIA_COLUMNS = ("media", "media_path", "file_name", "filename", "filepath", "im
 SOURCE_COLUMNS = ("source", "context")
 PROMPT_COLUMNS = ("prompt", "question", *SOURCE_COLUMNS)
 """Usual names of the column of prompts."""
+HEAD = 20
+"""Number of records whose values decide which columns hold captions."""
 MOST_NAMES = 5
 """Number of names that a message lists."""
 

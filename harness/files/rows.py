@@ -13,6 +13,7 @@ from harness.files.captions import identity, quote_list
 from harness.files.columns import (
     CANDIDATE_COLUMNS,
     FILE_ID_COLUMNS,
+    HEAD,
     MOST_NAMES,
     REFERENCE_COLUMNS,
     find_caption_columns,
@@ -26,8 +27,6 @@ from harness.files.table_types import frame_records, plain_value
 
 _log = logging.getLogger(__name__)
 
-HEAD = 20
-"""Number of rows whose values decide which columns hold captions."""
 MOST_COLUMNS = 1000
 """Number of columns of a mapping of columns; a larger mapping has ids as keys."""
 

@@ -14,6 +14,7 @@ from harness.errors import InputError, did_you_mean
 from harness.files import captions, forms, records
 from harness.files.columns import (
     FILE_ID_COLUMNS,
+    HEAD,
     MOST_NAMES,
     find_caption_columns,
     find_name,
@@ -31,12 +32,6 @@ from harness_models.predictions.table import USUAL, Choice, RecordCaptions, Tabl
 from harness_tasks.readers.annotations import ids_of_vdtk
 
 FORMATS = tuple(dict.fromkeys(("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)))
-HEAD = 20
-"""Number of records whose values decide which columns hold captions."""
-
-FORMS_WITHOUT_COLUMNS = frozenset(("mapping", "list", "txt", "pairs", "flickr"))
-"""Forms whose captions are not in a named column."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -147,7 +142,7 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
     columns, others = _caption_columns(head, choice.candidates)
     table.other_columns = () if is_specific(form.name) else others
     ids = _IdColumns.find(head[0], choice, form.ids, columns) if not table.numbered else _IdColumns(())
-    table.columns = () if form.name in FORMS_WITHOUT_COLUMNS else columns
+    table.columns = () if form.name in forms.FORMS_WITHOUT_COLUMNS else columns
     table.no_ids = ids.absent
     every_row = chain(head, rows)
     if any(has_times(row.fields) for row in head):

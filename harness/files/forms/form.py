@@ -8,6 +8,11 @@ from itertools import chain, islice
 
 from harness.files.records import Record
 
+FORMS_OF_KEYS = frozenset(("mapping", "pairs", "flickr"))
+"""Names of forms whose ids are in no named column."""
+FORMS_WITHOUT_COLUMNS = frozenset((*FORMS_OF_KEYS, "list", "txt"))
+"""Names of forms whose captions are in no named column."""
+
 
 @dataclass(frozen=True)
 class Form:

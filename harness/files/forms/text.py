@@ -91,12 +91,22 @@ def two_column_rows(path: Path) -> Iterator[Record]:
 
 def flickr_rows(path: Path) -> Iterator[Record]:
     """Yield the records ``id`` and ``caption`` of lines ``image.jpg#0 TAB caption``; raise :class:`InputError` for another line."""
+    return _matching_rows(path, _FLICKR, "image#number, a tab and a caption")
+
+
+def video_line_rows(path: Path) -> Iterator[Record]:
+    """Yield the records ``id`` and ``caption`` of lines ``VIDEO_START_END caption``; raise :class:`InputError` for another line."""
+    return _matching_rows(path, VIDEO_LINE, "an id such as vid_1_5, a blank and a caption")
+
+
+def _matching_rows(path: Path, form: re.Pattern[str], expected: str) -> Iterator[Record]:
+    """Yield the records of lines of a form, whose first group is the id and whose last one is the caption."""
     for number, line in read_lines(path):
-        match = _FLICKR.fullmatch(line)
-        if match is None and line.strip():
-            raise InputError(f"found {line!r:.60}; expected image#number, a tab and a caption", f"{path}:{number}")
+        match = form.fullmatch(line)
         if match is not None:
-            yield Record(f"{path}:{number}", {"id": match[1], "caption": match[3]})
+            yield Record(f"{path}:{number}", {"id": match[1], "caption": match[form.groups]})
+        elif line.strip():
+            raise InputError(f"found {line!r:.60}; expected {expected}", f"{path}:{number}")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -107,13 +117,3 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8 at byte {error.start}: {error.reason}{encoding_hint(path)}", str(path)) from error
-
-
-def video_line_rows(path: Path) -> Iterator[Record]:
-    """Yield the records ``id`` and ``caption`` of lines ``VIDEO_START_END caption``; raise :class:`InputError` for another line."""
-    for number, line in read_lines(path):
-        match = VIDEO_LINE.fullmatch(line)
-        if match is None and line.strip():
-            raise InputError(f"found {line!r:.60}; expected an id such as vid_1_5, a blank and a caption", f"{path}:{number}")
-        if match is not None:
-            yield Record(f"{path}:{number}", {"id": match[1], "caption": match[2]})

@@ -15,6 +15,7 @@ from harness.files import records as files
 from harness.files.caption_file import CaptionFile, ReadingCounter
 from harness.files.columns import (
     FILE_ID_COLUMNS,
+    HEAD,
     REFERENCE_COLUMNS,
     Columns,
     check_mapping,
@@ -27,16 +28,9 @@ from harness.files.columns import (
 )
 from harness.files.events import has_times, resolve_events
 from harness.files.examples import RowReader
-from harness.files.forms import Form, existing_captions
+from harness.files.forms import FORMS_OF_KEYS, FORMS_WITHOUT_COLUMNS, Form, existing_captions
 from harness.registry.file_forms import is_specific, read_form
 from harness_tasks.readers.annotations import check_splits, split_names
-
-HEAD = 20
-"""Number of records whose values decide which columns hold captions."""
-FORMS_OF_KEYS = frozenset(("mapping", "pairs", "flickr"))
-"""Forms whose ids are no named column."""
-FORMS_WITHOUT_COLUMNS = frozenset((*FORMS_OF_KEYS, "list", "txt"))
-"""Forms whose captions are in no named column."""
 
 
 def _differ(head: Sequence[files.Record], column: str, other: str) -> bool:
